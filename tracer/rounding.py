@@ -1,0 +1,120 @@
+"""How many digits a number keeps: for print, and for what is computed from it.
+
+Rounding is decimal and half away from zero, as people round by hand.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Context, Decimal
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
+"""More digits than any printed line: what is rounded here was not rounded before."""
+
+SCIENTIFIC_FROM = 12
+"""From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
+
+MOST_DECIMALS = 12
+
+
+class Carry(StrEnum):
+    """Which number the next calculation uses.
+
+    LINE: the one printed. STEP: rounded where its step ends. NEVER: the one in full precision.
+    """
+
+    LINE = "line"
+    STEP = "step"
+    NEVER = "never"
+
+
+class Zeros(StrEnum):
+    """What becomes of the zeros at the end of a computed decimal."""
+
+    KEEP = "keep"
+    TRIM = "trim"
+
+
+class Digits(BaseModel):
+    """Digits to show: behind the decimal point, or significant ones."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    decimals: Annotated[int, Field(ge=0, le=MOST_DECIMALS)] | None = None
+    significant: Annotated[int, Field(ge=1, le=MOST_DECIMALS)] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Digits:
+        if (self.decimals is None) == (self.significant is None):
+            raise ValueError("expected a number of decimals, or {significant: 3}")
+        return self
+
+    def places(self, number: Decimal) -> int:
+        """Decimal places for `number`; negative where it is written as a power of ten.
+
+        A number that would be 0.000 though it is not zero gets two significant digits.
+        """
+        exponent = number.adjusted()
+        if exponent >= SCIENTIFIC_FROM:
+            return (self.significant or 4) - 1 - exponent
+        if self.significant is not None:
+            # Digits in front of the decimal point are never zeros in place of others.
+            return max(0, self.significant - 1 - exponent)
+        assert self.decimals is not None
+        if number and round_half_away(number, self.decimals) == 0:
+            return 1 - exponent
+        return self.decimals
+
+
+def _decimals(value: Any) -> Any:
+    return value if isinstance(value, dict | Digits) else {"decimals": value}
+
+
+class Rounding(BaseModel):
+    """The rounding of a scenario; `digits` maps address patterns to digits, the last one wins."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    decimals: Annotated[int, Field(ge=0, le=MOST_DECIMALS)] = 3
+    carry: Carry = Carry.STEP
+    trailing_zeros: Zeros = Zeros.KEEP
+    digits: dict[str, Annotated[Digits, BeforeValidator(_decimals)]] = {}
+
+    def digits_for(self, address: str) -> Digits:
+        """The digits of the value at `address`."""
+        found = Digits(decimals=self.decimals)
+        for pattern, digits in self.digits.items():
+            if fnmatchcase(address, pattern):
+                found = digits
+        return found
+
+    def printed(self, number: Decimal, places: int) -> Decimal:
+        """`number` with the digits that are printed: rounded, no −0, zeros kept or trimmed."""
+        rounded = round_half_away(number, places)
+        if not rounded:
+            return Decimal(0)
+        return trimmed(rounded) if self.trailing_zeros is Zeros.TRIM else rounded
+
+
+def round_half_away(number: Decimal, places: int) -> Decimal:
+    """Round to `places` decimals, ties away from zero; infinities stay."""
+    if not number.is_finite():
+        return number
+    return number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, CONTEXT) + 0
+
+
+def trimmed(number: Decimal) -> Decimal:
+    """Without zeros at the end of its decimals: 1.080 → 1.08, 5.000 → 5, 120 → 120."""
+    least = number.normalize(CONTEXT)
+    exponent = least.as_tuple().exponent
+    plain = isinstance(exponent, int) and 0 < exponent and least.adjusted() < SCIENTIFIC_FROM
+    return least.quantize(Decimal(1)) if plain else least
+
+
+def as_decimal(value: Any) -> Decimal:
+    """The shortest decimal that a float stands for; a Decimal is itself."""
+    return value if isinstance(value, Decimal) else Decimal(repr(float(value)))

@@ -1,0 +1,6 @@
+"""Scenarios: where they lie, how they are read, what they can say."""
+
+from tracer.scenario.loading import bundled, load
+from tracer.scenario.model import Scenario
+
+__all__ = ["Scenario", "bundled", "load"]

@@ -1,0 +1,191 @@
+"""What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from tracer.rounding import Rounding
+
+LARGEST = Decimal(10) ** 12
+MOST_DIGITS = 20
+NUMBER_ERROR: Final = "number"
+
+
+def _no_number(message: LiteralString) -> PydanticCustomError:
+    return PydanticCustomError(NUMBER_ERROR, message)
+
+
+def _number(text: Any) -> Decimal:
+    if not isinstance(text, str) or not re.fullmatch(
+        r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text
+    ):
+        raise _no_number("expected a number")
+    number = Decimal(text)
+    if abs(number) > LARGEST:
+        raise _no_number("expected a number of at most 10^12")
+    if len(number.as_tuple().digits) > MOST_DIGITS or number.adjusted() < -MOST_DIGITS:
+        raise _no_number("expected a number of at most 20 digits")
+    # 1e3 is shown as 1000: no pencil writes an exponent where digits do.
+    return Decimal(format(number, "f"))
+
+
+def _none(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+def _kind_of_embeddings(value: Any) -> str:
+    return BY_TOKEN if isinstance(value, dict) else BY_POSITION
+
+
+BY_TOKEN, BY_POSITION = "(by token)", "(by position)"
+
+Number = Annotated[Decimal, BeforeValidator(_number)]
+Row: TypeAlias = tuple[Number, ...]
+Matrix: TypeAlias = Annotated[tuple[Row, ...], Field(min_length=1)]
+Names: TypeAlias = tuple[str, ...]
+
+
+class Frozen(BaseModel):
+    """No key that is not known, no change after reading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Norm(Frozen):
+    """LayerNorm (Ba et al. 2016): (x - μ) / √(σ² + ε) · γ + β."""
+
+    epsilon: Annotated[Number, Field(ge=0)] = Decimal(0)
+    gain: Row | None = None
+    shift: Row | None = None
+
+
+OptionalNorm = Annotated[Norm | None, BeforeValidator(_none)]
+
+
+class SubLayer(Frozen):
+    """What attention and the FFN share: a residual connection and a LayerNorm behind it."""
+
+    residual: bool = True
+    norm: OptionalNorm = None
+
+
+class HeadLabels(Frozen):
+    """Names of the dimensions of one head."""
+
+    query: Names | None = None
+    key: Names | None = None
+    value: Names | None = None
+
+
+class Head(Frozen):
+    """One attention head: W_Q and W_K of shape (d, d_k), W_V of shape (d, d_v)."""
+
+    labels: HeadLabels = HeadLabels()
+    W_Q: Matrix
+    W_K: Matrix
+    W_V: Matrix
+    b_Q: Row | None = None
+    b_K: Row | None = None
+    b_V: Row | None = None
+
+
+class Attention(SubLayer):
+    """Masked multi-head attention; W_O has one row per dimension of the concatenated heads."""
+
+    heads: Annotated[tuple[Head, ...], Field(min_length=1)]
+    W_O: Matrix | None = None
+    b_O: Row | None = None
+
+
+class FFN(SubLayer):
+    """The feed-forward network: W_1 of shape (d, d_ff), W_2 of shape (d_ff, d)."""
+
+    labels: Names | None = None
+    W_1: Matrix
+    b_1: Row | None = None
+    W_2: Matrix
+    b_2: Row | None = None
+    activation: Literal["relu", "none"] = "relu"
+
+
+class Layer(Frozen):
+    """One decoder layer; `norm` holds for each sub-layer that does not have its own."""
+
+    attention: Attention | None = None
+    ffn: FFN | None = None
+    norm: OptionalNorm = None
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Layer:
+        if self.attention is None and self.ffn is None:
+            raise ValueError("expected attention or ffn")
+        return self
+
+    def norm_of(self, sub_layer: SubLayer) -> Norm | None:
+        """The LayerNorm behind a sub-layer: its own (`none` is one too), else the layer's."""
+        return sub_layer.norm if "norm" in sub_layer.model_fields_set else self.norm
+
+
+class Sinusoidal(Frozen):
+    """The encoding of Vaswani et al. 2017; `start` is the position of the first token."""
+
+    start: Annotated[int, Field(ge=0, le=1_000_000)] = 1
+
+
+class Positions(Frozen):
+    """Where the positions' vectors come from; a table has one row per token."""
+
+    sinusoidal: Sinusoidal | None = None
+    table: Matrix | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Positions:
+        if (self.sinusoidal is None) == (self.table is None):
+            raise ValueError("expected either sinusoidal or table")
+        return self
+
+
+class Unembedding(Frozen):
+    """The projection to the vocabulary: W_U of shape (d, words)."""
+
+    W_U: Matrix
+    b_U: Row | None = None
+
+
+class Scenario(Frozen):
+    """A decoder, its weights, the tokens it reads, and how its numbers are rounded."""
+
+    title: Annotated[str, Field(min_length=1)]
+    tokens: Annotated[Names, Field(min_length=1)]
+    token_ids: tuple[int, ...] | None = None
+    features: Names | None = None
+    embeddings: Annotated[
+        Annotated[dict[str, Row], Tag(BY_TOKEN)] | Annotated[Matrix, Tag(BY_POSITION)],
+        Discriminator(_kind_of_embeddings),
+    ]
+    positions: Annotated[Positions | None, BeforeValidator(_none)] = None
+    layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
+    vocabulary: Names | None = None
+    unembedding: Unembedding | None = None
+    rounding: Rounding = Rounding()
+
+    @property
+    def embedding(self) -> Matrix:
+        """The embeddings of the tokens, one row per position."""
+        table = self.embeddings
+        if isinstance(table, dict):
+            return tuple(table[token] for token in self.tokens)
+        return table
