@@ -152,7 +152,7 @@ class _Parser:
         end = 0
         while end < len(source):
             token = _TOKEN.match(source, end)
-            if token is None:
+            if token is None or (token["name"] and not token["name"][0].isalpha()):
                 raise _UnreadableError(source)
             self.tokens.append(token)
             end = token.end()
@@ -282,9 +282,8 @@ def _flat(node: _Node) -> _Node:
     """The sum with the sums among its terms written out."""
     terms: list[tuple[int, _Node]] = []
     for sign, part in zip(node.signs, node.parts, strict=True):
-        flat = _flat(part)
-        inner = zip(flat.signs, flat.parts, strict=True) if part.kind == "sum" else [(1, part)]
-        terms += [(sign * inner_sign, term) for inner_sign, term in inner]
+        inner = _flat(part) if part.kind == "sum" else replace(part, parts=(part,), signs=(1,))
+        terms += [(sign * s, term) for s, term in zip(inner.signs, inner.parts, strict=True)]
     return replace(node, parts=tuple(t for _, t in terms), signs=tuple(s for s, _ in terms))
 
 
@@ -577,7 +576,7 @@ def _pi() -> Decimal:
         while power:
             total += power // n
             power, n = -power // (x * x), n + 2
-    return Decimal(total).scaleb(-200)
+    return Decimal(f"{total}e-200")
 
 
 _PI = _pi()

@@ -92,6 +92,11 @@ class Rounding(BaseModel):
                 found = digits
         return found
 
+    def digits_within(self, address: str) -> Digits:
+        """The digits on the way to the value at `address`: never fewer than usual."""
+        usual, there = Digits(decimals=self.decimals), self.digits_for(address)
+        return there if (there.decimals or 0) > self.decimals else usual
+
     def printed(self, number: Decimal, places: int) -> Decimal:
         """`number` with the digits that are printed: rounded, no −0, zeros kept or trimmed."""
         rounded = round_half_away(number, places)
@@ -111,10 +116,5 @@ def trimmed(number: Decimal) -> Decimal:
     """Without zeros at the end of its decimals: 1.080 → 1.08, 5.000 → 5, 120 → 120."""
     least = number.normalize(CONTEXT)
     exponent = least.as_tuple().exponent
-    plain = isinstance(exponent, int) and 0 < exponent and least.adjusted() < SCIENTIFIC_FROM
+    plain = isinstance(exponent, int) and exponent > 0 and least.adjusted() < SCIENTIFIC_FROM
     return least.quantize(Decimal(1)) if plain else least
-
-
-def as_decimal(value: Any) -> Decimal:
-    """The shortest decimal that a float stands for; a Decimal is itself."""
-    return value if isinstance(value, Decimal) else Decimal(repr(float(value)))

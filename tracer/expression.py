@@ -1,0 +1,245 @@
+"""Arithmetic as a person writes it: what is printed, and what it comes to.
+
+An expression holds numbers with just the digits that are printed, so its value is the value of
+the printed line. Symbols, matrix products and brackets stand in formulas and have no value.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal, Inexact, localcontext
+from typing import Literal, TypeAlias, assert_never
+
+from tracer.rounding import CONTEXT, round_half_away
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its printed digits; -∞ is one too."""
+
+    value: Decimal
+
+    @staticmethod
+    def of(number: int) -> Number:
+        """A whole number that belongs to a formula."""
+        return Number(Decimal(number))
+
+    @property
+    def places(self) -> int:
+        """Decimals printed; negative for 1.07×10¹³."""
+        exponent = self.value.as_tuple().exponent
+        return -exponent if isinstance(exponent, int) else 0
+
+
+@dataclass(frozen=True)
+class Rest:
+    """The terms of a long sum that are not written out: how many, and what they come to."""
+
+    terms: int
+    total: Number
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name such as W_Q¹: a base with an index below and one above."""
+
+    base: str
+    below: str = ""
+    above: str = ""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """a + b + …"""
+
+    terms: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """a - b."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Product:
+    """a×b."""
+
+    factors: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """a / b."""
+
+    over: Expression
+    under: Expression
+
+
+@dataclass(frozen=True)
+class Power:
+    """a^b."""
+
+    base: Expression
+    exponent: Expression
+
+
+@dataclass(frozen=True)
+class Root:
+    """√a."""
+
+    of: Expression
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """e^a."""
+
+    exponent: Expression
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function by its name: sin(a), max(a, b)."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class MatrixProduct:
+    """A · B, in formulas."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """Aᵀ, in formulas."""
+
+    of: Expression
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """[a b …]: columns side by side, in formulas."""
+
+    items: tuple[Expression, ...]
+
+
+Expression: TypeAlias = (
+    Number
+    | Rest
+    | Symbol
+    | Sum
+    | Difference
+    | Product
+    | Quotient
+    | Power
+    | Root
+    | Exponential
+    | Call
+    | MatrixProduct
+    | Transposed
+    | Brackets
+)
+
+Relation: TypeAlias = Literal["=", "≈"]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """side = side ≈ side …: one relation fewer than sides."""
+
+    sides: tuple[Expression, ...]
+    relations: tuple[Relation, ...]
+
+
+def value(expression: Expression) -> tuple[Decimal, bool]:
+    """What an expression comes to, and whether that is exact rather than cut off somewhere.
+
+    Raises:
+        ValueError: it holds a symbol or a matrix.
+    """
+    with localcontext(CONTEXT) as context:
+        context.clear_flags()
+        result = _value(expression, context)
+        return result, not context.flags[Inexact]
+
+
+def _value(expression: Expression, context: Context) -> Decimal:
+    match expression:
+        case Number(number) | Rest(_, Number(number)):
+            return number
+        case Sum(terms):
+            return sum((_value(term, context) for term in terms), Decimal(0))
+        case Difference(left, right):
+            return _value(left, context) - _value(right, context)
+        case Product(factors):
+            return math.prod((_value(factor, context) for factor in factors), start=Decimal(1))
+        case Quotient(over, under):
+            return _value(over, context) / _value(under, context)
+        case Power(base, exponent):
+            return _value(base, context) ** _value(exponent, context)
+        case Root(of):
+            return _value(of, context).sqrt()
+        case Exponential(exponent):
+            return _value(exponent, context).exp()
+        case Call("max", arguments):
+            return max(_value(argument, context) for argument in arguments)
+        case Call("sin" | "cos" as name, (argument,)):
+            return _wave(name, _value(argument, context), context)
+        case Call() | Symbol() | MatrixProduct() | Transposed() | Brackets():
+            raise ValueError(f"{expression} has no value")
+        case _:
+            assert_never(expression)
+
+
+def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
+    if not angle:
+        return Decimal(0 if name == "sin" else 1)
+    # Decimals have no sine; that of the nearest float is right to far more digits than are printed.
+    context.flags[Inexact] = True
+    return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
+
+
+def replaced(expression: Expression, places: int) -> Number:
+    """The number that takes the place of an expression: its value, rounded to `places`."""
+    return Number(round_half_away(value(expression)[0], places))
+
+
+def relation(left: Expression, right: Expression) -> Relation:
+    """`=` where each part of `left` is the same in `right` or replaced by its exact value."""
+    return "=" if _same(left, right) else "≈"
+
+
+def _same(left: Expression, right: Expression) -> bool:
+    if left == right or isinstance(left, Symbol):
+        return True
+    match left, right:
+        case _, Number(number):
+            result, exact = value(left)
+            return exact and result == number
+        case (Sum(a), Sum(b)) | (Product(a), Product(b)) | (Call(_, a), Call(_, b)):
+            return len(a) == len(b) and all(map(_same, a, b))
+        case (
+            (Quotient(a, b), Quotient(c, d))
+            | (Difference(a, b), Difference(c, d))
+            | (Power(a, b), Power(c, d))
+        ):
+            return _same(a, c) and _same(b, d)
+        case (Root(a), Root(b)) | (Exponential(a), Exponential(b)):
+            return _same(a, b)
+        case Rest(_, a), Rest(_, b):
+            return a.value == b.value
+        case _:
+            return False
+
+
+def holds(left: Expression, right: Number) -> bool:
+    """Whether `right` is `left`, correctly rounded to the digits it shows."""
+    return round_half_away(value(left)[0], right.places) == right.value

@@ -1,0 +1,374 @@
+"""The primitive operations of a decoder: what each computes, and how its axes are labelled.
+
+Arrays hold Decimals, on which NumPy works as on floats: what is typed and what is printed is
+decimal, so 0.1 + 0.2 is 0.3 and a tie is a tie. `part` rounds the numbers that a worked line shows
+on the way to its result, and is the identity unless every printed number is the one used next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, Overflow
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+Part: TypeAlias = Callable[[Array], Array]
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A named axis with a label for each of its entries."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+Axes: TypeAlias = tuple[Axis, ...]
+
+
+def numbered(letter: str, start: int, number: int) -> tuple[str, ...]:
+    """`d₀ d₁ d₂`, `h₁ h₂ h₃`: the labels of dimensions that the scenario does not name."""
+    return tuple(letter + str(start + i).translate(SUBSCRIPTS) for i in range(number))
+
+
+def decimals(floats: Array) -> Array:
+    """Floats as the shortest decimals that they stand for."""
+    return np.array([Decimal(repr(x)) for x in floats.ravel().tolist()], object).reshape(
+        floats.shape
+    )
+
+
+@dataclass(frozen=True)
+class Given:
+    """Numbers that are not computed: embeddings, weights, the mask."""
+
+    name: ClassVar[str] = "given"
+
+
+@dataclass(frozen=True)
+class DivTerm:
+    """10000^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): shape (d/2,)."""
+
+    name: ClassVar[str] = "div_term"
+    width: int
+
+    def result(self, *, part: Part) -> Array:
+        """One power for each pair."""
+        pairs = range((self.width + 1) // 2)
+        return np.array([Decimal(10000) ** (Decimal(-2 * k) / self.width) for k in pairs], object)
+
+    def axes(self) -> Axes:
+        """One entry for each sine and the cosine beside it."""
+        return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
+
+
+@dataclass(frozen=True)
+class Outer:
+    """Each of a (n,) times each of b (m,): shape (n, m)."""
+
+    name: ClassVar[str] = "outer"
+
+    def result(self, a: Array, b: Array, *, part: Part) -> Array:
+        """a bᵀ."""
+        return np.multiply.outer(a, b)
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """Those of both."""
+        return (*a, *b)
+
+
+@dataclass(frozen=True)
+class SinCos:
+    """sin of each angle in the even columns, cos in the odd ones: (n, d/2) → (n, d)."""
+
+    name: ClassVar[str] = "sin_cos"
+    features: tuple[str, ...]
+
+    def result(self, angle: Array, *, part: Part) -> Array:
+        """Decimals have no sine: computed in float64."""
+        angles = np.repeat(angle.astype(np.float64), 2, axis=1)[:, : len(self.features)]
+        columns = np.arange(len(self.features))
+        waves = np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
+        return decimals(waves)
+
+    def axes(self, angle: Axes) -> Axes:
+        """The features in place of the pairs."""
+        return (angle[0], Axis("feature", self.features))
+
+
+@dataclass(frozen=True)
+class Add:
+    """a + b, of the same shape."""
+
+    name: ClassVar[str] = "add"
+
+    def result(self, a: Array, b: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return a + b
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class Subtract:
+    """a (n, d) minus b (n,), one number for each row."""
+
+    name: ClassVar[str] = "subtract"
+
+    def result(self, a: Array, b: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        column = b[:, np.newaxis]
+        return a - column
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class MatMul:
+    """x W + b: (n, d) (d, m) → (n, m); without a bias, x W."""
+
+    name: ClassVar[str] = "matmul"
+
+    def result(self, x: Array, w: Array, *bias: Array, part: Part) -> Array:
+        """The products one by one, since a pencil rounds each of them."""
+        products = part(x[:, :, np.newaxis] * w[np.newaxis, :, :])
+        return sum(bias, products.sum(axis=1))
+
+    def axes(self, x: Axes, w: Axes, *bias: Axes) -> Axes:
+        """Rows of x, columns of W."""
+        return (x[0], w[1])
+
+
+@dataclass(frozen=True)
+class Dot:
+    """Q Kᵀ: each query (n, d_k) with each key (m, d_k) → (n, m)."""
+
+    name: ClassVar[str] = "dot"
+
+    def result(self, q: Array, k: Array, *, part: Part) -> Array:
+        """As a product of matrices."""
+        return MatMul().result(q, k.T, part=part)
+
+    def axes(self, q: Axes, k: Axes) -> Axes:
+        """A row for each query, a column for each key."""
+        return (q[0], Axis("key", k[0].labels))
+
+
+@dataclass(frozen=True)
+class SquareRoot:
+    """√(a + ε)."""
+
+    name: ClassVar[str] = "sqrt"
+    epsilon: Decimal = Decimal(0)
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return np.asarray(np.sqrt(a + self.epsilon))
+
+    def axes(self, a: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class Divide:
+    """a (n, m) divided by one number, or by b (n,), one number for each row."""
+
+    name: ClassVar[str] = "divide"
+
+    def result(self, a: Array, b: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return a / (b[:, np.newaxis] if b.ndim else b)
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class Exp:
+    """e to the power of each entry; e^-∞ is 0."""
+
+    name: ClassVar[str] = "exp"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Shape of a.
+
+        Raises:
+            decimal.Overflow: beyond all bounds, or so small that a Decimal would say 0.
+        """
+        powers = np.asarray(np.exp(a))
+        if any(not power and x.is_finite() for power, x in zip(powers.flat, a.flat, strict=True)):
+            raise Overflow
+        return powers
+
+    def axes(self, a: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class Square:
+    """Each entry times itself."""
+
+    name: ClassVar[str] = "square"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return a * a
+
+    def axes(self, a: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class Relu:
+    """max(0, a)."""
+
+    name: ClassVar[str] = "relu"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return np.maximum(a, a - a)
+
+    def axes(self, a: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class Total:
+    """The sum of each row: (n, m) → (n,)."""
+
+    name: ClassVar[str] = "sum"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return a.sum(axis=1)
+
+    def axes(self, a: Axes) -> Axes:
+        """The rows of a."""
+        return a[:1]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of each row: (n, m) → (n,)."""
+
+    name: ClassVar[str] = "mean"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """The sum of the row, divided by its length."""
+        return Total().result(a, part=part) / Decimal(a.shape[1])
+
+    def axes(self, a: Axes) -> Axes:
+        """The rows of a."""
+        return a[:1]
+
+
+@dataclass(frozen=True)
+class Normalize:
+    """d / σ · γ + β: deviations (n, d) and σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
+
+    name: ClassVar[str] = "normalize"
+    gain: bool = False
+    shift: bool = False
+
+    def result(self, deviation: Array, std: Array, *parameters: Array, part: Part) -> Array:
+        """Quotient, product, sum."""
+        total = deviation / std[:, np.newaxis]
+        rest = list(parameters)
+        if self.gain:
+            total = part(total) * rest.pop(0)
+        if self.shift:
+            shift = rest.pop(0)
+            total = part(total)
+            total = total + shift
+        return total
+
+    def axes(self, deviation: Axes, std: Axes, *parameters: Axes) -> Axes:
+        """Those of the deviations."""
+        return deviation
+
+
+@dataclass(frozen=True)
+class Concat:
+    """The columns of all heads side by side."""
+
+    name: ClassVar[str] = "concat"
+
+    def result(self, *heads: Array, part: Part) -> Array:
+        """(n, d_1), (n, d_2), … → (n, d_1 + d_2 + …)."""
+        return np.concatenate(heads, axis=1)
+
+    def axes(self, *heads: Axes) -> Axes:
+        """The labels of all heads, in their order."""
+        labels = tuple(label for head in heads for label in head[1].labels)
+        return (heads[0][0], Axis("concat", labels))
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The same numbers under another name."""
+
+    name: ClassVar[str] = "copy"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """A itself."""
+        return a
+
+    def axes(self, a: Axes) -> Axes:
+        """Those of a."""
+        return a
+
+
+@dataclass(frozen=True)
+class ArgMax:
+    """The word of each row's largest entry; of several, the first: (n, words) → (n,)."""
+
+    name: ClassVar[str] = "argmax"
+    words: tuple[str, ...]
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Words."""
+        return np.array(
+            [self.words[max(range(len(row)), key=row.__getitem__)] for row in a], object
+        )
+
+    def axes(self, a: Axes) -> Axes:
+        """The rows of a."""
+        return a[:1]
+
+
+Operation: TypeAlias = (
+    Given
+    | DivTerm
+    | Outer
+    | SinCos
+    | Add
+    | Subtract
+    | MatMul
+    | Dot
+    | SquareRoot
+    | Divide
+    | Exp
+    | Square
+    | Relu
+    | Total
+    | Mean
+    | Normalize
+    | Concat
+    | Copy
+    | ArgMax
+)

@@ -1,0 +1,1 @@
+"""One module for each format; each reads documents, expressions and nothing else."""
