@@ -1,8 +1,8 @@
-"""Small words around names and numbers: plurals, and what a mistyped name may have meant."""
+"""Words around names: plurals, names that occur twice, what a mistyped name may have meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -10,6 +10,14 @@ def count(number: int, noun: str) -> str:
     """`1 row`, `2 rows`, `0 entries`."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that occur twice are told apart by their position: the (1), the (4)."""
+    return tuple(
+        f"{name} ({position})" if names.count(name) > 1 else name
+        for position, name in enumerate(names, 1)
+    )
 
 
 def closest(name: str, known: Iterable[str]) -> str:

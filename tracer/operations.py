@@ -44,6 +44,20 @@ def decimals(floats: Array) -> Array:
     )
 
 
+class _SameAxes:
+    """The result has the axes of the first input."""
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        return first
+
+
+class _RowAxes:
+    """The result has one entry for each row of its input."""
+
+    def axes(self, a: Axes) -> Axes:
+        return a[:1]
+
+
 @dataclass(frozen=True)
 class Given:
     """Numbers that are not computed: embeddings, weights, the mask."""
@@ -103,7 +117,7 @@ class SinCos:
 
 
 @dataclass(frozen=True)
-class Add:
+class Add(_SameAxes):
     """a + b, of the same shape."""
 
     name: ClassVar[str] = "add"
@@ -112,13 +126,9 @@ class Add:
         """Shape of a."""
         return a + b
 
-    def axes(self, a: Axes, b: Axes) -> Axes:
-        """Those of a."""
-        return a
-
 
 @dataclass(frozen=True)
-class Subtract:
+class Subtract(_SameAxes):
     """a (n, d) minus b (n,), one number for each row."""
 
     name: ClassVar[str] = "subtract"
@@ -127,10 +137,6 @@ class Subtract:
         """Shape of a."""
         column = b[:, np.newaxis]
         return a - column
-
-    def axes(self, a: Axes, b: Axes) -> Axes:
-        """Those of a."""
-        return a
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class SquareRoot:
+class SquareRoot(_SameAxes):
     """√(a + ε)."""
 
     name: ClassVar[str] = "sqrt"
@@ -175,28 +181,20 @@ class SquareRoot:
         """Shape of a."""
         return np.asarray(np.sqrt(a + self.epsilon))
 
-    def axes(self, a: Axes) -> Axes:
-        """Those of a."""
-        return a
-
 
 @dataclass(frozen=True)
-class Divide:
+class Divide(_SameAxes):
     """a (n, m) divided by one number, or by b (n,), one number for each row."""
 
     name: ClassVar[str] = "divide"
 
     def result(self, a: Array, b: Array, *, part: Part) -> Array:
         """Shape of a."""
-        return a / (b[:, np.newaxis] if b.ndim else b)
-
-    def axes(self, a: Axes, b: Axes) -> Axes:
-        """Those of a."""
-        return a
+        return np.asarray(a / (b[:, np.newaxis] if b.ndim else b))
 
 
 @dataclass(frozen=True)
-class Exp:
+class Exp(_SameAxes):
     """e to the power of each entry; e^-∞ is 0."""
 
     name: ClassVar[str] = "exp"
@@ -212,13 +210,9 @@ class Exp:
             raise Overflow
         return powers
 
-    def axes(self, a: Axes) -> Axes:
-        """Those of a."""
-        return a
-
 
 @dataclass(frozen=True)
-class Square:
+class Square(_SameAxes):
     """Each entry times itself."""
 
     name: ClassVar[str] = "square"
@@ -227,58 +221,42 @@ class Square:
         """Shape of a."""
         return a * a
 
-    def axes(self, a: Axes) -> Axes:
-        """Those of a."""
-        return a
-
 
 @dataclass(frozen=True)
-class Relu:
+class Relu(_SameAxes):
     """max(0, a)."""
 
     name: ClassVar[str] = "relu"
 
     def result(self, a: Array, *, part: Part) -> Array:
         """Shape of a."""
-        return np.maximum(a, a - a)
-
-    def axes(self, a: Axes) -> Axes:
-        """Those of a."""
-        return a
+        return np.asarray(np.maximum(a, a - a))
 
 
 @dataclass(frozen=True)
-class Total:
+class Total(_RowAxes):
     """The sum of each row: (n, m) → (n,)."""
 
     name: ClassVar[str] = "sum"
 
     def result(self, a: Array, *, part: Part) -> Array:
         """Shape of a."""
-        return a.sum(axis=1)
-
-    def axes(self, a: Axes) -> Axes:
-        """The rows of a."""
-        return a[:1]
+        return np.asarray(a.sum(axis=1))
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(_RowAxes):
     """The mean of each row: (n, m) → (n,)."""
 
     name: ClassVar[str] = "mean"
 
     def result(self, a: Array, *, part: Part) -> Array:
         """The sum of the row, divided by its length."""
-        return Total().result(a, part=part) / Decimal(a.shape[1])
-
-    def axes(self, a: Axes) -> Axes:
-        """The rows of a."""
-        return a[:1]
+        return np.asarray(Total().result(a, part=part) / Decimal(a.shape[1]))
 
 
 @dataclass(frozen=True)
-class Normalize:
+class Normalize(_SameAxes):
     """d / σ · γ + β: deviations (n, d) and σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
 
     name: ClassVar[str] = "normalize"
@@ -296,10 +274,6 @@ class Normalize:
             total = part(total)
             total = total + shift
         return total
-
-    def axes(self, deviation: Axes, std: Axes, *parameters: Axes) -> Axes:
-        """Those of the deviations."""
-        return deviation
 
 
 @dataclass(frozen=True)
@@ -319,7 +293,7 @@ class Concat:
 
 
 @dataclass(frozen=True)
-class Copy:
+class Copy(_SameAxes):
     """The same numbers under another name."""
 
     name: ClassVar[str] = "copy"
@@ -328,13 +302,9 @@ class Copy:
         """A itself."""
         return a
 
-    def axes(self, a: Axes) -> Axes:
-        """Those of a."""
-        return a
-
 
 @dataclass(frozen=True)
-class ArgMax:
+class ArgMax(_RowAxes):
     """The word of each row's largest entry; of several, the first: (n, words) → (n,)."""
 
     name: ClassVar[str] = "argmax"
@@ -345,10 +315,6 @@ class ArgMax:
         return np.array(
             [self.words[max(range(len(row)), key=row.__getitem__)] for row in a], object
         )
-
-    def axes(self, a: Axes) -> Axes:
-        """The rows of a."""
-        return a[:1]
 
 
 Operation: TypeAlias = (

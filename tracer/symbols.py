@@ -22,7 +22,7 @@ from tracer.expression import (
 from tracer.operations import Given
 from tracer.tape import Step
 
-PLAIN = {
+PLAIN: dict[str, Expression] = {
     "tokens": Symbol("tokens"),
     "token_ids": Symbol("ids"),
     "embedding": Symbol("X"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 from typing import TypeAlias, assert_never
 
 from tracer.expression import (
@@ -29,6 +30,7 @@ from tracer.expression import (
     replaced,
     value,
 )
+from tracer.names import distinct
 from tracer.operations import (
     Add,
     ArgMax,
@@ -87,7 +89,7 @@ class Writer:
         if isinstance(step.operation, Given | Concat | Copy | ArgMax):
             return ()
         if output.array.ndim == 2:
-            labels = output.axes[1].labels
+            labels = distinct(output.axes[1].labels)
             return tuple(
                 Line(label, self.chain(step, (token, column)))
                 for column, label in enumerate(labels)
@@ -115,10 +117,12 @@ class Writer:
                 sides = _without_repetition(
                     [*written, *_before_rounding(written[-1], result), result]
                 )
-                chain = Chain(tuple(sides), tuple(map(relation, sides, sides[1:])))
+                chain = Chain(
+                    tuple(sides), tuple(relation(left, right) for left, right in pairwise(sides))
+                )
                 if all(
                     holds(left, right)
-                    for left, right in zip(sides, sides[1:], strict=False)
+                    for left, right in pairwise(sides)
                     if isinstance(right, Number)
                 ):
                     return chain
@@ -304,8 +308,7 @@ class Writer:
                     whole = Product((whole, rest.pop(0)))
                 return Sum((whole, rest.pop(0))) if shift else whole
             case DivTerm(width):
-                exponent = Quotient(Product((Number.of(-2), Symbol("k"))), Number.of(width))
-                return Power(Number.of(10000), exponent)
+                return Power(Number.of(10000), Quotient(Symbol("-2k"), Number.of(width)))
             case Concat() | Copy():
                 return of[0] if len(of) == 1 else None
             case ArgMax():

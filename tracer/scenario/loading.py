@@ -7,7 +7,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem, TracerError
@@ -24,11 +24,11 @@ from tracer.scenario.model import (
 from tracer.scenario.reader import Data, Place, Source, read
 
 STANDARD_INPUT = "-"
-KNOWN_KEYS = {
-    name
-    for model in (*SubLayer.__subclasses__(), *Frozen.__subclasses__(), Rounding, Digits)
-    for name in model.model_fields
-}
+MODELS: tuple[type[BaseModel], ...] = (
+    *(*SubLayer.__subclasses__(), *Frozen.__subclasses__()),
+    *(Rounding, Digits),
+)
+KNOWN_KEYS = {name for model in MODELS for name in model.model_fields}
 
 
 def bundled() -> dict[str, Path]:
@@ -168,7 +168,13 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _kind(value: Any) -> str:
-    return {dict: "a mapping", list: "a list"}.get(type(value), repr(value))
+    match value:
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case _:
+            return repr(value)
 
 
 def _repair(data: Data, place: Place) -> None:
@@ -177,7 +183,7 @@ def _repair(data: Data, place: Place) -> None:
         return
     *way, last = place
     for part in way:
-        data = data[part]  # type: ignore[index,call-overload]  # pydantic has been there before
+        data = data[part]  # type: ignore[index]  # pydantic has been there before
     if isinstance(data, dict):
         data.pop(str(last), None)
     elif isinstance(data, list) and isinstance(last, int):

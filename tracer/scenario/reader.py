@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 import yaml
 
 from tracer.errors import Problem, TracerError
 
-Data: TypeAlias = Union[str, list["Data"], dict[str, "Data"]]
+Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
 Place: TypeAlias = tuple[int | str, ...]
 """The way to a part of the data: ("layers", 0, "attention", "W_O", 2)."""
 
@@ -121,7 +121,7 @@ def _mark(node: yaml.Node, place: Place) -> yaml.Mark:
                 key, node = pair
                 # Of a block below its key the key is what a person looks for.
                 if part == place[-1]:
-                    return key.start_mark
+                    return key.start_mark  # type: ignore[no-any-return]  # of a bare node.value
             case yaml.SequenceNode() if isinstance(part, int) and part < len(node.value):
                 node = node.value[part]
             case _:

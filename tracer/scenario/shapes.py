@@ -93,7 +93,7 @@ class _Checker:
                 hint = closest(token, table)
                 at: Place = ("tokens", scenario.tokens.index(token))
                 yield self.problem(at, f"no embedding for the token {token!r}{hint}")
-            rows: dict[int | str, Row] = dict(table)
+            rows: dict[int | str, Row] = dict(table.items())
         else:
             if len(table) != len(scenario.tokens):
                 tokens = count(len(scenario.tokens), "token")

@@ -1,0 +1,53 @@
+"""The program as a person starts it, but in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+from tracer.cli import app
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a run ended and what it said."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -> Ran:
+    """Run `decoder-trace …` in a terminal of a width, without colour."""
+    out, err = io.StringIO(), io.StringIO()
+    given = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+    here = {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb", **environment}
+    with (
+        mock.patch.dict(os.environ, here),
+        mock.patch.object(sys, "stdin", given),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            app(list(arguments), prog_name="decoder-trace")
+        except SystemExit as end:
+            code = end.code
+    return Ran(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def printed(*arguments: str, width: int = 80, stdin: str = "") -> str:
+    """What it prints; it must have gone well."""
+    ran = run(*arguments, width=width, stdin=stdin)
+    assert ran.exit_code == 0, ran.stderr
+    return ran.stdout
+
+
+def run_json(*arguments: str, stdin: str = "") -> Any:
+    """What `run … --format json` prints, read back."""
+    return json.loads(printed("run", *arguments, "--format", "json", stdin=stdin))

@@ -1,0 +1,61 @@
+"""The promise: every equation that is printed is true as printed.
+
+The parser of `truth` shares no code with the program.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.command import printed, run
+from tests.random_scenarios import odd_tokens, scenarios, to_yaml
+from tests.truth import equations, false_equations, unreadable
+
+CARRY_MODES = ["line", "step", "never"]
+FEWEST_EQUATIONS = 60
+
+
+def assert_true(text: str) -> None:
+    assert unreadable(text) == []
+    assert false_equations(text) == []
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("token", ["1", "2", "3", "4"])
+@pytest.mark.parametrize("scenario", ["alex", "science"])
+def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) -> None:
+    text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
+    assert_true(text)
+    assert len(equations(text)) >= FEWEST_EQUATIONS
+
+
+@pytest.mark.parametrize("decimals", range(9))
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", ["alex", "science"])
+def test_any_number_of_decimals(scenario: str, carry: str, decimals: int) -> None:
+    assert_true(printed("run", scenario, "--carry", carry, "--decimals", str(decimals)))
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(scenario=scenarios(), width=st.sampled_from([40, 80, 200]), data=st.data())
+def test_random_scenarios(scenario: dict[str, object], width: int, data: st.DataObject) -> None:
+    tokens = scenario["tokens"]
+    assert isinstance(tokens, list)
+    token = data.draw(st.integers(1, len(tokens)))
+    ran = run("run", "-", "--token", str(token), width=width, stdin=to_yaml(scenario))
+    if ran.exit_code:
+        # A row of equal numbers and an epsilon of 0: there is no LayerNorm.
+        assert "a division by zero" in ran.stderr
+        return
+    assert_true(ran.stdout)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(scenario=scenarios(names=odd_tokens(), epsilons=("0.1",), max_layers=1))
+def test_random_scenarios_with_odd_names(scenario: dict[str, object]) -> None:
+    ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))
+    assert ran.exit_code == 0, ran.stderr
+    assert_true(ran.stdout)

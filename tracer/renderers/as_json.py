@@ -1,0 +1,59 @@
+"""Traces as JSON: every value with its address, operation, operands and labelled axes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from tracer.decoder import Trace
+from tracer.renderers.text import text
+from tracer.symbols import symbols
+from tracer.tape import Step, Value
+
+
+def render(trace: Trace, steps: Sequence[Step], token: int | None) -> str:
+    """The values of `steps` in the order of computation, one row of each where a token is given."""
+    named = symbols(trace.steps)
+    rounding = trace.scenario.rounding
+    document = {
+        "scenario": trace.name,
+        "rounding": {"decimals": rounding.decimals, "carry": rounding.carry.value},
+        "values": [
+            {
+                "address": step.output.address,
+                "symbol": text(named[step.output.address]),
+                "operation": step.operation.name,
+                "operands": [value.address for value in step.inputs],
+                **_labelled(step.output, token),
+            }
+            for step in steps
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _labelled(value: Value, token: int | None) -> dict[str, Any]:
+    array, axes = value.array, [(axis.name, list(axis.labels)) for axis in value.axes]
+    if token is not None and value.per_token:
+        array = array[token : token + 1]
+        axes[0] = (axes[0][0], axes[0][1][token : token + 1])
+    return {
+        "axes": [{"name": name, "labels": labels} for name, labels in axes],
+        "shape": list(array.shape),
+        "data": _plain(array.tolist()),
+    }
+
+
+def _plain(data: Any) -> Any:
+    """Decimals as JSON numbers, infinities as the strings "inf" and "-inf", words as they are."""
+    match data:
+        case list():
+            return [_plain(entry) for entry in data]
+        case Decimal() if data.is_infinite():
+            return "inf" if data > 0 else "-inf"
+        case Decimal():
+            return int(data) if data == int(data) and "." not in str(data) else float(data)
+        case _:
+            return data
