@@ -1,7 +1,7 @@
 """An independent judge of printed arithmetic: text in, equations out, a verdict on each.
 
 A worked line is indented by exactly four spaces: an optional `label: `, then a chain of sides
-joined by `=` and `≈`, which may go on over deeper lines that begin with `=`, `≈`, `+` or `-`.
+joined by `=` and `≈`, which may go on over deeper lines that begin with `=`, `≈`, `+`, `-` or `/`.
 `=` must hold exactly with the digits shown; `≈` must be correct rounding, number by number.
 
 Every value is held exactly, as a quotient of two polynomials with rational coefficients whose
@@ -85,7 +85,7 @@ def _worked_lines(text: str) -> list[tuple[int, str]]:
         if re.match(r" {4}[^ ]", line):
             found.append((number, line.strip()))
             open_ = True
-        elif open_ and re.match(r" {6,}[-=≈+]", line):
+        elif open_ and re.match(r" {6,}[-=≈+/]", line):
             found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
         else:
             open_ = False
@@ -186,9 +186,8 @@ class _Parser:
         start = self.at
         sign = -1 if self.take("-") else 1
         terms, signs = [self.term()], [sign]
-        if sign < 0 and terms[0].kind == "number":  # a number may carry its own sign
-            value = -_evaluate(terms[0])
-            terms, signs = [replace(terms[0], text=f"-{terms[0].text}", value=value)], [1]
+        if sign < 0 and (negative := _negative(terms[0])):
+            terms, signs = [negative], [1]
         while operator := self.take("+", "-"):
             terms.append(self.term())
             signs.append(1 if operator == "+" else -1)
@@ -252,6 +251,15 @@ class _Parser:
             self.need(")")
             return inner
         raise _UnreadableError(self.source)
+
+
+def _negative(node: _Node) -> _Node | None:
+    """The node with a minus that belongs to the number it begins with: -1.1 / 2 is (-1.1) / 2."""
+    if node.kind == "number":
+        return replace(node, text=f"-{node.text}", value=-_evaluate(node))
+    if node.kind in ("×", "/") and (first := _negative(node.parts[0])):
+        return replace(node, text=f"-{node.text}", parts=(first, *node.parts[1:]))
+    return None
 
 
 # --- rounding ------------------------------------------------------------------------------------

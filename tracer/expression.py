@@ -182,7 +182,9 @@ def _value(expression: Expression, context: Context) -> Decimal:
         case Product(factors):
             return math.prod((_value(factor, context) for factor in factors), start=Decimal(1))
         case Quotient(over, under):
-            return _value(over, context) / _value(under, context)
+            dividend = _value(over, context)
+            # Nothing divided by anything is nothing, exactly: also by √2.
+            return dividend / _value(under, context) if dividend else dividend
         case Power(base, exponent):
             return _value(base, context) ** _value(exponent, context)
         case Root(of):

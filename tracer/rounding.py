@@ -106,10 +106,11 @@ class Rounding(BaseModel):
 
 
 def round_half_away(number: Decimal, places: int) -> Decimal:
-    """Round to `places` decimals, ties away from zero; infinities stay."""
+    """Round to `places` decimals, ties away from zero, no −0; infinities stay."""
     if not number.is_finite():
         return number
-    return number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, CONTEXT) + 0
+    rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, CONTEXT)
+    return rounded or rounded.copy_abs()
 
 
 def trimmed(number: Decimal) -> Decimal:

@@ -69,9 +69,7 @@ def symbols(steps: Sequence[Step]) -> dict[str, Expression]:
         ends = [f"{sub_layer}.{end}" for end in ("norm", "residual", "output")]
         if address == next(end for end in ends if end in addresses):
             sub_layers += 1
-            if address != ends[-1]:
-                found[address] = Symbol("x", str(sub_layers))
-            x = found[address]
+            x = found[address] = Symbol("x", str(sub_layers))
     return found
 
 
@@ -123,7 +121,7 @@ def _of_sub_layer(
         case "std":
             return Symbol("σ")
         case "norm":
-            return Symbol("x", number)
+            return Symbol("x", number)  # the last of its sub-layer
     raise AssertionError(f"no symbol for {name}")
 
 

@@ -26,6 +26,7 @@ from tracer.document import (
 )
 from tracer.expression import Chain, Number
 from tracer.renderers.text import name_text, number_text, text
+from tracer.renderers.wrapping import wrapped
 from tracer.rounding import trimmed
 
 TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
@@ -39,8 +40,7 @@ LONGEST_NAME = 24
 def render(document: Document, console: Console) -> None:
     """Print a document at the console's width."""
     width = max(console.width, 40)
-    console.print(Text(name_text(document.title), TITLE), soft_wrap=False)
-    console.print()
+    _write(_paragraph(Text(name_text(document.title), TITLE), width), console)
     for block in document.introduction:
         _print(block, width, console)
     for section in document.sections:
@@ -48,14 +48,19 @@ def render(document: Document, console: Console) -> None:
 
 
 def _print_section(section: Section, width: int, console: Console) -> None:
-    console.print(Text(f"{section.number}. {section.title}", SECTION))
-    console.print()
+    title = Text(f"{section.number}. {section.title}", SECTION)
+    _write(_paragraph(title, width), console)
     for block in section.blocks:
         _print(block, width, console)
 
 
 def _print(block: Block, width: int, console: Console) -> None:
-    console.print(_rendered(block, width))
+    _write(_rendered(block, width), console)
+
+
+def _write(lines: RenderableType, console: Console) -> None:
+    # What is too wide for the terminal is folded by the terminal itself, never cut.
+    console.print(lines, crop=False)
     console.print()
 
 
@@ -64,11 +69,11 @@ def _rendered(block: Block, width: int) -> RenderableType:
         case Paragraph(parts):
             return _paragraph(Text.assemble(*(_inline(part) for part in parts)), width)
         case Formula(chain):
-            return _indented(_wrapped(chain, "", width - INDENT), INDENT)
+            return _indented(_chain(chain, "", width - INDENT), INDENT)
         case Working():
             return _working(block, width)
         case Vector():
-            return _vector(block)
+            return _vector(block, width)
         case Matrix():
             return _matrix(block, width)
         case Table():
@@ -99,85 +104,56 @@ def _inline(part: Inline) -> Text:
 
 
 def _indented(lines: Iterable[Text], by: int) -> RenderableType:
-    return Group(*(Text(" " * by) + line for line in lines))
+    """Lines that are broken already: where a terminal is too narrow, it folds them itself."""
+    margin = " " * by
+    return Group(
+        *(
+            Text.assemble(margin if line else "", line, no_wrap=True, overflow="ignore")
+            for line in lines
+        )
+    )
 
 
 def _working(working: Working, width: int) -> RenderableType:
-    labels = [_short(line.label) for line in working.lines]
+    labels = [_short(line.label, width // 4) for line in working.lines]
     longest = max(map(cell_len, labels))
     lines: list[Text] = []
     for label, line in zip(labels, working.lines, strict=True):
         start = f"{label}: " + " " * (longest - cell_len(label)) if label else ""
-        lines += _wrapped(line.chain, start, width - WORKING_INDENT)
+        lines += _chain(line.chain, start, width - WORKING_INDENT)
     return _indented(lines, WORKING_INDENT)
 
 
-def _wrapped(chain: Chain, label: str, width: int) -> Iterator[Text]:
-    """A chain in lines of at most `width` cells, each but the first beginning with = ≈ + or -."""
-    sides = [text(side) for side in chain.sides]
-    pieces = list(_pieces(sides[0]))
-    for relation, side in zip(chain.relations, sides[1:], strict=True):
-        first, *rest = _pieces(side)
-        pieces += [f"{relation} {first}", *rest]
-    # A label that leaves too little room does not push the continuation lines with it.
-    margin = cell_len(label) if cell_len(label) <= width // 3 else 2
-    margin = max(margin, 2)
-    line = label
-    for number, piece in enumerate(_filled(pieces, cell_len(label), margin, width)):
-        yield _styled(
-            line + piece if number == 0 else " " * margin + piece, label if number == 0 else ""
-        )
+def _chain(chain: Chain, label: str, width: int) -> list[Text]:
+    """A chain in lines, coloured."""
+    first, *rest = map(text, chain.sides)
+    related = (f"{relation} {side}" for relation, side in zip(chain.relations, rest, strict=True))
+    lines = [Text(line) for line in wrapped([first, *related], label, width)]
+    for line in lines:
+        line.highlight_regex("[=≈]", SIGN)
+    lines[0].stylize(LABEL, 0, len(label))
+    return lines
 
 
-def _pieces(side: str) -> list[str]:
-    """A side cut before each + and -, where it may be broken."""
-    return re.split(r" (?=[+-] )", side)
-
-
-def _filled(pieces: Sequence[str], start: int, margin: int, width: int) -> Iterator[str]:
-    """Pieces put together to lines; a whole side that would fit on a line of its own gets one."""
-    line, room = pieces[0], width - start
-    for i, piece in enumerate(pieces[1:], 1):
-        following = piece
-        if piece[0] in "=≈":
-            # Break before a relation rather than inside the side that it begins.
-            j = i + 1
-            while j < len(pieces) and pieces[j][0] not in "=≈":
-                following += f" {pieces[j]}"
-                j += 1
-            if cell_len(following) > width - margin:
-                following = piece
-        # What follows a side that took several lines begins on a line of its own.
-        after_broken_side = piece[0] in "=≈" and line[0] in "+-" and i > 1
-        if cell_len(f"{line} {following}") <= room and not after_broken_side:
-            line += f" {piece}"
-        elif piece[0] in "=≈" or cell_len(f"{line} {piece}") > room:
-            yield line
-            line, room = piece, width - margin
+def _vector(vector: Vector, width: int) -> RenderableType:
+    of = f" of {_short(vector.of.text)}" if vector.of else ""
+    start = f"{text(vector.symbol)}{of} = ["
+    margin = len(start) if cell_len(start) <= width // 2 else 4
+    lines, line = [], start
+    for i, number in enumerate(vector.numbers, 1):
+        entry = number_text(number) + ("]" if i == len(vector.numbers) else ",")
+        if line != start and cell_len(f"{line} {entry}") > width - INDENT:
+            lines.append(line)
+            line = " " * margin + entry
         else:
-            line += f" {piece}"
-    yield line
-
-
-def _styled(line: str, label: str) -> Text:
-    styled = Text(line)
-    styled.stylize(LABEL, 0, len(label))
-    for sign in re.finditer("[=≈]", line[len(label) :]):
-        styled.stylize(SIGN, len(label) + sign.start(), len(label) + sign.end())
-    return styled
-
-
-def _vector(vector: Vector) -> RenderableType:
-    of = Text.assemble(" of ", _inline(vector.of)) if vector.of else Text()
-    numbers = ", ".join(map(number_text, vector.numbers))
-    line = Text.assemble(text(vector.symbol), of, " = ", (f"[{numbers}]", RESULT))
-    return _indented([line], INDENT)
+            line += entry if line == start else f" {entry}"
+    return _indented(map(Text, [*lines, line]), INDENT)
 
 
 def _matrix(matrix: Matrix, width: int) -> RenderableType:
     """The matrix; in blocks of columns below each other where it is too wide."""
-    columns = [_short(label) for label in matrix.columns]
-    rows = [_short(label) for label in matrix.rows]
+    columns = [_short(label, width // 3) for label in matrix.columns]
+    rows = [_short(label, width // 3) for label in matrix.rows]
     cells = [_aligned([row[j] for row in matrix.cells]) for j in range(len(columns))]
     rows = [text(matrix.symbol), *rows]
     stub = [_padded(row, max(map(cell_len, rows))) for row in rows]
@@ -186,9 +162,8 @@ def _matrix(matrix: Matrix, width: int) -> RenderableType:
         widest = max(map(cell_len, [column, *numbers]))
         grid.append([_padded(cell, widest, right=True) for cell in [column, *numbers]])
     lines: list[Text] = []
-    for first, last in _fitting(
-        [cell_len(column[0]) for column in grid], width - cell_len(stub[0])
-    ):
+    room = width - INDENT - cell_len(stub[0])
+    for first, last in _fitting([cell_len(column[0]) for column in grid], room):
         for i, row in enumerate(stub):
             entries = GAP.join(column[i] for column in grid[first:last])
             line = Text.assemble((row, LABEL if i else ""), GAP, (entries, "" if i else LABEL))
@@ -248,13 +223,14 @@ def _table(table: Table) -> RenderableType:
     return _indented(lines, INDENT)
 
 
-def _short(name: str) -> str:
+def _short(name: str, most: int = LONGEST_NAME) -> str:
     """A name that leaves room for numbers, its middle left out where it is too long."""
     whole = name_text(name)
-    if cell_len(whole) <= LONGEST_NAME:
+    most = min(most, LONGEST_NAME)
+    if cell_len(whole) <= most:
         return whole
     head = tail = ""
-    half = (LONGEST_NAME - 1) // 2
+    half = (most - 1) // 2
     for c in whole:
         if cell_len(head + c) > half:
             break

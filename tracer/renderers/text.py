@@ -8,7 +8,6 @@ from typing import assert_never
 from tracer.expression import (
     Brackets,
     Call,
-    Chain,
     Difference,
     Exponential,
     Expression,
@@ -36,13 +35,6 @@ def text(expression: Expression) -> str:
     return _text(expression)[0]
 
 
-def chain_text(chain: Chain) -> str:
-    """A chain on one line."""
-    sides = [text(side) for side in chain.sides]
-    following = zip(chain.relations, sides[1:], strict=True)
-    return " ".join([sides[0], *(f"{relation} {side}" for relation, side in following)])
-
-
 def number_text(number: Number) -> str:
     """A number with its digits, as a power of ten where it is very large or very small."""
     value = number.value
@@ -64,10 +56,17 @@ def is_scientific(value: Decimal) -> bool:
 
 
 def name_text(name: str) -> str:
-    """A token or label in one line: what cannot be printed is written as an escape."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name
+    """A token or label in one line: nothing is lost, and nothing acts on the terminal.
+
+    What cannot be printed is written as an escape, a space at either end as ␣.
+    """
+    inner = name.strip(" ")
+    before = len(name) - len(name.lstrip(" ")) if inner else len(name)
+    after = len(name) - before - len(inner)
+    visible = "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in inner
     )
+    return "␣" * before + visible + "␣" * after or '""'
 
 
 def _text(expression: Expression) -> tuple[str, int]:
