@@ -109,7 +109,7 @@ def scenarios() -> None:
     from tracer.scenario import bundled, load
 
     with _told_problems():
-        found = {name: load(str(path))[1] for name, path in bundled().items()}
+        found = {name: load(str(path)).scenario for name, path in bundled().items()}
     widest = max(map(len, found))
     for name, scenario in found.items():
         typer.echo(f"{name:{widest}}  {scenario.title}")
@@ -152,17 +152,17 @@ def _trace(name: str, decimals: int | None, carry: CarryOption | None) -> Trace:
     from tracer.rounding import Carry
     from tracer.scenario import load
 
-    short_name, scenario = load(name)
+    loaded = load(name)
     changes: dict[str, Any] = {}
     if decimals is not None:
         changes["decimals"] = decimals
     if carry is not None:
         changes["carry"] = Carry(carry.value)
-    rounding = scenario.rounding.model_copy(update=changes)
+    rounding = loaded.scenario.rounding.model_copy(update=changes)
     try:
-        return trace(short_name, scenario.model_copy(update={"rounding": rounding}))
+        return trace(loaded.name, loaded.scenario.model_copy(update={"rounding": rounding}))
     except TracerError as error:
-        raise TracerError(*(replace(p, file=name) for p in error.problems)) from None
+        raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
 
 
 def _show(

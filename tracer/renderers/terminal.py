@@ -77,7 +77,7 @@ def _rendered(block: Block, width: int) -> RenderableType:
         case Matrix():
             return _matrix(block, width)
         case Table():
-            return _table(block)
+            return _table(block, width)
         case _:
             assert_never(block)
 
@@ -209,17 +209,23 @@ def _aligned(numbers: Sequence[Number]) -> list[str]:
     return [aligned(w) for w in written]
 
 
-def _table(table: Table) -> RenderableType:
-    """Text in columns; only the last may be of any length."""
+def _table(table: Table, width: int) -> RenderableType:
+    """Text in columns; only the last may be of any length, and is folded where it is too long."""
     columns = [
-        [name, *(_short(row[j].text) for row in table.rows)]
+        [name, *(_short(row[j].text, width // 3) for row in table.rows)]
         for j, name in enumerate(table.header[:-1])
     ]
-    lines = []
-    for i, last in enumerate([table.header[-1], *(row[-1].text for row in table.rows)]):
+    last = [table.header[-1], *(name_text(row[-1].text) for row in table.rows)]
+    lines: list[Text] = []
+    for i, shown in enumerate(last):
         cells = [_padded(column[i], max(map(cell_len, column))) for column in columns]
-        line = Text(GAP.join([*cells, name_text(last)]), LABEL if i else SIGN)
-        lines.append(_marked(line, i - 1 == table.marked))
+        start = "".join(cell + GAP for cell in cells)
+        room = max(width - INDENT - cell_len(start), 8)
+        for part in Text(shown).wrap(Console(width=room), room, overflow="fold"):
+            line = Text(start + part.plain, LABEL if i else SIGN)
+            line.rstrip()
+            lines.append(_marked(line, i - 1 == table.marked))
+            start = " " * cell_len(start)
     return _indented(lines, INDENT)
 
 

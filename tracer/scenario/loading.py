@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +40,26 @@ def bundled() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def load(name: str) -> tuple[str, Scenario]:
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario, the short name it goes by, and the file that messages about it name."""
+
+    name: str
+    file: str
+    scenario: Scenario
+
+
+def load(name: str) -> Loaded:
     """Load a scenario from a path, a bundled name with or without `.yaml`, or `-`.
 
-    A file of that name wins over a bundled scenario. Returns its short name and the scenario.
+    A file of that name wins over a bundled scenario.
 
     Raises:
         TracerError: no such scenario, not readable, or anything wrong in it.
     """
     if name == STANDARD_INPUT:
         file = "<stdin>"
-        return "standard input", parse(_text(sys.stdin.buffer.read(), file), file)
+        return Loaded("stdin", file, parse(_text(sys.stdin.buffer.read(), file), file))
     path = Path(name)
     if not path.is_file():
         known = bundled()
@@ -63,7 +73,7 @@ def load(name: str) -> tuple[str, Scenario]:
         content = path.read_bytes()
     except OSError as error:
         raise TracerError(Problem(f"cannot be read: {error.strerror}", name)) from None
-    return path.stem, parse(_text(content, name), name)
+    return Loaded(path.stem, name, parse(_text(content, name), name))
 
 
 def _text(content: bytes, name: str) -> str:
