@@ -69,9 +69,9 @@ MOST_GUARD_DIGITS = 45
 
 @dataclass(frozen=True)
 class Line:
-    """A worked line: what it is for, and the chain of equations."""
+    """A worked line: what it is for, where that is not said by its symbol, and its equations."""
 
-    label: str
+    label: str | None
     chain: Chain
 
 
@@ -99,8 +99,8 @@ class Writer:
             symbol = self.symbols[output.address]
             first: tuple[Relation, ...] = ("=",)
             if symbol == chain.sides[0]:
-                return (Line("", chain),)
-            return (Line("", Chain((symbol, *chain.sides), first + chain.relations)),)
+                return (Line(None, chain),)
+            return (Line(None, Chain((symbol, *chain.sides), first + chain.relations)),)
         labels = output.axes[0].labels
         return tuple(Line(label, self.chain(step, (i,))) for i, label in enumerate(labels))
 

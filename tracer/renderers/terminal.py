@@ -115,11 +115,14 @@ def _indented(lines: Iterable[Text], by: int) -> RenderableType:
 
 
 def _working(working: Working, width: int) -> RenderableType:
-    labels = [_short(line.label, width // 4) for line in working.lines]
+    labels = [
+        "" if line.label is None else f"{_short(line.label, width // 4)}: "
+        for line in working.lines
+    ]
     longest = max(map(cell_len, labels))
     lines: list[Text] = []
     for label, line in zip(labels, working.lines, strict=True):
-        start = f"{label}: " + " " * (longest - cell_len(label)) if label else ""
+        start = _padded(label, longest)
         lines += _chain(line.chain, start, width - WORKING_INDENT)
     return _indented(lines, WORKING_INDENT)
 

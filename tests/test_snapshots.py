@@ -1,0 +1,44 @@
+"""Whole outputs, read by a person once and compared ever after.
+
+`pytest --snapshot-update` writes them anew; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+
+from tests.command import printed
+
+SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
+
+
+class TextFile(SingleFileSnapshotExtension):
+    """One text file for each output, in the project's snapshots folder."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        return str(SNAPSHOTS / test_location.basename)
+
+
+COMMANDS = {
+    "alex": ("run", "alex.yaml"),
+    "alex-emma-line": ("run", "alex.yaml", "--token", "Emma", "--carry", "line"),
+    "science": ("run", "science.yaml"),
+    "science-first-never": ("run", "science.yaml", "--token", "1", "--carry", "never"),
+    "attention": ("step", "attention", "--token", "4"),
+}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_output(name: str, width: int, snapshot: SnapshotAssertion) -> None:
+    text = printed(*COMMANDS[name], width=width)
+    assert text == snapshot(extension_class=TextFile)
