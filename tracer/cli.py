@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -15,9 +13,10 @@ from tracer import __version__
 from tracer.errors import Problem, TracerError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tracer.decoder import Trace
+    from tracer.document import Document
+    from tracer.scenario import Loaded
+    from tracer.tape import Step
 
 DEFAULT_SCENARIO = "alex"
 
@@ -46,6 +45,7 @@ class CarryOption(StrEnum):
     NEVER = "never"
 
 
+Scenario = Annotated[str, typer.Argument(help="A file, a bundled scenario, or - for stdin.")]
 Token = Annotated[
     str | None, typer.Option("--token", "-t", help="Follow this token: its position, or its text.")
 ]
@@ -65,12 +65,27 @@ CarryMode = Annotated[
 ]
 
 
+NoMask = Annotated[
+    bool, typer.Option("--no-mask", help="Also show what a token would see without the mask.")
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        metavar="ADDRESS=VALUES",
+        help="Pin a value instead of computing it: layer1.attention.output=[[1, 2], [3, 4]].",
+    ),
+]
+
+
 @app.command()
 def run(
-    scenario: Annotated[str, typer.Argument(help="A file, a bundled scenario, or - for stdin.")],
+    scenario: Scenario,
     token: Token = None,
     layer: Layer = None,
     head: Head = None,
+    no_mask: NoMask = False,
+    given: Given = None,
     format: Formatted = Format.TERMINAL,
     output: Output = None,
     decimals: Decimals = None,
@@ -78,8 +93,8 @@ def run(
 ) -> None:
     """Every step of the forward pass, worked for one token: the last, unless --token is given."""
     with _told_problems():
-        trace = _trace(scenario, decimals, carry)
-        _show(trace, None, token, layer, head, format, output)
+        loaded = _load(scenario, decimals, carry, given)
+        _forward_pass(loaded, None, token, layer, head, no_mask, format, output)
 
 
 @app.command()
@@ -92,6 +107,8 @@ def step(
     token: Token = None,
     layer: Layer = None,
     head: Head = None,
+    no_mask: NoMask = False,
+    given: Given = None,
     format: Formatted = Format.TERMINAL,
     output: Output = None,
     decimals: Decimals = None,
@@ -99,8 +116,75 @@ def step(
 ) -> None:
     """One step of a scenario, or a group of steps: attention, softmax, ffn, norm, logits …"""
     with _told_problems():
-        trace = _trace(scenario, decimals, carry)
-        _show(trace, name, token, layer, head, format, output)
+        loaded = _load(scenario, decimals, carry, given)
+        _forward_pass(loaded, name, token, layer, head, no_mask, format, output)
+
+
+@app.command()
+def loss(
+    scenario: Scenario,
+    given: Given = None,
+    format: Formatted = Format.TERMINAL,
+    output: Output = None,
+    decimals: Decimals = None,
+    carry: CarryMode = None,
+) -> None:
+    """The training pass: all positions at once, predictions beside targets, cross-entropy."""
+    from tracer.lesson import training_pass
+
+    with _told_problems():
+        trace = _trace(_load(scenario, decimals, carry, given), loss=True)
+        if format is Format.JSON:
+            _print_json(trace, output)
+        else:
+            _print(training_pass(trace), output)
+
+
+@app.command()
+def generate(
+    scenario: Scenario,
+    start: Annotated[
+        list[str] | None, typer.Option(help="A token to begin with; several, one after the other.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The most words to add.", min=1)] = None,
+    worked: Annotated[bool, typer.Option("--worked", help="Every step of each turn.")] = False,
+    kv_cache: Annotated[
+        bool, typer.Option("--kv-cache", help="Compute only the new token's row in each turn.")
+    ] = False,
+    temperature: Annotated[
+        float | None, typer.Option(help="Draw words, from logits divided by this.")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option(help="Draw among the k likeliest.", min=1)] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Draw among the likeliest that together reach p.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Draw words; the same seed, the same.")] = None,
+    format: Formatted = Format.TERMINAL,
+    output: Output = None,
+    decimals: Decimals = None,
+    carry: CarryMode = None,
+) -> None:
+    """Generate a text, one turn at a time: the most probable word, unless words are drawn."""
+    from tracer.generation import choice, generate
+    from tracer.lesson import generated_text
+
+    with _told_problems():
+        loaded = _load(scenario, decimals, carry, None)
+        beginning = loaded.scenario.generation
+        generated = generate(
+            loaded.name,
+            loaded.scenario,
+            start=start or [beginning.start or loaded.scenario.tokens[0]],
+            most=max_tokens or beginning.max_tokens,
+            choice=choice(seed, temperature, top_k, top_p),
+            cached=kv_cache,
+        )
+        if format is Format.JSON:
+            from tracer.renderers import as_json
+
+            _write(as_json.generated(generated, worked=worked), output)
+        else:
+            _print(generated_text(generated, worked=worked), output)
 
 
 @app.command()
@@ -144,13 +228,14 @@ def _fail(error: TracerError) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _trace(name: str, decimals: int | None, carry: CarryOption | None) -> Trace:
-    """Load a scenario and run it, with the rounding that the command line asks for."""
+def _load(
+    name: str, decimals: int | None, carry: CarryOption | None, given: list[str] | None
+) -> Loaded:
+    """A scenario, with the rounding and the pinned values that the command line asks for."""
     from dataclasses import replace
 
-    from tracer.decoder import trace
     from tracer.rounding import Carry
-    from tracer.scenario import load
+    from tracer.scenario import load, parse_given
 
     loaded = load(name)
     changes: dict[str, Any] = {}
@@ -159,52 +244,74 @@ def _trace(name: str, decimals: int | None, carry: CarryOption | None) -> Trace:
     if carry is not None:
         changes["carry"] = Carry(carry.value)
     rounding = loaded.scenario.rounding.model_copy(update=changes)
+    pinned = {**loaded.scenario.given, **dict(map(parse_given, given or []))}
+    changed = {"rounding": rounding, "given": pinned}
+    return replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
+
+
+def _trace(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Trace:
+    """Run the decoder; a problem on the way is one of the scenario's file."""
+    from dataclasses import replace
+
+    from tracer.decoder import trace
+
     try:
-        return trace(loaded.name, loaded.scenario.model_copy(update={"rounding": rounding}))
+        return trace(loaded.name, loaded.scenario, unmasked=unmasked, loss=loss)
     except TracerError as error:
         raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
 
 
-def _show(
-    trace: Trace,
+def _forward_pass(
+    loaded: Loaded,
     name: str | None,
     token: str | None,
     layer: int | None,
     head: int | None,
+    no_mask: bool,
     format: Format,
     output: Path | None,
 ) -> None:
-    """Print the chosen steps, or write them to a file."""
+    """Show the chosen steps."""
+    from tracer.lesson import forward_pass
     from tracer.steps import select, stages
 
+    trace = _trace(loaded, unmasked=no_mask)
     chosen = select(stages(trace.steps), name, layer, head)
-    position = None if token is None else _position(token, trace.scenario.tokens)
-    match format:
-        case Format.JSON:
-            from tracer.renderers import as_json
-
-            whole = name is None and layer is None and head is None
-            steps = trace.steps if whole else [s for stage in chosen for s in stage.steps]
-            _write(as_json.render(trace, steps, position), output)
-        case Format.TERMINAL:
-            from tracer.lesson import lesson
-            from tracer.renderers import terminal
-
-            followed = len(trace.tokens) - 1 if position is None else position
-            document = lesson(trace, chosen, followed, whole=name is None)
-            console = _console(output)
-            if output is None:
-                terminal.render(document, console)
-            else:
-                with console.capture() as captured:
-                    terminal.render(document, console)
-                _write(captured.get(), output)
+    position = None if token is None else _position(token, trace.tokens)
+    if format is Format.JSON:
+        whole = name is None and layer is None and head is None
+        steps = None if whole else [step for stage in chosen for step in stage.steps]
+        _print_json(trace, output, steps, position)
+    else:
+        followed = len(trace.tokens) - 1 if position is None else position
+        _print(forward_pass(trace, chosen, followed, whole=name is None), output)
 
 
-def _console(output: Path | None) -> Console:
+def _print(document: Document, output: Path | None) -> None:
+    """Print a document, or write it to a file without colour."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False, no_color=bool(output) or None)
+    from tracer.renderers import terminal
+
+    plain = True if output else None
+    console = Console(highlight=False, markup=False, emoji=False, no_color=plain)
+    if output is None:
+        terminal.render(document, console)
+        return
+    with console.capture() as captured:
+        terminal.render(document, console)
+    _write(captured.get(), output)
+
+
+def _print_json(
+    trace: Trace,
+    output: Path | None,
+    steps: list[Step] | None = None,
+    token: int | None = None,
+) -> None:
+    from tracer.renderers import as_json
+
+    _write(as_json.render(trace, trace.steps if steps is None else steps, token), output)
 
 
 def _position(token: str, tokens: tuple[str, ...]) -> int:
@@ -225,21 +332,9 @@ def _position(token: str, tokens: tuple[str, ...]) -> int:
 
 
 def _write(content: str, output: Path | None) -> None:
-    """Print, or replace a file as a whole: it is never half-written."""
     if output is None:
         sys.stdout.write(content)
-        return
-    try:
-        handle, temporary = tempfile.mkstemp(
-            dir=output.absolute().parent, prefix=f".{output.name}."
-        )
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(content)
-            Path(temporary).replace(output)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        problem = Problem(f"cannot be written: {error.strerror}", file=str(output))
-        raise TracerError(problem) from None
+    else:
+        from tracer import files
+
+        files.replace(output, content)

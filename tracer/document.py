@@ -83,9 +83,9 @@ Block: TypeAlias = Paragraph | Formula | Working | Vector | Matrix | Table
 
 @dataclass(frozen=True)
 class Section:
-    """A step as the reader meets it; `number` is its place in the whole run."""
+    """A step as the reader meets it; `number` is its place in the whole run, if it has one."""
 
-    number: int
+    number: int | None
     title: str
     blocks: tuple[Block, ...]
 

@@ -110,6 +110,13 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Negative:
+    """-a, of what is no plain number."""
+
+    of: Expression
+
+
+@dataclass(frozen=True)
 class MatrixProduct:
     """A · B, in formulas."""
 
@@ -143,6 +150,7 @@ Expression: TypeAlias = (
     | Root
     | Exponential
     | Call
+    | Negative
     | MatrixProduct
     | Transposed
     | Brackets
@@ -193,6 +201,10 @@ def _value(expression: Expression, context: Context) -> Decimal:
             return _value(exponent, context).exp()
         case Call("max", arguments):
             return max(_value(argument, context) for argument in arguments)
+        case Negative(of):
+            return -_value(of, context)
+        case Call("ln", (argument,)):
+            return _value(argument, context).ln()
         case Call("sin" | "cos" as name, (argument,)):
             return _wave(name, _value(argument, context), context)
         case Call() | Symbol() | MatrixProduct() | Transposed() | Brackets():
@@ -234,7 +246,7 @@ def _same(left: Expression, right: Expression) -> bool:
             | (Power(a, b), Power(c, d))
         ):
             return _same(a, c) and _same(b, d)
-        case (Root(a), Root(b)) | (Exponential(a), Exponential(b)):
+        case (Negative(a), Negative(b)) | (Root(a), Root(b)) | (Exponential(a), Exponential(b)):
             return _same(a, b)
         case Rest(_, a), Rest(_, b):
             return a.value == b.value

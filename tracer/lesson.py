@@ -1,167 +1,101 @@
-"""A trace → the Document that explains it for one token."""
+"""Traces → the Documents that are shown: a forward pass, the loss, a generated text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tracer import prose
 from tracer.decoder import Trace
-from tracer.document import (
-    Block,
-    Document,
-    Formula,
-    Matrix,
-    Name,
-    Paragraph,
-    Section,
-    Table,
-    Vector,
-    Working,
-)
-from tracer.expression import Number
-from tracer.names import distinct
-from tracer.operations import ArgMax, Axis, Copy, Dot
-from tracer.prose import Told
-from tracer.steps import Stage
-from tracer.symbols import symbols
-from tracer.tape import Step, Value
-from tracer.working import Writer
+from tracer.document import Block, Document, Name, Paragraph, Section, Table
+from tracer.generation import Generated, Turn
+from tracer.names import count, distinct
+from tracer.prose import Sentence
+from tracer.steps import Stage, stages
+from tracer.teacher import Teacher
+
+RIGHT, WRONG, KEPT, DISCARDED = "✓", "✗", "kept", "discarded"
 
 
-def lesson(trace: Trace, stages: Sequence[Stage], token: int, *, whole: bool) -> Document:
-    """The sections of `stages` for a token (counted from 0); a whole lesson has an introduction."""
-    teacher = _Teacher(trace, token)
+def forward_pass(trace: Trace, chosen: Sequence[Stage], token: int, *, whole: bool) -> Document:
+    """The sections of the stages for a token (counted from 0); a whole pass is introduced."""
+    teacher = Teacher(trace, token)
     introduction = teacher.introduction() if whole else ()
-    sections = tuple(
-        Section(stage.number, prose.title(stage, teacher.told), tuple(teacher.blocks(stage)))
-        for stage in stages
+    return Document(trace.scenario.title, introduction, tuple(map(teacher.section, chosen)))
+
+
+def training_pass(trace: Trace) -> Document:
+    """All positions at once: what should have come, what was said, and the loss worked."""
+    teacher = Teacher(trace, len(trace.tokens) - 1)
+    introduction = Paragraph(
+        (
+            "Teacher forcing: at each position the model reads the right tokens, whatever it would "
+            "have said itself, and guesses the next one. All positions go through in one pass; the "
+            "mask keeps each of them from seeing its own answer.",
+        )
     )
-    return Document(trace.scenario.title, introduction, sections)
+    worked = {stage.kind: stage for stage in stages(trace.steps)}
+    sections = (
+        Section(1, "Targets and predictions", (introduction, *_answers(trace))),
+        Section(2, "Probabilities", (teacher.matrix(trace.value("probabilities")),)),
+        Section(3, teacher.section(worked["loss"]).title, tuple(teacher.blocks(worked["loss"]))),
+    )
+    return Document(trace.scenario.title, (), sections)
 
 
-class _Teacher:
-    """Writes the blocks of each stage of one trace."""
+def _answers(trace: Trace) -> tuple[Block, ...]:
+    targets = trace.value("loss.target").array
+    predictions = trace.value("prediction").array
+    rows, right = [], 0
+    for i, (token, target, said) in enumerate(zip(trace.tokens, targets, predictions, strict=True)):
+        verdict = "" if target is None else RIGHT if said == target else WRONG
+        right += verdict == RIGHT
+        answer = Name("—" if target is None else target)
+        rows.append((Name(str(i + 1)), Name(token), answer, Name(verdict or "—"), Name(said)))
+    counted = sum(target is not None for target in targets)
+    header = ("position", "input", "target", "right", "prediction")
+    verdict_of_all: Sentence = (f"{right} of {count(counted, 'prediction')} {_is(right)} right.",)
+    return (Table(header, tuple(rows)), Paragraph(verdict_of_all))
 
-    def __init__(self, trace: Trace, token: int) -> None:
-        self.trace, self.token = trace, token
-        layers = trace.scenario.layers
-        self.told = Told(
-            trace.scenario.rounding,
-            token,
-            distinct(trace.tokens),
-            layers=len(layers),
-            heads=max(
-                (len(layer.attention.heads) for layer in layers if layer.attention), default=0
-            ),
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def generated_text(generated: Generated, *, worked: bool) -> Document:
+    """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text."""
+    sections: list[Section] = []
+    for number, turn in enumerate(generated.turns, 1):
+        sections.append(Section(None, f"Turn {number}", tuple(_turn(turn))))
+        teacher = Teacher(turn.trace, len(turn.trace.tokens) - 1)
+        for stage in stages(turn.trace.steps):
+            if worked or stage.kind == "sampling":
+                section = teacher.section(stage)
+                sections.append(section if worked else replace(section, number=None))
+    text = Paragraph((_quoted(generated.text),)), Paragraph((generated.ending,))
+    sections.append(Section(None, "The text", text))
+    return Document(generated.turns[0].trace.scenario.title, (), tuple(sections))
+
+
+def _turn(turn: Turn) -> list[Block]:
+    said = turn.trace.value("prediction").array
+    names = distinct(turn.trace.tokens)[-len(said) :]
+    before = len(turn.trace.tokens) - len(said)
+    outputs = [*said[:-1], turn.word]
+    rows = tuple(
+        (
+            *(Name(str(before + i + 1)), Name(name)),
+            *(Name(word), Name(KEPT if i == len(outputs) - 1 else DISCARDED)),
         )
-        self.symbols = symbols(trace.steps)
-        producers = {step.output.address: step for step in trace.steps}
-        self.writer = Writer(trace.scenario.rounding, self.symbols, producers)
+        for i, (name, word) in enumerate(zip(names, outputs, strict=True))
+    )
+    written: list[Block] = []
+    if before:
+        reused = ("Only the last token goes through the layers; the keys and values of ",)
+        earlier = tuple(turn.trace.tokens[:before])
+        written.append(Paragraph((*reused, _quoted(earlier), " are reused from the turns before.")))
+    written.append(Table(("position", "input", "output", ""), rows, len(rows) - 1))
+    return written
 
-    def introduction(self) -> tuple[Block, ...]:
-        return tuple(Paragraph(sentence) for sentence in prose.introduction(self.told))
 
-    def blocks(self, stage: Stage) -> list[Block]:
-        """Goal, then formula, parameters and worked lines of each step, then what it all gives."""
-        written: list[Block] = [Paragraph(prose.goal(stage))]
-        for step in stage.steps:
-            written += self.step(step, stage)
-        last = stage.steps[-1]
-        match stage.kind:
-            case "embedding":
-                written += self.embedding(stage)
-            case "prediction":
-                written += self.prediction(last)
-            case _:
-                written += self.result(last.output)
-                printed = self.row(last.output)
-                sentence = prose.reading(stage, self.told, printed)
-                if sentence:
-                    written.append(Paragraph(sentence))
-        return written
-
-    def step(self, step: Step, stage: Stage) -> list[Block]:
-        """Formula, parameters, worked lines."""
-        written_out_later = isinstance(step.operation, Dot) and len(stage.steps) > 1
-        if written_out_later or isinstance(step.operation, ArgMax):
-            return []
-        written: list[Block] = []
-        lines = self.writer.lines(step, self.token)
-        caption = prose.caption(step) if len(stage.steps) > 1 else None
-        if caption and lines:
-            written.append(Paragraph((caption,)))
-        formula = self.writer.formula(step)
-        if formula and not isinstance(step.operation, Copy):
-            written.append(Formula(formula))
-        for value in step.inputs:
-            if value.address.startswith("weights."):
-                written.append(self.matrix(value, None))
-        if lines:
-            written.append(Working(lines))
-        return written
-
-    def embedding(self, stage: Stage) -> list[Block]:
-        """The tokens with their ids, and their vectors."""
-        values = {step.output.address: step.output for step in stage.steps}
-        written: list[Block] = []
-        if "tokens" in values:
-            ids = values.get("token_ids")
-            header = ("position", *(["id"] if ids else []), "token")
-            rows = tuple(
-                (Name(str(i + 1)), *([Name(str(ids.array[i]))] if ids else []), Name(token))
-                for i, token in enumerate(self.trace.tokens)
-            )
-            written.append(Table(header, rows, self.token))
-        if "embedding" in values:
-            written.append(self.matrix(values["embedding"], self.token))
-        return written
-
-    def prediction(self, step: Step) -> list[Block]:
-        """The guess for the followed token, and those at the other positions."""
-        probabilities = step.inputs[0]
-        row = self.row(probabilities)
-        best = max(row, key=lambda number: number.value)
-        sentence = prose.prediction(step.output, self.told, best)
-        rows = tuple(
-            (Name(name), Name(str(word)))
-            for name, word in zip(self.told.names, step.output.array, strict=True)
-        )
-        return [Table(("after", "comes"), rows, self.token), Paragraph(sentence)]
-
-    def result(self, value: Value) -> list[Block]:
-        """The followed token's row by itself, then the rows of all."""
-        if not value.axes:
-            return []
-        if value.array.ndim == 1 or not value.per_token:
-            return [self.matrix(value, self.token if value.per_token else None)]
-        symbol = self.symbols[value.address]
-        labels = self.labels(value.axes[1])
-        vector = Vector(symbol, self.told.who, self.row(value), labels)
-        return [vector, self.matrix(value, self.token)] if len(self.told.names) > 1 else [vector]
-
-    def row(self, value: Value) -> tuple[Number, ...]:
-        """The followed token's numbers, as they are printed."""
-        if value.array.ndim != 2 or not value.per_token:
-            return ()
-        columns = range(value.array.shape[1])
-        return tuple(self.writer.number(value, (self.token, column)) for column in columns)
-
-    def matrix(self, value: Value, marked: int | None) -> Matrix:
-        """A value of one or two axes; a bias is one row, a number for each token one column."""
-        symbol, array = self.symbols[value.address], value.array
-        if array.ndim == 2:
-            rows, columns = map(self.labels, value.axes)
-            cells = tuple(
-                tuple(self.writer.number(value, (i, j)) for j in range(len(columns)))
-                for i in range(len(rows))
-            )
-            return Matrix(symbol, rows, columns, cells, marked)
-        labels = self.labels(value.axes[0])
-        numbers = tuple(self.writer.number(value, (i,)) for i in range(len(labels)))
-        if value.per_token:
-            return Matrix(symbol, labels, ("",), tuple((number,) for number in numbers), marked)
-        return Matrix(symbol, ("",), labels, (numbers,), None)
-
-    def labels(self, axis: Axis) -> tuple[str, ...]:
-        """The labels of an axis, each of them once."""
-        return distinct(axis.labels)
+def _quoted(tokens: Sequence[str]) -> Name:
+    return Name(" ".join(tokens))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, Overflow
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,22 +98,46 @@ class Outer:
 
 
 @dataclass(frozen=True)
-class SinCos:
-    """sin of each angle in the even columns, cos in the odd ones: (n, d/2) → (n, d)."""
+class Wave(_SameAxes):
+    """sin or cos of each angle. Decimals have neither: computed in float64."""
 
-    name: ClassVar[str] = "sin_cos"
-    features: tuple[str, ...]
+    name: ClassVar[Literal["sin", "cos"]]
 
     def result(self, angle: Array, *, part: Part) -> Array:
-        """Decimals have no sine: computed in float64."""
-        angles = np.repeat(angle.astype(np.float64), 2, axis=1)[:, : len(self.features)]
-        columns = np.arange(len(self.features))
-        waves = np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
-        return decimals(waves)
+        """Shape of the angles."""
+        wave = {"sin": np.sin, "cos": np.cos}[self.name]
+        return decimals(wave(angle.astype(np.float64)))
 
-    def axes(self, angle: Axes) -> Axes:
+
+@dataclass(frozen=True)
+class Sin(Wave):
+    """sin of each angle."""
+
+    name = "sin"
+
+
+@dataclass(frozen=True)
+class Cos(Wave):
+    """cos of each angle."""
+
+    name = "cos"
+
+
+@dataclass(frozen=True)
+class Interleave:
+    """Sines in the even columns, cosines in the odd ones: twice (n, d/2) → (n, d)."""
+
+    name: ClassVar[str] = "interleave"
+    features: tuple[str, ...]
+
+    def result(self, sin: Array, cos: Array, *, part: Part) -> Array:
+        """An odd width leaves the last cosine out."""
+        both = np.stack([sin, cos], axis=2).reshape(len(sin), -1)
+        return both[:, : len(self.features)]
+
+    def axes(self, sin: Axes, cos: Axes) -> Axes:
         """The features in place of the pairs."""
-        return (angle[0], Axis("feature", self.features))
+        return (sin[0], Axis("feature", self.features))
 
 
 @dataclass(frozen=True)
@@ -184,13 +208,28 @@ class SquareRoot(_SameAxes):
 
 @dataclass(frozen=True)
 class Divide(_SameAxes):
-    """a (n, m) divided by one number, or by b (n,), one number for each row."""
+    """Each entry of a divided by one number b."""
 
     name: ClassVar[str] = "divide"
 
     def result(self, a: Array, b: Array, *, part: Part) -> Array:
         """Shape of a."""
-        return np.asarray(a / (b[:, np.newaxis] if b.ndim else b))
+        return np.asarray(a / b)
+
+
+@dataclass(frozen=True)
+class Share(_SameAxes):
+    """Each entry of a (n, m) divided by its row's sum (n,): a softmax's last step.
+
+    A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
+    """
+
+    name: ClassVar[str] = "share"
+
+    def result(self, a: Array, total: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        divisors = [row_sum or Decimal(1) for row_sum in total]
+        return np.asarray(a / np.array(divisors, object)[:, np.newaxis])
 
 
 @dataclass(frozen=True)
@@ -253,6 +292,102 @@ class Mean(_RowAxes):
     def result(self, a: Array, *, part: Part) -> Array:
         """The sum of the row, divided by its length."""
         return np.asarray(Total().result(a, part=part) / Decimal(a.shape[1]))
+
+
+@dataclass(frozen=True)
+class MeanOf:
+    """The mean of the entries that count: (n,) → one number."""
+
+    name: ClassVar[str] = "mean_of"
+    counted: tuple[int, ...]
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """The sum of those entries, divided by how many they are."""
+        return np.asarray(sum(a[list(self.counted)]) / Decimal(len(self.counted)), dtype=object)
+
+    def axes(self, a: Axes) -> Axes:
+        """None: it is one number."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Surprise(_RowAxes):
+    """-ln of one column of each row, the right word's probability: (n, words) → (n,).
+
+    A row without a right word, such as a padded position, gets 0 and does not count.
+    """
+
+    name: ClassVar[str] = "neg_log"
+    columns: tuple[int | None, ...]
+
+    def result(self, p: Array, *, part: Part) -> Array:
+        """Natural logarithms."""
+        right = zip(p, self.columns, strict=True)
+        return np.array([Decimal(0) if j is None else -row[j].ln() for row, j in right], object)
+
+
+@dataclass(frozen=True)
+class Append:
+    """The rows of b below those of a, which were computed before: (m, d), (n, d) → (m + n, d)."""
+
+    name: ClassVar[str] = "append"
+
+    def result(self, a: Array, b: Array, *, part: Part) -> Array:
+        """All rows."""
+        return np.concatenate([a, b], axis=0)
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """The tokens of both."""
+        return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
+
+
+@dataclass(frozen=True)
+class Select:
+    """Some columns of a row, in a new order: (n, m) → (1, k), of the last row."""
+
+    name: ClassVar[str] = "select"
+    columns: tuple[int, ...]
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """The last row's entries."""
+        return a[-1:, list(self.columns)]
+
+    def axes(self, a: Axes) -> Axes:
+        """The last row, and the labels of the columns that are kept."""
+        rows, columns = a
+        labels = tuple(columns.labels[j] for j in self.columns)
+        return (Axis(rows.name, rows.labels[-1:]), Axis(columns.name, labels))
+
+
+@dataclass(frozen=True)
+class Cumulate(_SameAxes):
+    """Running sums along each row."""
+
+    name: ClassVar[str] = "cumulate"
+
+    def result(self, a: Array, *, part: Part) -> Array:
+        """Shape of a."""
+        return np.asarray(np.cumsum(a, axis=1))
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The word whose interval of the running sums (1, k) holds the draw: (1,).
+
+    Where rounding leaves the last sum below the draw, the last word.
+    """
+
+    name: ClassVar[str] = "pick"
+    words: tuple[str, ...]
+
+    def result(self, cumulative: Array, draw: Array, *, part: Part) -> Array:
+        """A word."""
+        above = [word for word, top in zip(self.words, cumulative[-1], strict=True) if draw < top]
+        return np.array([above[0] if above else self.words[-1]], object)
+
+    def axes(self, cumulative: Axes, draw: Axes) -> Axes:
+        """The row of the sums."""
+        return cumulative[:1]
 
 
 @dataclass(frozen=True)
@@ -321,20 +456,29 @@ Operation: TypeAlias = (
     Given
     | DivTerm
     | Outer
-    | SinCos
+    | Sin
+    | Cos
+    | Interleave
     | Add
     | Subtract
     | MatMul
     | Dot
     | SquareRoot
     | Divide
+    | Share
     | Exp
     | Square
     | Relu
     | Total
     | Mean
+    | MeanOf
+    | Surprise
+    | Append
     | Normalize
     | Concat
     | Copy
     | ArgMax
+    | Select
+    | Cumulate
+    | Pick
 )

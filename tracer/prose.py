@@ -1,16 +1,12 @@
-"""The words around the arithmetic: titles, goals, captions and what a result says.
-
-Every number in a sentence is one that the tape holds, as it is printed.
-"""
+"""The words around the arithmetic: titles, goals, captions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tracer.document import Inline, Name, Percent
-from tracer.expression import Number
+from tracer.document import Inline, Name
+from tracer.expression import Expression, Number
 from tracer.operations import Copy, DivTerm, Normalize
 from tracer.rounding import Carry, Rounding
 from tracer.steps import Stage
@@ -23,12 +19,14 @@ TITLES = {
     "embedding": "Tokens and embeddings",
     "position": "Positions",
     "input": "Input vectors",
+    "encoder": "Output of the encoder",
     "query": "Query",
     "key": "Key",
     "value": "Value",
     "scores": "Attention scores",
     "mask": "Causal mask",
     "softmax": "Softmax: the attention weights",
+    "unmasked": "Without the mask",
     "weighted_sum": "Weighted sum of the values",
     "concat": "Concatenate the heads",
     "projection": "Attention output",
@@ -41,11 +39,14 @@ TITLES = {
     "logits": "Logits",
     "probabilities": "Softmax: the probabilities",
     "prediction": "Prediction",
+    "loss": "Cross-entropy loss",
+    "sampling": "Drawing the next word",
 }
 
 GOALS = {
     "embedding": "Each token is looked up in a table and becomes a vector, its embedding.",
     "input": "Embedding and position are added, so that each vector says what and where.",
+    "encoder": "The encoder has read the input and made one vector of each of its tokens.",
     "query": "The query is what a token asks of the others.",
     "key": "The key is what a token can be found by: queries are compared with it.",
     "value": "The value is what a token passes on to those that attend to it.",
@@ -56,6 +57,16 @@ GOALS = {
     "mask": (
         "A token may look at itself and back, never ahead: the score of every later token becomes "
         "-∞, the others stay."
+    ),
+    "unmasked": (
+        "The same scores without the mask: what the token would look at if it could look ahead."
+    ),
+    "loss": (
+        "At each position the model was to guess the token that comes next. The less probable it "
+        "held the right one, the larger the loss there; the loss of all is their mean."
+    ),
+    "sampling": (
+        "The most probable word need not be said: one is drawn, each with its probability."
     ),
     "softmax": "The scores become shares: positive, and together 1. e^(-∞) is 0.",
     "weighted_sum": "Each value counts as much as its attention weight says.",
@@ -69,7 +80,18 @@ GOALS = {
 CAPTIONS = {
     "position.div_term": "The frequencies, one for each sine and the cosine beside it:",
     "position.angle": "The position times each frequency:",
-    "position": "The sine in the even columns, the cosine in the odd ones, counted from 0:",
+    "position.sin": "The sines, which go to the even columns, counted from 0:",
+    "position.cos": "The cosines, which go to the odd ones:",
+    "loss.token": "The loss at each position, with the probability of the right token:",
+    "loss": "Their mean:",
+    "sampling.scaled": "The logits, divided by the temperature:",
+    "sampling.exp": "The exponentials:",
+    "sampling.exp_sum": "Their sum:",
+    "sampling.probabilities": "Each of them divided by the sum:",
+    "sampling.candidates": "The words that stay, the most probable first:",
+    "sampling.candidates_sum": "What their probabilities come to:",
+    "sampling.renormalized": "Each of them divided by that, so that they come to 1 again:",
+    "sampling.cumulative": "Their running sums:",
     "attention.head.scale": "What the dot products are divided by:",
     "attention.head.scores": "The query with the key of each token:",
     "attention.head.exp": "The exponentials:",
@@ -83,6 +105,15 @@ CAPTIONS = {
     "norm.squared": "The square of each deviation:",
     "norm.variance": "The variance, which is the mean of the squares:",
     "norm.std": "The standard deviation:",
+}
+
+ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
+
+CROSS_GOALS = {
+    "softmax": "The scores become shares: positive, and together 1. No token is hidden here.",
+    "query": "The query is what a token of the decoder asks of the encoder's tokens.",
+    "key": "The keys are made of the encoder's vectors: what the input's tokens can be found by.",
+    "value": "The values are made of the encoder's vectors too: what the input's tokens pass on.",
 }
 
 CARRIES = {
@@ -103,6 +134,11 @@ class Told:
     names: tuple[str, ...]
     layers: int
     heads: int
+    crosses: bool
+
+    def row(self, value: Value) -> int:
+        """The followed token's row in a value."""
+        return value.row(self.token, len(self.names))
 
     @property
     def who(self) -> Name:
@@ -125,16 +161,34 @@ def introduction(told: Told) -> list[Sentence]:
 
 
 def title(stage: Stage, told: Told) -> str:
-    """`Layer 1, head 2: Query`; layer and head are named only where there are several."""
+    """`Layer 1, head 2: Query`; only what there are several of is named."""
     where = []
     if stage.layer and told.layers > 1:
         where.append(f"layer {stage.layer}")
+    if told.crosses and stage.sub_layer in ATTENTIONS and stage.kind not in ("residual", "norm"):
+        where.append(ATTENTIONS[stage.sub_layer])
     if stage.head and told.heads > 1:
         where.append(f"head {stage.head}")
     words = TITLES[stage.kind]
     if stage.kind in ("residual", "norm"):
-        words += " after the FFN" if stage.sub_layer == "ffn" else " after attention"
-    return f"{', '.join(where).capitalize()}: {words}" if where else words
+        words += f" {_side(stage)} {name_of(stage.sub_layer)}"
+    if not where:
+        return words
+    first, *rest = where
+    return f"{', '.join([first[0].upper() + first[1:], *rest])}: {words}"
+
+
+def name_of(sub_layer: str | None) -> str:
+    """A sub-layer inside a sentence."""
+    names = {"ffn": "the FFN", "cross_attention": "cross-attention"}
+    return names.get(sub_layer or "", "attention")
+
+
+def _side(stage: Stage) -> str:
+    """A LayerNorm in front of its sub-layer reads nothing of it."""
+    own = f"layer{stage.layer}.{stage.sub_layer}."
+    inputs = stage.steps[0].inputs
+    return "after" if any(value.address.startswith(own) for value in inputs) else "before"
 
 
 def goal(stage: Stage) -> Sentence:
@@ -180,138 +234,25 @@ def goal(stage: Stage) -> Sentence:
         case "ffn_output":
             features = Number.of(last.output.array.shape[1])
             return ("The hidden numbers are combined into ", features, " again, the FFN's output.")
+        case "key" | "value" if copied:
+            return (f"The {stage.kind}s of the encoder's tokens are reused from the turn before.",)
+        case kind if stage.sub_layer == "cross_attention" and kind in CROSS_GOALS:
+            return (CROSS_GOALS[kind],)
         case kind:
             return (GOALS[kind],)
 
 
+def given(symbol: Expression) -> Sentence:
+    """What is pinned is not computed."""
+    return (symbol, " is given here: it is not computed from what stands above.")
+
+
 def caption(step: Step) -> str | None:
-    """A few words before the lines of one of a stage's steps."""
-    name = role(step.output.address)
+    """A few words before the lines of one of a stage's steps, where there are any to say."""
+    name = role(step.output.address).removeprefix("cross_").replace(".unmasked", "")
     if isinstance(step.operation, Normalize):
         gain = ", times γ" if step.operation.gain else ""
         shift = ", plus β" if step.operation.shift else ""
         return f"Each deviation, measured in standard deviations{gain}{shift}:"
     _, norm, part = name.partition("norm.")
     return CAPTIONS.get(norm + part if norm else name)
-
-
-def reading(stage: Stage, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    """What the result says of the followed token; `printed` is its row of the last step."""
-    value = stage.steps[-1].output
-    match stage.kind:
-        case "scores" if len(printed) > 1:
-            return _best(value, told, printed, "The query of ", " fits the key of ", " best: ")
-        case "mask":
-            return _masked(told)
-        case "softmax":
-            return _shares(told, printed)
-        case "residual":
-            return _largest_change(stage.steps[-1], told.token)
-        case "norm":
-            return _extremes(value, printed)
-        case "activation" if not isinstance(stage.steps[-1].operation, Copy):
-            return _kept(value, printed)
-        case "logits" if len(printed) > 1:
-            return _best(value, told, printed, "For ", " the largest logit is that of “", "”: ")
-        case _:
-            return None
-
-
-def prediction(words: Value, told: Told, printed: Number) -> Sentence:
-    """Which word is guessed, and how sure the model is."""
-    word = Name(str(words.array[told.token]))
-    return (
-        *("After “", told.who, "” the model says “", word, "”, with a probability of "),
-        *(Percent(printed), "."),
-    )
-
-
-def _best(
-    value: Value, told: Told, printed: Sequence[Number], before: str, between: str, after: str
-) -> Sentence | None:
-    largest = max(number.value for number in printed)
-    if sum(number.value == largest for number in printed) > 1:
-        return None
-    column = [number.value for number in printed].index(largest)
-    labels = told.names if value.axes[1].name == "key" else value.axes[1].labels
-    return (before, told.who, between, Name(labels[column]), after, Number(largest), ".")
-
-
-def _masked(told: Told) -> Sentence:
-    later = told.names[told.token + 1 :]
-    if not later:
-        return (told.who, " is the last token: nothing is hidden from it.")
-    return (told.who, " does not see ", *_listed(later), ".")
-
-
-def _shares(told: Told, printed: Sequence[Number]) -> Sentence:
-    if told.token == 0:
-        return ("The first token sees only itself: all of its attention stays there.",)
-    weights = [number.value for number in printed]
-    order = sorted(range(len(weights)), key=weights.__getitem__, reverse=True)
-    first, second = order[:2]
-    if weights[first] == weights[second]:
-        alike = [told.names[i] for i in sorted(order) if weights[i] == weights[first]]
-        share = Percent(printed[first])
-        return (
-            "The largest shares of ",
-            told.who,
-            " go to ",
-            *_listed(alike),
-            ": ",
-            share,
-            " each.",
-        )
-
-    def receiver(index: int) -> Inline:
-        return "itself" if index == told.token else Name(told.names[index])
-
-    share = Percent(printed[first])
-    sentence: Sentence = (told.who, " gives ", share, " of its attention to ", receiver(first))
-    if weights[second]:
-        sentence += (", then ", Percent(printed[second]), " to ", receiver(second))
-    return (*sentence, ".")
-
-
-def _largest_change(step: Step, token: int) -> Sentence | None:
-    change = step.inputs[1].array[token]
-    sizes = [abs(number) for number in change]
-    if len(sizes) < 2 or sizes.count(max(sizes)) > 1:
-        return None
-    label = Name(step.output.axes[1].labels[sizes.index(max(sizes))])
-    what = "The FFN" if "ffn" in step.output.address else "Attention"
-    return (f"{what} changes ", label, " most.")
-
-
-def _extremes(value: Value, printed: Sequence[Number]) -> Sentence | None:
-    numbers = [number.value for number in printed]
-    high, low = max(numbers), min(numbers)
-    if numbers.count(high) > 1 or numbers.count(low) > 1:
-        return None
-    labels = value.axes[1].labels
-    return (
-        *("The largest is now ", Name(labels[numbers.index(high)])),
-        *(" with ", Number(high), ", the smallest ", Name(labels[numbers.index(low)])),
-        *(" with ", Number(low), "."),
-    )
-
-
-def _kept(value: Value, printed: Sequence[Number]) -> Sentence:
-    labels = value.axes[1].labels
-    kept = [label for label, number in zip(labels, printed, strict=True) if number.value]
-    zeroed = [label for label, number in zip(labels, printed, strict=True) if not number.value]
-    if not zeroed:
-        return ("ReLU keeps them all: none is negative.",)
-    if not kept:
-        return ("ReLU keeps none: all are 0 from here on.",)
-    return ("ReLU keeps ", *_listed(kept), " and zeroes ", *_listed(zeroed), ".")
-
-
-def _listed(names: Sequence[str]) -> Sentence:
-    """a, b and c."""
-    listed: list[Inline] = []
-    for i, name in enumerate(names):
-        if i:
-            listed.append(" and " if i == len(names) - 1 else ", ")
-        listed.append(Name(name))
-    return tuple(listed)

@@ -13,11 +13,15 @@ from tracer.tape import Step
 
 KINDS: dict[str, tuple[str, ...]] = {
     "embedding": ("tokens", "token_ids", "embedding"),
-    "position": ("position.index", "position.div_term", "position.angle", "position"),
+    "position": (
+        *("position.index", "position.div_term", "position.angle"),
+        *("position.sin", "position.cos", "position"),
+    ),
     "input": ("input",),
+    "encoder": ("encoder.output",),
     "query": ("attention.head.query",),
-    "key": ("attention.head.key",),
-    "value": ("attention.head.value",),
+    "key": ("attention.head.key", "attention.head.keys"),
+    "value": ("attention.head.value", "attention.head.values"),
     "scores": (
         "attention.head.dot",
         "attention.head.d_k",
@@ -26,6 +30,11 @@ KINDS: dict[str, tuple[str, ...]] = {
     ),
     "mask": ("mask", "attention.head.masked"),
     "softmax": ("attention.head.exp", "attention.head.exp_sum", "attention.head.weights"),
+    "unmasked": (
+        "attention.head.unmasked.exp",
+        "attention.head.unmasked.exp_sum",
+        "attention.head.unmasked.weights",
+    ),
     "weighted_sum": ("attention.head.output",),
     "concat": ("attention.concat",),
     "projection": ("attention.output",),
@@ -42,18 +51,30 @@ KINDS: dict[str, tuple[str, ...]] = {
     "logits": ("logits",),
     "probabilities": ("probabilities.exp", "probabilities.exp_sum", "probabilities"),
     "prediction": ("prediction",),
-}
-"""The kinds of steps, each with the roles of the values that it computes."""
-
-GROUPS: dict[str, tuple[str, ...]] = {
-    "qkv": ("query", "key", "value"),
-    "attention": (
-        *("query", "key", "value", "scores", "mask", "softmax"),
-        *("weighted_sum", "concat", "projection"),
+    "loss": ("loss.target", "loss.token", "loss"),
+    "sampling": tuple(
+        f"sampling.{name}"
+        for name in (
+            *("logits", "temperature", "scaled", "exp", "exp_sum", "probabilities", "candidates"),
+            *("candidates_sum", "renormalized", "cumulative", "draw", "word"),
+        )
     ),
-    "ffn": ("hidden", "activation", "ffn_output"),
 }
-"""Names for several kinds at once."""
+"""The kinds of steps, each with the roles of the values that it computes.
+
+Cross-attention has the same kinds as attention.
+"""
+
+QKV = ("query", "key", "value")
+HEADS = (*QKV, "scores", "mask", "softmax", "unmasked", "weighted_sum", "concat", "projection")
+
+GROUPS: dict[str, tuple[tuple[str, ...], str | None]] = {
+    "qkv": (QKV, None),
+    "attention": (HEADS, "attention"),
+    "cross_attention": (HEADS, "cross_attention"),
+    "ffn": (("hidden", "activation", "ffn_output"), None),
+}
+"""Names for several kinds at once, in one sort of sub-layer or in all."""
 
 _KIND_OF = {role: kind for kind, roles in KINDS.items() for role in roles}
 
@@ -78,11 +99,11 @@ def stages(steps: Sequence[Step]) -> list[Stage]:
     together: dict[tuple[str, int | None, int | None, str | None], list[Step]] = {}
     for step in steps:
         address = step.output.address
-        kind = _KIND_OF.get(role(address))
+        kind = _KIND_OF.get(role(address).removeprefix("cross_"))
         if kind is None or address == "mask":
             continue
         layer, head = _number("layer", address), _number("head", address)
-        sub_layer = next((p for p in address.split(".") if p in ("attention", "ffn")), None)
+        sub_layer = address.split(".")[1] if layer else None
         together.setdefault((kind, layer, head, sub_layer), []).append(step)
     return [
         Stage(number, *key, tuple(steps)) for number, (key, steps) in enumerate(together.items(), 1)
@@ -129,9 +150,13 @@ def select(
 
 
 def _named(all_stages: Sequence[Stage], name: str) -> list[Stage]:
-    kinds = GROUPS.get(name, (name,))
-    if any(kind in KINDS for kind in kinds):
-        return [stage for stage in all_stages if stage.kind in kinds]
+    if name in GROUPS or name in KINDS:
+        kinds, sub_layer = GROUPS.get(name, ((name,), None))
+        return [
+            stage
+            for stage in all_stages
+            if stage.kind in kinds and sub_layer in (None, stage.sub_layer)
+        ]
     found = []
     for stage in all_stages:
         steps = tuple(step for step in stage.steps if f".{name}." in f".{step.output.address}.")

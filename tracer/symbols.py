@@ -14,12 +14,12 @@ from tracer.expression import (
     MatrixProduct,
     Number,
     Power,
+    Quotient,
     Root,
     Sum,
     Symbol,
     Transposed,
 )
-from tracer.operations import Given
 from tracer.tape import Step
 
 PLAIN: dict[str, Expression] = {
@@ -30,6 +30,9 @@ PLAIN: dict[str, Expression] = {
     "position.index": Symbol("pos"),
     "position.div_term": Symbol("ω"),
     "position.angle": Symbol("θ"),
+    "position.sin": Call("sin", (Symbol("θ"),)),
+    "position.cos": Call("cos", (Symbol("θ"),)),
+    "encoder.output": Symbol("E"),
     "input": Symbol("X′"),
     "mask": Symbol("M"),
     "output": Symbol("y"),
@@ -40,7 +43,24 @@ PLAIN: dict[str, Expression] = {
     "probabilities.exp_sum": Symbol("Σ"),
     "probabilities": Symbol("p"),
     "prediction": Symbol("prediction"),
+    "sampling.logits": Symbol("z"),
+    "sampling.temperature": Symbol("T"),
+    "sampling.scaled": Quotient(Symbol("z"), Symbol("T")),
+    "sampling.exp_sum": Symbol("Σ"),
+    "sampling.probabilities": Symbol("p", "T"),
+    "sampling.candidates": Symbol("p", "T"),
+    "sampling.candidates_sum": Symbol("Σ", "kept"),
+    "sampling.renormalized": Symbol("q"),
+    "sampling.cumulative": Symbol("c"),
+    "sampling.draw": Symbol("u"),
+    "sampling.word": Symbol("word"),
+    "loss.target": Symbol("target"),
+    "loss.token": Symbol("ℓ"),
+    "loss": Symbol("L"),
 }
+
+
+_FUNCTIONS = {"ffn": "FFN", "attention": "Attention", "cross_attention": "CrossAttention"}
 
 
 def role(address: str) -> str:
@@ -57,6 +77,9 @@ def symbols(steps: Sequence[Step]) -> dict[str, Expression]:
     for step in steps:
         address = step.output.address
         name = role(address)
+        if name == "sampling.exp":
+            found[address] = Exponential(found[step.inputs[0].address])
+            continue
         if name in PLAIN:
             found[address] = PLAIN[name]
             continue
@@ -66,23 +89,29 @@ def symbols(steps: Sequence[Step]) -> dict[str, Expression]:
         several = f"{sub_layer}.head2.output" in addresses
         above = head if head and several else ""
         found[address] = _of_sub_layer(name, above, x, str(sub_layers + 1), step, found)
-        ends = [f"{sub_layer}.{end}" for end in ("norm", "residual", "output")]
-        if address == next(end for end in ends if end in addresses):
+        if address == _end(sub_layer, addresses):
             sub_layers += 1
             x = found[address] = Symbol("x", str(sub_layers))
     return found
+
+
+def _end(sub_layer: str, addresses: Sequence[str]) -> str:
+    """The address of what leaves a sub-layer: the last recorded of these."""
+    ends = [f"{sub_layer}.{name}" for name in ("output", "residual", "norm")]
+    return max((end for end in ends if end in addresses), key=addresses.index)
 
 
 def _of_sub_layer(
     name: str, head: str, x: Expression, number: str, step: Step, found: dict[str, Expression]
 ) -> Expression:
     """The symbol of a role inside a sub-layer whose input is `x`."""
-    inputs = [found[value.address] for value in step.inputs]
+    # What comes from an earlier trace has no symbol here, and needs none: it is only taken over.
+    inputs = [found.get(value.address, Symbol(value.address)) for value in step.inputs]
     prefix, _, last = name.rpartition(".")
-    if isinstance(step.operation, Given):
+    if not inputs:
         return _of_parameter(last, head)
     match last:
-        case "query" | "key" | "value":
+        case "query" | "key" | "value" | "keys" | "values":
             return Symbol(last[0].upper(), above=head)
         case "dot":
             return MatrixProduct(inputs[0], Transposed(inputs[1]))
@@ -97,7 +126,7 @@ def _of_sub_layer(
         case "exp_sum":
             return Symbol("Σ", above=head)
         case "weights":
-            return Symbol("A", above=head)
+            return Symbol("U" if prefix.endswith(".unmasked") else "A", above=head)
         case "output" if prefix.endswith(".head"):
             return Symbol("O", above=head)
         case "concat":
@@ -107,7 +136,7 @@ def _of_sub_layer(
         case "activation":
             return Symbol("a")
         case "output":
-            return Call("FFN" if prefix == "ffn" else "Attention", (x,))
+            return Call(_FUNCTIONS[prefix], (x,))
         case "residual":
             return Symbol("r", number)
         case "mean":
@@ -121,7 +150,7 @@ def _of_sub_layer(
         case "std":
             return Symbol("σ")
         case "norm":
-            return Symbol("x", number)  # the last of its sub-layer
+            return Symbol("n", number)  # in front of its sub-layer; behind it, the sub-layer's end
     raise AssertionError(f"no symbol for {name}")
 
 

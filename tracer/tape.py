@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
 from tracer.errors import Problem, TracerError
+from tracer.names import closest
 from tracer.operations import Array, Axes, Given, Operation, Part
 from tracer.rounding import Carry, Digits, Rounding, round_half_away
 
@@ -40,10 +42,14 @@ class Value:
         """Whether the first axis has one entry for each token."""
         return bool(self.axes) and self.axes[0].name == "token"
 
+    def row(self, token: int, tokens: int) -> int:
+        """The row of a token; a value that does not hold all tokens holds the last of them."""
+        return token - (tokens - len(self.array))
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One recorded operation."""
+    """One recorded operation; of a pinned value, `inputs` are what it would be computed from."""
 
     operation: Operation
     inputs: tuple[Value, ...]
@@ -52,9 +58,13 @@ class Step:
 
 @dataclass
 class Tape:
-    """Records a forward pass, rounding on the way as `rounding` says."""
+    """Records a forward pass, rounding on the way as `rounding` says.
+
+    What is recorded at a pinned address is taken from there instead of being computed.
+    """
 
     rounding: Rounding
+    pinned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     _scope: tuple[str, ...] = ()
 
@@ -72,10 +82,22 @@ class Tape:
         """The address of `name` in the current scope."""
         return ".".join((*self._scope, name))
 
+    def value(self, address: str) -> Value:
+        """The value recorded at a whole address; a KeyError where there is none."""
+        return {step.output.address: step.output for step in self.steps}[address]
+
     def given(self, address: str, numbers: object, axes: Axes) -> Value:
         """Record numbers that are not computed; `address` is the whole address."""
-        value = Value(address, np.array(numbers, dtype=object), axes, given=True)
-        self.steps.append(Step(Given(), (), value))
+        return self._given(address, numbers, axes, ())
+
+    def _given(self, address: str, numbers: object, axes: Axes, inputs: tuple[Value, ...]) -> Value:
+        array = np.array(self.pinned.get(address, numbers), dtype=object)
+        expected = tuple(len(axis.labels) for axis in axes)
+        if array.shape != expected:
+            message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
+            raise TracerError(Problem(message, address=address))
+        value = Value(address, array, axes, given=True)
+        self.steps.append(Step(Given(), inputs, value))
         return value
 
     def record(self, name: str, operation: Operation, *inputs: Value) -> Value:
@@ -86,6 +108,9 @@ class Tape:
         """
         assert not isinstance(operation, Given)
         address = self.address(name)
+        axes = operation.axes(*(value.axes for value in inputs))
+        if address in self.pinned:
+            return self._given(address, None, axes, inputs)
         arrays = [value.array for value in inputs]
         try:
             with decimal.localcontext(prec=PRECISION):
@@ -96,9 +121,19 @@ class Tape:
             raise TracerError(Problem("too large a number to work with", address=address)) from None
         if self._rounds_here(address):
             result = _rounded(result, self.rounding.digits_for(address))
-        value = Value(address, result, operation.axes(*(value.axes for value in inputs)))
+        value = Value(address, result, axes)
         self.steps.append(Step(operation, inputs, value))
         return value
+
+    def check_pinned(self) -> None:
+        """Raise a TracerError for every pinned address at which nothing was recorded."""
+        known = [step.output.address for step in self.steps if step.output.address not in _WORDS]
+        unknown = [address for address in self.pinned if address not in known]
+        if unknown:
+            message = "given, but there is no such value"
+            raise TracerError(
+                *(Problem(message + closest(name, known), address=name) for name in unknown)
+            )
 
     def _rounds_here(self, address: str) -> bool:
         match self.rounding.carry:
@@ -116,7 +151,15 @@ class Tape:
         return lambda array: _rounded(array, digits)
 
 
+_WORDS = ("tokens", "prediction")
+"""Addresses of words; only numbers can be pinned."""
+
 _DIVISION_BY_ZERO = "a division by zero: all numbers of the row are equal, so σ is 0; set epsilon"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    """`2×3 numbers`, `one number`."""
+    return f"{'×'.join(map(str, shape))} numbers" if shape else "one number"
 
 
 def _rounded(array: Array, digits: Digits) -> Array:

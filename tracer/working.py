@@ -15,6 +15,7 @@ from tracer.expression import (
     Exponential,
     Expression,
     MatrixProduct,
+    Negative,
     Number,
     Power,
     Product,
@@ -33,29 +34,41 @@ from tracer.expression import (
 from tracer.names import distinct
 from tracer.operations import (
     Add,
+    Append,
     ArgMax,
     Concat,
     Copy,
+    Cos,
+    Cumulate,
     Divide,
     DivTerm,
     Dot,
     Exp,
     Given,
+    Interleave,
     MatMul,
     Mean,
+    MeanOf,
     Normalize,
     Outer,
+    Pick,
     Relu,
-    SinCos,
+    Select,
+    Share,
+    Sin,
     Square,
     SquareRoot,
     Subtract,
+    Surprise,
     Total,
 )
 from tracer.rounding import Carry, Rounding, trimmed
 from tracer.tape import Step, Value
 
 Index: TypeAlias = tuple[int, ...]
+
+Unworked: TypeAlias = Given | Concat | Copy | ArgMax | Interleave | Append | Select | Pick
+"""Operations that compute nothing: their numbers stood somewhere before."""
 
 MOST_TERMS, TERMS_SHOWN = 16, 12
 """A longer sum shows its first terms, then what the rest comes to."""
@@ -81,13 +94,27 @@ class Writer:
 
     rounding: Rounding
     symbols: dict[str, Expression]
+    tokens: int
     producers: dict[str, Step] = field(repr=False)
 
     def lines(self, step: Step, token: int) -> tuple[Line, ...]:
         """The worked lines of a step for a token (counted from 0); none where nothing happens."""
         output = step.output
-        if isinstance(step.operation, Given | Concat | Copy | ArgMax):
+        if isinstance(step.operation, Unworked):
             return ()
+        if output.per_token:
+            token = output.row(token, self.tokens)
+        if isinstance(step.operation, Share) and not step.inputs[1].array[token]:
+            return ()  # a row that is masked as a whole: nothing is divided
+        if isinstance(step.operation, Surprise):
+            return self._surprises(step)
+        if output.array.ndim == 2 and not output.per_token:
+            rows, columns = (distinct(axis.labels) for axis in output.axes)
+            return tuple(
+                Line(f"{row}, {column}", self.chain(step, (i, j)))
+                for i, row in enumerate(rows)
+                for j, column in enumerate(columns)
+            )
         if output.array.ndim == 2:
             labels = distinct(output.axes[1].labels)
             return tuple(
@@ -103,6 +130,17 @@ class Writer:
             return (Line(None, Chain((symbol, *chain.sides), first + chain.relations)),)
         labels = output.axes[0].labels
         return tuple(Line(label, self.chain(step, (i,))) for i, label in enumerate(labels))
+
+    def _surprises(self, step: Step) -> tuple[Line, ...]:
+        """A line for each token whose next word is known."""
+        operation = step.operation
+        assert isinstance(operation, Surprise)
+        labels = distinct(step.output.axes[0].labels)
+        return tuple(
+            Line(labels[i], self.chain(step, (i,)))
+            for i, column in enumerate(operation.columns)
+            if column is not None
+        )
 
     def chain(self, step: Step, index: Index) -> Chain:
         """One entry of a step's output: the line with the fewest digits that is true.
@@ -159,8 +197,9 @@ class Writer:
             case Divide() if self._divides_dot_products(step):
                 return self._scaled(step, index, guard)
             case Divide():
-                under = index[: step.inputs[1].array.ndim]
-                return [Quotient(operand(0, *index), operand(1, *under))]
+                return [Quotient(operand(0, *index), operand(1))]
+            case Share():
+                return [Quotient(operand(0, *index), operand(1, index[0]))]
             case Add():
                 return [Sum((operand(0, *index), operand(1, *index)))]
             case Subtract():
@@ -184,17 +223,29 @@ class Writer:
             case Mean():
                 terms = self._row(step.inputs[0], index[0], guard)
                 n = Number.of(step.inputs[0].array.shape[1])
-                return [Quotient(terms, n), Quotient(Number(value(terms)[0]), n)]
+                return [Quotient(terms, n), _over(terms, n)]
             case Normalize():
                 return self._normalized(step, index, guard)
             case DivTerm(width):
                 exponent = Quotient(Number.of(-2 * index[0]), Number.of(width))
                 return [Power(Number.of(10000), exponent)]
-            case SinCos():
+            case Sin() | Cos():
+                return [Call(step.operation.name, (operand(0, *index),))]
+            case Surprise(columns):
+                column = columns[index[0]]
+                assert column is not None
+                return [Negative(Call("ln", (operand(0, index[0], column),)))]
+            case MeanOf(counted):
+                terms = _sum(_elided(*[[operand(0, i) for i in counted]] * 2))
+                return [Quotient(terms, n := Number.of(len(counted))), _over(terms, n)]
+            case Cumulate():
                 row, column = index
-                wave = "cos" if column % 2 else "sin"
-                return [Call(wave, (operand(0, row, column // 2),))]
-            case Given() | Concat() | Copy() | ArgMax():
+                this = operand(0, row, column)
+                before = self.number(step.output, (row, column - 1), guard)
+                return [Sum((before if column else Number.of(0), this))]
+            case (
+                Given() | Concat() | Copy() | ArgMax() | Interleave() | Append() | Select() | Pick()
+            ):
                 return []
             case _:
                 assert_never(step.operation)
@@ -233,8 +284,10 @@ class Writer:
     def _scaled(self, step: Step, index: Index, guard: int) -> list[Expression]:
         """(a×b + c×d) / √d_k: the dot product is written out in the same line."""
         dot, scale = step.inputs
-        root = Root(self.number(self.producers[scale.address].inputs[0], ()))
         on_the_line = self.rounding.carry is Carry.LINE
+        root: Expression = self.number(scale, ())
+        if not scale.given:
+            root = Root(self.number(self.producers[scale.address].inputs[0], ()))
         products, parts = self._sums(self.producers[dot.address], index, guard)
         total = self.number(dot, index) if on_the_line else Number(value(parts)[0])
         exact_root, exact = value(root)
@@ -313,10 +366,23 @@ class Writer:
                 return of[0] if len(of) == 1 else None
             case ArgMax():
                 return Call("argmax", (of[0],))
-            case SinCos() | Given():
+            case Share():
+                return Quotient(of[0], of[1])
+            case Sin() | Cos():
+                return Call(step.operation.name, (of[0],))
+            case Surprise():
+                return Negative(Call("ln", (of[0],)))
+            case MeanOf():
+                return Call("mean", (of[0],))
+            case Interleave() | Append() | Select() | Cumulate() | Pick() | Given():
                 return None
             case _:
                 assert_never(step.operation)
+
+
+def _over(terms: Expression, n: Number) -> Quotient:
+    """A sum over its number of terms, the sum worked out."""
+    return Quotient(Number(value(terms)[0]), n)
 
 
 def _sum(terms: Sequence[Expression]) -> Expression:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from tracer.decoder import Trace
+from tracer.generation import Generated
 from tracer.renderers.text import text
 from tracer.symbols import symbols
 from tracer.tape import Step, Value
@@ -15,22 +16,47 @@ from tracer.tape import Step, Value
 
 def render(trace: Trace, steps: Sequence[Step], token: int | None) -> str:
     """The values of `steps` in the order of computation, one row of each where a token is given."""
-    named = symbols(trace.steps)
+    return _dumped({**_header(trace), "values": _values(trace, steps, token)})
+
+
+def generated(result: Generated, *, worked: bool) -> str:
+    """A generated text: each turn's input, outputs and word; `worked`, its values too."""
+    turns = [
+        {
+            "input": list(turn.trace.tokens),
+            "outputs": turn.trace.value("prediction").array.tolist(),
+            "word": turn.word,
+            **({"values": _values(turn.trace, turn.trace.steps, None)} if worked else {}),
+        }
+        for turn in result.turns
+    ]
+    first = result.turns[0].trace
+    return _dumped({**_header(first), "turns": turns, "text": list(result.text)})
+
+
+def _header(trace: Trace) -> dict[str, Any]:
     rounding = trace.scenario.rounding
-    document = {
+    return {
         "scenario": trace.name,
         "rounding": {"decimals": rounding.decimals, "carry": rounding.carry.value},
-        "values": [
-            {
-                "address": step.output.address,
-                "symbol": text(named[step.output.address]),
-                "operation": step.operation.name,
-                "operands": [value.address for value in step.inputs],
-                **_labelled(step.output, token),
-            }
-            for step in steps
-        ],
     }
+
+
+def _values(trace: Trace, steps: Sequence[Step], token: int | None) -> list[dict[str, Any]]:
+    named = symbols(trace.steps)
+    return [
+        {
+            "address": step.output.address,
+            "symbol": text(named[step.output.address]),
+            "operation": step.operation.name,
+            "operands": [value.address for value in step.inputs],
+            **_labelled(step.output, token),
+        }
+        for step in steps
+    ]
+
+
+def _dumped(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 

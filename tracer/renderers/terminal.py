@@ -48,7 +48,8 @@ def render(document: Document, console: Console) -> None:
 
 
 def _print_section(section: Section, width: int, console: Console) -> None:
-    title = Text(f"{section.number}. {section.title}", SECTION)
+    number = "" if section.number is None else f"{section.number}. "
+    title = Text(f"{number}{section.title}", SECTION)
     _write(_paragraph(title, width), console)
     for block in section.blocks:
         _print(block, width, console)

@@ -12,6 +12,7 @@ from tracer.expression import (
     Exponential,
     Expression,
     MatrixProduct,
+    Negative,
     Number,
     Power,
     Product,
@@ -97,6 +98,8 @@ def _text(expression: Expression) -> tuple[str, int]:
             return f"e^{_in(exponent, ATOM)}", POWER
         case Call(name, arguments):
             return f"{name}({', '.join(map(text, arguments))})", ATOM
+        case Negative(of):
+            return f"-{_in(of, PRODUCT)}", SUM
         case MatrixProduct(left, right):
             return f"{_in(left, PRODUCT)} · {_in(right, POWER)}", PRODUCT
         case Transposed(of):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem, TracerError
@@ -18,7 +18,10 @@ from tracer.scenario import shapes
 from tracer.scenario.model import (
     BY_POSITION,
     BY_TOKEN,
+    ROW,
+    ROWS,
     Frozen,
+    GivenNumbers,
     Scenario,
     SubLayer,
 )
@@ -38,6 +41,24 @@ def bundled() -> dict[str, Path]:
     # In the wheel they lie inside the package; in a checkout beside it.
     folder = next(f for f in (package / "scenarios", package.parent / "scenarios") if f.is_dir())
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def parse_given(text: str) -> tuple[str, tuple[Any, ...]]:
+    """`ADDRESS=VALUES` from the command line, the values as in a scenario: [1, 2] or [[1], [2]].
+
+    Raises:
+        TracerError: not of that form.
+    """
+    address, equals, numbers = text.partition("=")
+    if not (address and equals):
+        raise TracerError(Problem(f"got {text!r}, expected ADDRESS=VALUES", address="--given"))
+    data = read(numbers, "--given").data
+    try:
+        return address, TypeAdapter[Any](GivenNumbers).validate_python(data)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        message = f"{address}: {wrong['msg']}, got {wrong['input']!r}"
+        raise TracerError(Problem(message, address="--given")) from None
 
 
 @dataclass(frozen=True)
@@ -130,12 +151,12 @@ def _problem(detail: ErrorDetails, source: Source) -> Problem:
 
 
 def _place(detail: ErrorDetails) -> Place:
-    """Where in the data: pydantic also names the kind of embeddings it chose, and keys."""
+    """Where in the data: pydantic also names the kinds it chose between, and keys."""
     loc = detail["loc"]
     if len(loc) > 3 and loc[:2] == ("rounding", "digits"):
         # What is wrong with a pattern's digits is told at the pattern.
         loc = loc[:3]
-    return tuple(part for part in loc if part not in (BY_TOKEN, BY_POSITION, "[key]"))
+    return tuple(part for part in loc if part not in (BY_TOKEN, BY_POSITION, ROW, ROWS, "[key]"))
 
 
 def _message(detail: ErrorDetails) -> str:

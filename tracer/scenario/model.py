@@ -65,8 +65,13 @@ class Frozen(BaseModel):
 
 
 class Norm(Frozen):
-    """LayerNorm (Ba et al. 2016): (x - μ) / √(σ² + ε) · γ + β."""
+    """LayerNorm (Ba et al. 2016): (x - μ) / √(σ² + ε) · γ + β.
 
+    Behind the sub-layer and its residual (Vaswani et al. 2017), or in front of the sub-layer
+    (Xiong et al. 2020).
+    """
+
+    placement: Literal["post", "pre"] = "post"
     epsilon: Annotated[Number, Field(ge=0)] = Decimal(0)
     gain: Row | None = None
     shift: Row | None = None
@@ -76,7 +81,7 @@ OptionalNorm = Annotated[Norm | None, BeforeValidator(_none)]
 
 
 class SubLayer(Frozen):
-    """What attention and the FFN share: a residual connection and a LayerNorm behind it."""
+    """What attention and the FFN share: a residual connection and a LayerNorm."""
 
     residual: bool = True
     norm: OptionalNorm = None
@@ -122,20 +127,24 @@ class FFN(SubLayer):
 
 
 class Layer(Frozen):
-    """One decoder layer; `norm` holds for each sub-layer that does not have its own."""
+    """One decoder layer; `norm` holds for each sub-layer that does not have its own.
+
+    In cross-attention W_K and W_V have one row per feature of the encoder's vectors.
+    """
 
     attention: Attention | None = None
+    cross_attention: Attention | None = None
     ffn: FFN | None = None
     norm: OptionalNorm = None
 
     @model_validator(mode="after")
     def _not_empty(self) -> Layer:
-        if self.attention is None and self.ffn is None:
-            raise ValueError("expected attention or ffn")
+        if not (self.attention or self.cross_attention or self.ffn):
+            raise ValueError("expected attention, cross_attention or ffn")
         return self
 
     def norm_of(self, sub_layer: SubLayer) -> Norm | None:
-        """The LayerNorm behind a sub-layer: its own (`none` is one too), else the layer's."""
+        """The LayerNorm of a sub-layer: its own (`none` is one too), else the layer's."""
         return sub_layer.norm if "norm" in sub_layer.model_fields_set else self.norm
 
 
@@ -158,6 +167,33 @@ class Positions(Frozen):
         return self
 
 
+class Encoder(Frozen):
+    """What an encoder has made of its tokens: one vector each, of any width."""
+
+    tokens: Annotated[Names, Field(min_length=1)]
+    features: Names | None = None
+    vectors: Matrix
+
+
+def _kind_of_numbers(value: Any) -> str:
+    nested = isinstance(value, list | tuple) and any(isinstance(row, list | tuple) for row in value)
+    return ROWS if nested else ROW
+
+
+ROWS, ROW = "(rows)", "(row)"
+GivenNumbers = Annotated[
+    Annotated[Row, Tag(ROW)] | Annotated[Matrix, Tag(ROWS)], Discriminator(_kind_of_numbers)
+]
+
+
+class Generation(Frozen):
+    """How a text begins and ends when the decoder goes on by itself."""
+
+    start: str | None = None
+    end: str | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=1000)] = 10
+
+
 class Unembedding(Frozen):
     """The projection to the vocabulary: W_U of shape (d, words)."""
 
@@ -177,9 +213,14 @@ class Scenario(Frozen):
         Discriminator(_kind_of_embeddings),
     ]
     positions: Annotated[Positions | None, BeforeValidator(_none)] = None
+    encoder: Encoder | None = None
+    padding: str | None = None
     layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
     vocabulary: Names | None = None
     unembedding: Unembedding | None = None
+    targets: Names | None = None
+    generation: Generation = Generation()
+    given: dict[str, GivenNumbers] = {}
     rounding: Rounding = Rounding()
 
     @property

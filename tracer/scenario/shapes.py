@@ -11,6 +11,7 @@ from tracer.names import closest, count
 from tracer.scenario.model import (
     FFN,
     Attention,
+    Encoder,
     Head,
     Matrix,
     Names,
@@ -48,7 +49,10 @@ def address(place: Place) -> str:
     return " ".join(words)
 
 
-_MATRICES = {"W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_U", "table", "embeddings"}
+_MATRICES = {
+    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_U"),
+    *("table", "embeddings", "vectors"),
+}
 
 
 @dataclass(frozen=True)
@@ -72,16 +76,31 @@ class _Checker:
             if len(table) < len(scenario.tokens):
                 yield self.problem(place, f"{count(len(table), 'row')}, expected one per token")
             yield from self.matrix(place, table, None, width, feature)
+        encoder = scenario.encoder
+        if encoder:
+            yield from self.encoder(encoder)
         for number, layer in enumerate(scenario.layers):
             place = ("layers", number)
-            if layer.attention:
-                width = yield from self.attention((*place, "attention"), layer.attention, width)
-                norm = layer.norm_of(layer.attention)
-                yield from self.norm((*place, "attention", "norm"), norm, width)
-            if layer.ffn:
-                width = yield from self.ffn((*place, "ffn"), layer.ffn, width)
-                yield from self.norm((*place, "ffn", "norm"), layer.norm_of(layer.ffn), width)
+            if part := layer.attention:
+                at: Place = (*place, "attention")
+                out = yield from self.attention(at, part, width, width)
+                yield from self.norm((*at, "norm"), layer.norm_of(part), width, out)
+                width = out
+            if part := layer.cross_attention:
+                at = (*place, "cross_attention")
+                if encoder is None:
+                    yield self.problem(at, "cross-attention without an encoder")
+                else:
+                    out = yield from self.attention(at, part, width, len(encoder.vectors[0]))
+                    yield from self.norm((*at, "norm"), layer.norm_of(part), width, out)
+                    width = out
+            if network := layer.ffn:
+                at = (*place, "ffn")
+                out = yield from self.ffn(at, network, width)
+                yield from self.norm((*at, "norm"), layer.norm_of(network), width, out)
+                width = out
         yield from self.unembedding(width)
+        yield from self.words()
 
     def embeddings(self) -> Counted:
         """Yields problems, returns the width of the embedding (0: none of the rows is there)."""
@@ -109,10 +128,21 @@ class _Checker:
             yield from self.length((*place, key), row, width, meaning, "number")
         return width
 
-    def attention(self, place: Place, attention: Attention, width: int) -> Counted:
+    def encoder(self, encoder: Encoder) -> Iterator[Problem]:
+        place: Place = ("encoder", "vectors")
+        rows = len(encoder.tokens)
+        meaning = "one per token of the encoder"
+        yield from self.matrix(place, encoder.vectors, rows, None, row_meaning=meaning)
+        if encoder.features is not None:
+            at: Place = ("encoder", "features")
+            width = len(encoder.vectors[0])
+            yield from self.length(at, encoder.features, width, "one per column of the vectors")
+
+    def attention(self, place: Place, attention: Attention, width: int, source: int) -> Counted:
+        """`source` is the width of what keys and values are made of."""
         heads_width = 0
         for number, head in enumerate(attention.heads):
-            yield from self.head((*place, "heads", number), head, width)
+            yield from self.head((*place, "heads", number), head, width, source)
             heads_width += len(head.W_V[0])
         out = heads_width
         if attention.W_O is not None:
@@ -127,8 +157,7 @@ class _Checker:
         yield from self.residual(place, attention.residual, width, out)
         return out
 
-    def head(self, place: Place, head: Head, width: int) -> Iterator[Problem]:
-        feature = "one per feature of the input"
+    def head(self, place: Place, head: Head, width: int, source: int) -> Iterator[Problem]:
         labels = head.labels
         for matrix, bias, names in (
             ("W_Q", "b_Q", labels.query),
@@ -140,7 +169,10 @@ class _Checker:
             meaning = ""
             if matrix == "W_K":
                 columns, meaning = len(head.W_Q[0]), "as many as W_Q has"
-            yield from self.matrix((*place, matrix), rows, width, columns, meaning, feature)
+            expected = width if matrix == "W_Q" else source
+            crossed = matrix != "W_Q" and "cross_attention" in place
+            feature = f"one per feature of the {'encoder' if crossed else 'input'}"
+            yield from self.matrix((*place, matrix), rows, expected, columns, meaning, feature)
             numbers: Row | None = getattr(head, bias)
             per_column = f"one per column of {matrix}"
             if numbers is not None:
@@ -172,7 +204,8 @@ class _Checker:
             )
             yield self.problem(place, message)
 
-    def norm(self, place: Place, norm: Norm | None, width: int) -> Iterator[Problem]:
+    def norm(self, place: Place, norm: Norm | None, width: int, out: int) -> Iterator[Problem]:
+        width = width if norm and norm.placement == "pre" else out
         for name in ("gain", "shift"):
             numbers: Row | None = getattr(norm, name, None)
             if numbers is not None:
@@ -196,6 +229,24 @@ class _Checker:
             found = projection.b_U
             at: Place = ("unembedding", "b_U")
             yield from self.length(at, found, len(projection.W_U[0]), meaning, "number")
+
+    def words(self) -> Iterator[Problem]:
+        """Targets are words of the vocabulary, one for each token."""
+        scenario = self.scenario
+        known = scenario.vocabulary
+        if scenario.targets is not None:
+            tokens = "one per token"
+            yield from self.length(("targets",), scenario.targets, len(scenario.tokens), tokens)
+            if known is None:
+                yield self.problem(("targets",), "targets without a vocabulary")
+            for i, word in enumerate(scenario.targets):
+                if known is not None and word not in known and word != scenario.padding:
+                    message = f"{word!r} is not in the vocabulary{closest(word, known)}"
+                    yield self.problem(("targets", i), message)
+        end = scenario.generation.end
+        if end is not None and known is not None and end not in known:
+            message = f"{end!r} is not in the vocabulary{closest(end, known)}"
+            yield self.problem(("generation", "end"), message)
 
     def matrix(
         self,

@@ -1,0 +1,133 @@
+"""Autoregressive generation: the decoder's word becomes its next input, turn by turn."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tracer.decoder import Trace, trace
+from tracer.errors import Problem, TracerError
+from tracer.names import closest, count
+from tracer.sampling import Sampling
+from tracer.scenario import Scenario
+
+DRAW_DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How words are drawn."""
+
+    seed: int
+    temperature: Decimal = Decimal(1)
+    top_k: int | None = None
+    top_p: Decimal | None = None
+
+
+def choice(
+    seed: int | None, temperature: float | None, top_k: int | None, top_p: float | None
+) -> Choice | None:
+    """How words are chosen; None, the most probable each time, where nothing is asked for.
+
+    Raises:
+        TracerError: a temperature or a p that makes no sense.
+    """
+    if seed is None and temperature is None and top_k is None and top_p is None:
+        return None
+    problems = []
+    if temperature is not None and not 0.001 <= temperature <= 1000:
+        message = f"got {temperature}, expected 0.001 to 1000"
+        problems.append(Problem(message, address="--temperature"))
+    if top_p is not None and not 0 < top_p <= 1:
+        problems.append(Problem(f"got {top_p}, expected more than 0, at most 1", address="--top-p"))
+    if problems:
+        raise TracerError(*problems)
+    return Choice(
+        seed or 0,
+        Decimal(1) if temperature is None else Decimal(repr(temperature)),
+        top_k,
+        None if top_p is None else Decimal(repr(top_p)),
+    )
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One pass through the decoder, and the word kept of it."""
+
+    trace: Trace
+    word: str
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The turns, all tokens in the end, and why it ended."""
+
+    turns: tuple[Turn, ...]
+    text: tuple[str, ...]
+    ending: str
+
+
+def generate(
+    name: str,
+    scenario: Scenario,
+    *,
+    start: Sequence[str],
+    most: int,
+    choice: Choice | None = None,
+    cached: bool = False,
+) -> Generated:
+    """Say words after `start` until the end token, or `most` words.
+
+    With `cached`, each turn after the first computes only the new token's row, with the keys and
+    values of the turns before.
+
+    Raises:
+        TracerError: the scenario cannot go on: no vocabulary, or no vector for a token or position.
+    """
+    if scenario.vocabulary is None:
+        raise TracerError(Problem("generation needs a vocabulary", address="vocabulary"))
+    random_numbers = random.Random(choice.seed) if choice else None
+    turns: list[Turn] = []
+    tokens = tuple(start)
+    end = scenario.generation.end
+    while len(turns) < most and not (turns and turns[-1].word == end):
+        text = _text(scenario, tokens)
+        sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
+        cache = turns[-1].trace if cached and turns else None
+        turn = trace(name, text, sampling=sampling, cache=cache)
+        said = turn.value("sampling.word" if sampling else "prediction").array[-1]
+        turns.append(Turn(turn, said))
+        tokens = (*tokens, said)
+    ended = turns[-1].word == end
+    after = count(len(turns), "turn")
+    ending = f"The end token came after {after}." if ended else f"The limit: {after}."
+    return Generated(tuple(turns), tokens, ending)
+
+
+def _sampling(choice: Choice, random_numbers: random.Random) -> Sampling:
+    draw = Decimal(random_numbers.randrange(10**DRAW_DECIMALS)).scaleb(-DRAW_DECIMALS)
+    return Sampling(draw, choice.temperature, choice.top_k, choice.top_p)
+
+
+def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
+    """The scenario with other tokens.
+
+    Raises:
+        TracerError: a token has no embedding, or there are more tokens than positions.
+    """
+    table = scenario.embeddings
+    if not isinstance(table, dict):
+        message = "generation needs the embeddings by token, so that new ones can be looked up"
+        raise TracerError(Problem(message, address="embeddings"))
+    missing = [token for token in tokens if token not in table]
+    if missing:
+        hint = closest(missing[0], table)
+        message = f"no embedding for the token {missing[0]!r}{hint}"
+        raise TracerError(Problem(message, address="embeddings"))
+    positions = scenario.positions
+    if positions and positions.table and len(tokens) > len(positions.table):
+        message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
+        raise TracerError(Problem(message, address="positions.table"))
+    return scenario.model_copy(update={"tokens": tokens, "token_ids": None, "targets": None})
