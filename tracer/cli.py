@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -65,6 +66,9 @@ CarryMode = Annotated[
 ]
 
 
+Sequence = Annotated[
+    int | None, typer.Option(help="Follow this sequence of the scenario's batch.", min=1)
+]
 NoMask = Annotated[
     bool, typer.Option("--no-mask", help="Also show what a token would see without the mask.")
 ]
@@ -84,6 +88,7 @@ def run(
     token: Token = None,
     layer: Layer = None,
     head: Head = None,
+    sequence: Sequence = None,
     no_mask: NoMask = False,
     given: Given = None,
     format: Formatted = Format.TERMINAL,
@@ -93,7 +98,7 @@ def run(
 ) -> None:
     """Every step of the forward pass, worked for one token: the last, unless --token is given."""
     with _told_problems():
-        loaded = _load(scenario, decimals, carry, given)
+        loaded = _of_batch(_load(scenario, decimals, carry, given), sequence)
         _forward_pass(loaded, None, token, layer, head, no_mask, format, output)
 
 
@@ -107,6 +112,7 @@ def step(
     token: Token = None,
     layer: Layer = None,
     head: Head = None,
+    sequence: Sequence = None,
     no_mask: NoMask = False,
     given: Given = None,
     format: Formatted = Format.TERMINAL,
@@ -116,13 +122,16 @@ def step(
 ) -> None:
     """One step of a scenario, or a group of steps: attention, softmax, ffn, norm, logits …"""
     with _told_problems():
-        loaded = _load(scenario, decimals, carry, given)
+        loaded = _of_batch(_load(scenario, decimals, carry, given), sequence)
         _forward_pass(loaded, name, token, layer, head, no_mask, format, output)
 
 
 @app.command()
 def loss(
     scenario: Scenario,
+    example: Annotated[
+        int | None, typer.Option(help="The training example, if there are several.", min=1)
+    ] = None,
     given: Given = None,
     format: Formatted = Format.TERMINAL,
     output: Output = None,
@@ -133,7 +142,8 @@ def loss(
     from tracer.lesson import training_pass
 
     with _told_problems():
-        trace = _trace(_load(scenario, decimals, carry, given), loss=True)
+        loaded = _example(_load(scenario, decimals, carry, given), example)
+        trace = _trace(loaded, loss=True)
         if format is Format.JSON:
             _print_json(trace, output)
         else:
@@ -232,8 +242,6 @@ def _load(
     name: str, decimals: int | None, carry: CarryOption | None, given: list[str] | None
 ) -> Loaded:
     """A scenario, with the rounding and the pinned values that the command line asks for."""
-    from dataclasses import replace
-
     from tracer.rounding import Carry
     from tracer.scenario import load, parse_given
 
@@ -249,10 +257,30 @@ def _load(
     return replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
 
 
+def _of_batch(loaded: Loaded, sequence: int | None) -> Loaded:
+    """The scenario with a sequence of its batch in place of its own tokens."""
+    if sequence is None:
+        return loaded
+    batch = loaded.scenario.batch
+    if sequence > len(batch):
+        raise TracerError(Problem(f"no sequence {sequence}, the batch has {len(batch)}"))
+    return replace(loaded, scenario=loaded.scenario.reading(batch[sequence - 1]))
+
+
+def _example(loaded: Loaded, number: int | None) -> Loaded:
+    """The scenario with a training example in place of its own tokens: the first, if it has any."""
+    examples = loaded.scenario.training
+    if number is None and not examples:
+        return loaded
+    if (number or 1) > len(examples):
+        raise TracerError(Problem(f"no example {number}, there are {len(examples)}"))
+    example = examples[(number or 1) - 1]
+    read = loaded.scenario.reading(example.tokens, example.targets, example.given)
+    return replace(loaded, scenario=read)
+
+
 def _trace(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Trace:
     """Run the decoder; a problem on the way is one of the scenario's file."""
-    from dataclasses import replace
-
     from tracer.decoder import trace
 
     try:

@@ -55,6 +55,9 @@ from tracer.scenario.model import (
 )
 from tracer.tape import Step, Tape, Value
 
+NO_TARGET = "—"
+"""Where the right next word would stand, at a position that has none."""
+
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
@@ -122,7 +125,7 @@ def trace(
                 x = sub_layer(tape, "ffn", x, network, layer.norm_of(network), compute)
     output = tape.record("output", Copy(), x)
     probabilities = predict(tape, output, scenario)
-    if probabilities and loss:
+    if loss:
         cross_entropy(tape, probabilities, scenario)
     if probabilities and sampling:
         sample(tape, sampling)
@@ -324,21 +327,26 @@ def predict(tape: Tape, output: Value, scenario: Scenario) -> Value | None:
     return probabilities
 
 
-def cross_entropy(tape: Tape, probabilities: Value, scenario: Scenario) -> Value:
+def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -> Value:
     """L = the mean of -ln p(right word), over the positions that have a next token.
 
     Raises:
-        TracerError: there is no such position.
+        TracerError: there is no vocabulary, or no such position.
     """
+    if probabilities is None:
+        raise TracerError(Problem("the loss needs a vocabulary", address="vocabulary"))
     words = probabilities.axes[1].labels
     targets = targets_of(scenario)
     columns = tuple(None if word is None else words.index(word) for word in targets)
     counted = tuple(i for i, column in enumerate(columns) if column is not None)
     if not counted:
-        raise TracerError(Problem("no position has a next token to guess", address="targets"))
-    tape.given("loss.target", targets, probabilities.axes[:1])
+        raise TracerError(
+            Problem("no position has a next token that is in the vocabulary", address="targets")
+        )
+    labels = tuple(NO_TARGET if word is None else word for word in targets)
+    tape.given("loss.target", labels, probabilities.axes[:1])
     with tape.scope("loss"):
-        losses = tape.record("token", Surprise(columns), probabilities)
+        losses = tape.record("token", Surprise(columns, labels), probabilities)
     return tape.record("loss", MeanOf(counted), losses)
 
 

@@ -13,6 +13,9 @@ from typing import Literal, TypeAlias, assert_never
 
 from tracer.rounding import CONTEXT, round_half_away
 
+DOUBTFUL_DIGITS = 10
+"""The last digits of a power that may be off."""
+
 
 @dataclass(frozen=True)
 class Number:
@@ -193,6 +196,8 @@ def _value(expression: Expression, context: Context) -> Decimal:
             dividend = _value(over, context)
             # Nothing divided by anything is nothing, exactly: also by √2.
             return dividend / _value(under, context) if dividend else dividend
+        case Power(base, Quotient(Number(p), Number(q))):
+            return _root_of_power(_value(base, context), p, q)
         case Power(base, exponent):
             return _value(base, context) ** _value(exponent, context)
         case Root(of):
@@ -211,6 +216,19 @@ def _value(expression: Expression, context: Context) -> Decimal:
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
+
+
+def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
+    """base^(p/q); 10000^(2/4) is 100 exactly, which a Decimal's power does not notice."""
+    with localcontext() as inner:
+        power = base ** (p / q)
+        inner.prec -= DOUBTFUL_DIGITS
+        short = +power
+    with localcontext() as inner:
+        inner.clear_flags()
+        if short**q == base**p and not inner.flags[Inexact]:
+            return short
+    return base ** (p / q)
 
 
 def _wave(name: str, angle: Decimal, context: Context) -> Decimal:

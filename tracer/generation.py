@@ -130,4 +130,4 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
     if positions and positions.table and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
         raise TracerError(Problem(message, address="positions.table"))
-    return scenario.model_copy(update={"tokens": tokens, "token_ids": None, "targets": None})
+    return scenario.reading(tokens)

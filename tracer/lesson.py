@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tracer.decoder import Trace
+from tracer.decoder import NO_TARGET, Trace
 from tracer.document import Block, Document, Name, Paragraph, Section, Table
 from tracer.generation import Generated, Turn
 from tracer.names import count, distinct
@@ -19,14 +19,30 @@ RIGHT, WRONG, KEPT, DISCARDED = "✓", "✗", "kept", "discarded"
 def forward_pass(trace: Trace, chosen: Sequence[Stage], token: int, *, whole: bool) -> Document:
     """The sections of the stages for a token (counted from 0); a whole pass is introduced."""
     teacher = Teacher(trace, token)
-    introduction = teacher.introduction() if whole else ()
+    introduction = (*teacher.introduction(), *_padded_batch(trace)) if whole else ()
     return Document(trace.scenario.title, introduction, tuple(map(teacher.section, chosen)))
+
+
+def _padded_batch(trace: Trace) -> tuple[Block, ...]:
+    """The sequences beside the followed one, if it is one of a batch."""
+    scenario = trace.scenario
+    if trace.tokens not in scenario.batch:
+        return ()
+    rows = tuple(
+        (Name(str(i)), Name(" ".join(tokens))) for i, tokens in enumerate(scenario.batch, 1)
+    )
+    sentence: Sentence = ("It is one sequence of a batch. All have the same length",)
+    if scenario.padding is not None:
+        sentence = (*sentence, ": the shorter ones are filled up with “", Name(scenario.padding))
+        sentence = (*sentence, "”, which no token may look at")
+    table = Table(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
+    return (Paragraph((*sentence, ".")), table)
 
 
 def training_pass(trace: Trace) -> Document:
     """All positions at once: what should have come, what was said, and the loss worked."""
     teacher = Teacher(trace, len(trace.tokens) - 1)
-    introduction = Paragraph(
+    forcing = Paragraph(
         (
             "Teacher forcing: at each position the model reads the right tokens, whatever it would "
             "have said itself, and guesses the next one. All positions go through in one pass; the "
@@ -35,11 +51,26 @@ def training_pass(trace: Trace) -> Document:
     )
     worked = {stage.kind: stage for stage in stages(trace.steps)}
     sections = (
-        Section(1, "Targets and predictions", (introduction, *_answers(trace))),
-        Section(2, "Probabilities", (teacher.matrix(trace.value("probabilities")),)),
+        Section(1, "Targets and predictions", (*_batch(trace), forcing, *_answers(trace))),
+        Section(2, "Probabilities", tuple(teacher.shown(trace.value("probabilities")))),
         Section(3, teacher.section(worked["loss"]).title, tuple(teacher.blocks(worked["loss"]))),
     )
     return Document(trace.scenario.title, (), sections)
+
+
+def _batch(trace: Trace) -> tuple[Block, ...]:
+    """The examples that the scenario trains on, where it has any."""
+    examples = trace.scenario.training
+    if not examples:
+        return ()
+    rows = tuple(
+        (Name(str(i)), Name(" ".join(example.tokens)), Name(" ".join(example.targets)))
+        for i, example in enumerate(examples, 1)
+    )
+    said = (
+        f"The batch has {count(len(examples), 'example')}; each target is its input, one further."
+    )
+    return (Paragraph((said,)), Table(("example", "input", "target"), rows))
 
 
 def _answers(trace: Trace) -> tuple[Block, ...]:
@@ -47,11 +78,12 @@ def _answers(trace: Trace) -> tuple[Block, ...]:
     predictions = trace.value("prediction").array
     rows, right = [], 0
     for i, (token, target, said) in enumerate(zip(trace.tokens, targets, predictions, strict=True)):
-        verdict = "" if target is None else RIGHT if said == target else WRONG
+        known = target != NO_TARGET
+        verdict = NO_TARGET if not known else RIGHT if said == target else WRONG
         right += verdict == RIGHT
-        answer = Name("—" if target is None else target)
-        rows.append((Name(str(i + 1)), Name(token), answer, Name(verdict or "—"), Name(said)))
-    counted = sum(target is not None for target in targets)
+        cells = (str(i + 1), token, target, verdict, said)
+        rows.append(tuple(map(Name, cells)))
+    counted = sum(target != NO_TARGET for target in targets)
     header = ("position", "input", "target", "right", "prediction")
     verdict_of_all: Sentence = (f"{right} of {count(counted, 'prediction')} {_is(right)} right.",)
     return (Table(header, tuple(rows)), Paragraph(verdict_of_all))

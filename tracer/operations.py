@@ -311,7 +311,7 @@ class MeanOf:
 
 
 @dataclass(frozen=True)
-class Surprise(_RowAxes):
+class Surprise:
     """-ln of one column of each row, the right word's probability: (n, words) → (n,).
 
     A row without a right word, such as a padded position, gets 0 and does not count.
@@ -319,6 +319,11 @@ class Surprise(_RowAxes):
 
     name: ClassVar[str] = "neg_log"
     columns: tuple[int | None, ...]
+    targets: tuple[str, ...]
+
+    def axes(self, p: Axes) -> Axes:
+        """The right words."""
+        return (Axis("target", self.targets),)
 
     def result(self, p: Array, *, part: Part) -> Array:
         """Natural logarithms."""

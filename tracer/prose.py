@@ -135,6 +135,7 @@ class Told:
     layers: int
     heads: int
     crosses: bool
+    padding: str | None
 
     def row(self, value: Value) -> int:
         """The followed token's row in a value."""
@@ -191,7 +192,7 @@ def _side(stage: Stage) -> str:
     return "after" if any(value.address.startswith(own) for value in inputs) else "before"
 
 
-def goal(stage: Stage) -> Sentence:
+def goal(stage: Stage, told: Told) -> Sentence:
     """What the step is for, in a sentence or two."""
     last = stage.steps[-1]
     copied = isinstance(last.operation, Copy)
@@ -209,6 +210,11 @@ def goal(stage: Stage) -> Sentence:
             )
         case "input" if copied:
             return ("There are no positions here: the embeddings go in as they are.",)
+        case "mask" if told.padding is not None:
+            return (
+                *(GOALS["mask"], " So does the score of “", Name(told.padding), "”, which only "),
+                "fills up the sequence.",
+            )
         case "concat":
             return ("The outputs of the heads stand side by side, one long row for each token.",)
         case "projection" if copied:

@@ -66,6 +66,7 @@ class Tape:
     rounding: Rounding
     pinned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     _scope: tuple[str, ...] = ()
 
     @contextmanager
@@ -88,17 +89,23 @@ class Tape:
 
     def given(self, address: str, numbers: object, axes: Axes) -> Value:
         """Record numbers that are not computed; `address` is the whole address."""
-        return self._given(address, numbers, axes, ())
-
-    def _given(self, address: str, numbers: object, axes: Axes, inputs: tuple[Value, ...]) -> Value:
-        array = np.array(self.pinned.get(address, numbers), dtype=object)
-        expected = tuple(len(axis.labels) for axis in axes)
-        if array.shape != expected:
-            message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
-            raise TracerError(Problem(message, address=address))
-        value = Value(address, array, axes, given=True)
-        self.steps.append(Step(Given(), inputs, value))
+        value = self._pinned(address, axes)
+        if value is None:
+            value = Value(address, np.array(numbers, dtype=object), axes, given=True)
+        self.steps.append(Step(Given(), (), value))
         return value
+
+    def _pinned(self, address: str, axes: Axes) -> Value | None:
+        """What is pinned at an address, if it has the right shape."""
+        if address not in self.pinned:
+            return None
+        array = np.array(self.pinned[address], dtype=object)
+        expected = tuple(len(axis.labels) for axis in axes)
+        if array.shape == expected:
+            return Value(address, array, axes, given=True)
+        message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
+        self.problems.append(Problem(message, address=address))
+        return None
 
     def record(self, name: str, operation: Operation, *inputs: Value) -> Value:
         """Compute an operation and record it under `name` in the current scope.
@@ -109,8 +116,9 @@ class Tape:
         assert not isinstance(operation, Given)
         address = self.address(name)
         axes = operation.axes(*(value.axes for value in inputs))
-        if address in self.pinned:
-            return self._given(address, None, axes, inputs)
+        if pinned := self._pinned(address, axes):
+            self.steps.append(Step(Given(), inputs, pinned))
+            return pinned
         arrays = [value.array for value in inputs]
         try:
             with decimal.localcontext(prec=PRECISION):
@@ -126,14 +134,16 @@ class Tape:
         return value
 
     def check_pinned(self) -> None:
-        """Raise a TracerError for every pinned address at which nothing was recorded."""
+        """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
         known = [step.output.address for step in self.steps if step.output.address not in _WORDS]
-        unknown = [address for address in self.pinned if address not in known]
-        if unknown:
-            message = "given, but there is no such value"
-            raise TracerError(
-                *(Problem(message + closest(name, known), address=name) for name in unknown)
-            )
+        message = "given, but there is no such value"
+        unknown = [
+            Problem(message + closest(address, known), address=address)
+            for address in self.pinned
+            if address not in known
+        ]
+        if self.problems or unknown:
+            raise TracerError(*self.problems, *unknown)
 
     def _rounds_here(self, address: str) -> bool:
         match self.rounding.carry:

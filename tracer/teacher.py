@@ -42,6 +42,7 @@ class Teacher:
                 for part in (layer.attention, layer.cross_attention)
             ),
             crosses=trace.scenario.encoder is not None,
+            padding=trace.scenario.padding if trace.scenario.padding in trace.tokens else None,
         )
         self.symbols = symbols(trace.steps)
         producers = {step.output.address: step for step in trace.steps}
@@ -57,7 +58,7 @@ class Teacher:
 
     def blocks(self, stage: Stage) -> list[Block]:
         """Goal, then formula, parameters and worked lines of each step, then what it all gives."""
-        written: list[Block] = [Paragraph(prose.goal(stage))]
+        written: list[Block] = [Paragraph(prose.goal(stage, self.told))]
         for step in stage.steps:
             written += self.step(step, stage)
         last = stage.steps[-1]
@@ -100,6 +101,12 @@ class Teacher:
         if isinstance(step.operation, Select):
             written.append(self.matrix(step.output))
         return written
+
+    def shown(self, value: Value) -> list[Block]:
+        """A value without its working, and that it is given, if it is."""
+        pinned = value.address in self.trace.scenario.given
+        said = [Paragraph(prose.given(self.symbols[value.address]))] if pinned else []
+        return [*said, self.matrix(value)]
 
     def embedding(self, stage: Stage) -> list[Block]:
         """The tokens with their ids, and their vectors."""

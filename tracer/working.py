@@ -231,7 +231,7 @@ class Writer:
                 return [Power(Number.of(10000), exponent)]
             case Sin() | Cos():
                 return [Call(step.operation.name, (operand(0, *index),))]
-            case Surprise(columns):
+            case Surprise(columns, _):
                 column = columns[index[0]]
                 assert column is not None
                 return [Negative(Call("ln", (operand(0, index[0], column),)))]

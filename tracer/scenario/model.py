@@ -201,6 +201,14 @@ class Unembedding(Frozen):
     b_U: Row | None = None
 
 
+class Example(Frozen):
+    """A training example: what is read, and the right next token at each position."""
+
+    tokens: Annotated[Names, Field(min_length=1)]
+    targets: Names
+    given: dict[str, GivenNumbers] = {}
+
+
 class Scenario(Frozen):
     """A decoder, its weights, the tokens it reads, and how its numbers are rounded."""
 
@@ -219,9 +227,22 @@ class Scenario(Frozen):
     vocabulary: Names | None = None
     unembedding: Unembedding | None = None
     targets: Names | None = None
+    batch: tuple[Names, ...] = ()
+    training: tuple[Example, ...] = ()
     generation: Generation = Generation()
     given: dict[str, GivenNumbers] = {}
     rounding: Rounding = Rounding()
+
+    def reading(
+        self,
+        tokens: Names,
+        targets: Names | None = None,
+        given: dict[str, GivenNumbers] | None = None,
+    ) -> Scenario:
+        """The same decoder with other tokens before it."""
+        changed = {"tokens": tokens, "token_ids": None, "targets": targets}
+        pinned = {**self.given, **(given or {})}
+        return self.model_copy(update={**changed, "given": pinned})
 
     @property
     def embedding(self) -> Matrix:

@@ -243,10 +243,35 @@ class _Checker:
                 if known is not None and word not in known and word != scenario.padding:
                     message = f"{word!r} is not in the vocabulary{closest(word, known)}"
                     yield self.problem(("targets", i), message)
+        for i, example in enumerate(scenario.training):
+            place: Place = ("training", i)
+            yield from self.known((*place, "tokens"), example.tokens)
+            meaning = "one per token"
+            targets: Place = (*place, "targets")
+            yield from self.length(targets, example.targets, len(example.tokens), meaning)
+            for j, word in enumerate(example.targets):
+                if known is not None and word not in known and word != scenario.padding:
+                    message = f"{word!r} is not in the vocabulary{closest(word, known)}"
+                    yield self.problem((*targets, j), message)
+        for i, sequence in enumerate(scenario.batch):
+            yield from self.known(("batch", i), sequence)
+            meaning = "as many as in the first sequence"
+            yield from self.length(("batch", i), sequence, len(scenario.batch[0]), meaning, "token")
         end = scenario.generation.end
         if end is not None and known is not None and end not in known:
             message = f"{end!r} is not in the vocabulary{closest(end, known)}"
             yield self.problem(("generation", "end"), message)
+
+    def known(self, place: Place, tokens: Names) -> Iterator[Problem]:
+        """Other tokens than the scenario's own are looked up by their text."""
+        table = self.scenario.embeddings
+        if not isinstance(table, dict):
+            yield self.problem(place, "other tokens need embeddings by token")
+            return
+        for i, token in enumerate(tokens):
+            if token not in table:
+                message = f"no embedding for the token {token!r}{closest(token, table)}"
+                yield self.problem((*place, i), message)
 
     def matrix(
         self,
