@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.errors import Problem, TracerError
+from tracer.loss import cross_entropy
 from tracer.operations import (
     Add,
     Append,
@@ -27,7 +27,6 @@ from tracer.operations import (
     Interleave,
     MatMul,
     Mean,
-    MeanOf,
     Normalize,
     Outer,
     Relu,
@@ -36,7 +35,6 @@ from tracer.operations import (
     Square,
     SquareRoot,
     Subtract,
-    Surprise,
     Total,
     numbered,
 )
@@ -54,9 +52,6 @@ from tracer.scenario.model import (
     SubLayer,
 )
 from tracer.tape import Step, Tape, Value
-
-NO_TARGET = "—"
-"""Where the right next word would stand, at a position that has none."""
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
@@ -325,42 +320,6 @@ def predict(tape: Tape, output: Value, scenario: Scenario) -> Value | None:
     probabilities = tape.record("probabilities", Share(), exponentials, total)
     tape.record("prediction", ArgMax(scenario.vocabulary), probabilities)
     return probabilities
-
-
-def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -> Value:
-    """L = the mean of -ln p(right word), over the positions that have a next token.
-
-    Raises:
-        TracerError: there is no vocabulary, or no such position.
-    """
-    if probabilities is None:
-        raise TracerError(Problem("the loss needs a vocabulary", address="vocabulary"))
-    words = probabilities.axes[1].labels
-    targets = targets_of(scenario)
-    columns = tuple(None if word is None else words.index(word) for word in targets)
-    counted = tuple(i for i, column in enumerate(columns) if column is not None)
-    if not counted:
-        raise TracerError(
-            Problem("no position has a next token that is in the vocabulary", address="targets")
-        )
-    labels = tuple(NO_TARGET if word is None else word for word in targets)
-    tape.given("loss.target", labels, probabilities.axes[:1])
-    with tape.scope("loss"):
-        losses = tape.record("token", Surprise(columns, labels), probabilities)
-    return tape.record("loss", MeanOf(counted), losses)
-
-
-def targets_of(scenario: Scenario) -> tuple[str | None, ...]:
-    """The right next token at each position: as given, else the tokens shifted by one.
-
-    None where there is none to guess: behind the last token, at padding, outside the vocabulary.
-    """
-    words = scenario.vocabulary or ()
-    shifted = (*scenario.tokens[1:], None)
-    return tuple(
-        target if target in words and scenario.padding not in (token, target) else None
-        for token, target in zip(scenario.tokens, scenario.targets or shifted, strict=True)
-    )
 
 
 def weights(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tracer.decoder import NO_TARGET, Trace
+from tracer.decoder import Trace
 from tracer.document import Block, Document, Name, Paragraph, Section, Table
 from tracer.generation import Generated, Turn
+from tracer.loss import NO_TARGET
 from tracer.names import count, distinct
 from tracer.prose import Sentence
 from tracer.steps import Stage, stages

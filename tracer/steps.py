@@ -72,6 +72,8 @@ GROUPS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "qkv": (QKV, None),
     "attention": (HEADS, "attention"),
     "cross_attention": (HEADS, "cross_attention"),
+    "mask": (("mask", "unmasked"), None),
+    "softmax": (("softmax", "unmasked"), None),
     "ffn": (("hidden", "activation", "ffn_output"), None),
 }
 """Names for several kinds at once, in one sort of sub-layer or in all."""

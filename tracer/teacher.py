@@ -16,8 +16,9 @@ from tracer.document import (
     Working,
 )
 from tracer.expression import Number
+from tracer.formulas import formula
 from tracer.names import distinct
-from tracer.operations import ArgMax, Axis, Copy, Dot, Given, Pick, Select
+from tracer.operations import ArgMax, Axis, Dot, Given, Pick, Select
 from tracer.prose import Told
 from tracer.steps import Stage
 from tracer.symbols import symbols
@@ -90,9 +91,9 @@ class Teacher:
         caption = prose.caption(step) if len(stage.steps) > 1 else None
         if caption:
             written.append(Paragraph((caption,)))
-        formula = self.writer.formula(step)
-        if formula and not isinstance(step.operation, Copy):
-            written.append(Formula(formula))
+        in_symbols = formula(step, self.symbols)
+        if in_symbols:
+            written.append(Formula(in_symbols))
         for value in step.inputs:
             if value.address.startswith("weights.") or value.address == "mask":
                 written.append(self.matrix(value))

@@ -14,7 +14,6 @@ from tracer.expression import (
     Difference,
     Exponential,
     Expression,
-    MatrixProduct,
     Negative,
     Number,
     Power,
@@ -24,8 +23,6 @@ from tracer.expression import (
     Rest,
     Root,
     Sum,
-    Symbol,
-    Transposed,
     holds,
     relation,
     replaced,
@@ -177,12 +174,6 @@ class Writer:
             places = max(places, min(places + guard, Number(trimmed(exact)).places))
         return Number(self.rounding.printed(exact, places))
 
-    def formula(self, step: Step) -> Chain | None:
-        """The step in symbols; nothing where the symbol says it already."""
-        right = self._in_symbols(step)
-        left = self.symbols[step.output.address]
-        return None if right is None or left == right else Chain((left, right), ("=",))
-
     def sides(self, step: Step, index: Index, guard: int) -> list[Expression]:
         """The sides of an entry's line, all but the result."""
 
@@ -326,58 +317,6 @@ class Writer:
             self.number(of, (row, column), guard) for column in range(of.array.shape[1])
         ]
         return _sum(_elided(numbers, numbers))
-
-    def _in_symbols(self, step: Step) -> Expression | None:
-        of = [self.symbols[v.address] for v in step.inputs]
-        match step.operation:
-            case MatMul():
-                return _sum([MatrixProduct(of[0], of[1]), *of[2:]])
-            case Dot():
-                return MatrixProduct(of[0], Transposed(of[1]))
-            case Outer():
-                return Product((of[0], of[1]))
-            case Divide():
-                return Quotient(of[0], of[1])
-            case Add():
-                return Sum((of[0], of[1]))
-            case Subtract():
-                return Difference(of[0], of[1])
-            case SquareRoot(epsilon):
-                return Root(Sum((of[0], Number(epsilon))) if epsilon else of[0])
-            case Exp():
-                return Exponential(of[0])
-            case Square():
-                return Power(of[0], Number.of(2))
-            case Relu():
-                return Call("max", (Number.of(0), of[0]))
-            case Total():
-                return Call("sum", (of[0],))
-            case Mean():
-                return Call("mean", (of[0],))
-            case Normalize(gain, shift):
-                whole: Expression = Quotient(of[0], of[1])
-                rest = of[2:]
-                if gain:
-                    whole = Product((whole, rest.pop(0)))
-                return Sum((whole, rest.pop(0))) if shift else whole
-            case DivTerm(width):
-                return Power(Number.of(10000), Quotient(Symbol("-2k"), Number.of(width)))
-            case Concat() | Copy():
-                return of[0] if len(of) == 1 else None
-            case ArgMax():
-                return Call("argmax", (of[0],))
-            case Share():
-                return Quotient(of[0], of[1])
-            case Sin() | Cos():
-                return Call(step.operation.name, (of[0],))
-            case Surprise():
-                return Negative(Call("ln", (of[0],)))
-            case MeanOf():
-                return Call("mean", (of[0],))
-            case Interleave() | Append() | Select() | Cumulate() | Pick() | Given():
-                return None
-            case _:
-                assert_never(step.operation)
 
 
 def _over(terms: Expression, n: Number) -> Quotient:

@@ -1,0 +1,47 @@
+"""The training loss: how surprised the model is by the right next words."""
+
+from __future__ import annotations
+
+from tracer.errors import Problem, TracerError
+from tracer.operations import MeanOf, Surprise
+from tracer.scenario.model import Scenario
+from tracer.tape import Tape, Value
+
+NO_TARGET = "—"
+"""Where the right next word would stand, at a position that has none."""
+
+
+def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -> Value:
+    """L = the mean of -ln p(right word), over the positions that have a next token.
+
+    Raises:
+        TracerError: there is no vocabulary, or no such position.
+    """
+    if probabilities is None:
+        raise TracerError(Problem("the loss needs a vocabulary", address="vocabulary"))
+    words = probabilities.axes[1].labels
+    targets = targets_of(scenario)
+    columns = tuple(None if word is None else words.index(word) for word in targets)
+    counted = tuple(i for i, column in enumerate(columns) if column is not None)
+    if not counted:
+        raise TracerError(
+            Problem("no position has a next token that is in the vocabulary", address="targets")
+        )
+    labels = tuple(NO_TARGET if word is None else word for word in targets)
+    tape.given("loss.target", labels, probabilities.axes[:1])
+    with tape.scope("loss"):
+        losses = tape.record("token", Surprise(columns, labels), probabilities)
+    return tape.record("loss", MeanOf(counted), losses)
+
+
+def targets_of(scenario: Scenario) -> tuple[str | None, ...]:
+    """The right next token at each position: as given, else the tokens shifted by one.
+
+    None where there is none to guess: behind the last token, at padding, outside the vocabulary.
+    """
+    words = scenario.vocabulary or ()
+    shifted = (*scenario.tokens[1:], None)
+    return tuple(
+        target if target in words and scenario.padding not in (token, target) else None
+        for token, target in zip(scenario.tokens, scenario.targets or shifted, strict=True)
+    )
