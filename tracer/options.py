@@ -10,9 +10,11 @@ import typer
 
 
 class Format(StrEnum):
-    """What is printed: text for people, or JSON."""
+    """What is printed: text for people, for authors, or for programs."""
 
     TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
     JSON = "json"
 
 

@@ -1,0 +1,156 @@
+"""Documents as GitHub-flavoured Markdown: worked lines as text, or as mathematics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from rich.cells import cell_len
+
+from tracer.document import (
+    Block,
+    Document,
+    Formula,
+    Inline,
+    Matrix,
+    Name,
+    Paragraph,
+    Percent,
+    Section,
+    Table,
+    Vector,
+    Working,
+)
+from tracer.expression import Chain, Number
+from tracer.renderers import latex
+from tracer.renderers.text import name_text, number_text, text
+from tracer.renderers.wrapping import wrapped
+from tracer.rounding import trimmed
+from tracer.working import Line
+
+WIDTH = 84
+"""Characters in a line of fenced text: what a page shows without a scroll bar."""
+
+MARKUP = re.compile(r"^[^\w\s]|[\\`*_\[\]#|<>&$~:@]")
+"""What may mean something in Markdown, HTML or a table, or at a line's start; not as an entity."""
+
+
+MARKUP_IN_WORDS = re.compile(r"[*_<>|`]")
+"""The project's own words hold no more markup than this: W_O, e^(-∞)."""
+
+
+def render(document: Document, *, math: bool) -> str:
+    """A document; with `math`, formulas and worked lines in $$ … $$."""
+    page = _Page(math)
+    parts = [f"# {escaped(document.title)}"] if document.title else []
+    parts += map(page.block, document.introduction)
+    for section in document.sections:
+        parts += page.section(section)
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(name: str) -> str:
+    """A token or label as it is, whatever is in it."""
+    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", name_text(name))
+
+
+@dataclass(frozen=True)
+class _Page:
+    math: bool
+
+    def section(self, section: Section) -> list[str]:
+        number = "" if section.number is None else f"{section.number}. "
+        title = MARKUP_IN_WORDS.sub(_backslashed, section.title)
+        return [f"## {number}{title}", *map(self.block, section.blocks)]
+
+    def block(self, block: Block) -> str:
+        match block:
+            case Paragraph(parts):
+                return "".join(map(self._inline, parts))
+            case Formula(chain):
+                return _display(latex.formula(chain)) if self.math else _fenced([_line(chain)])
+            case Working(lines):
+                return _display(latex.aligned(block)) if self.math else _fenced(_written(lines))
+            case Vector():
+                return _display(latex.vector(block)) if self.math else _fenced([_row(block)])
+            case Matrix():
+                if self.math:
+                    return "\n\n".join(map(_display, latex.matrices(block)))
+                return _matrix(block)
+            case Table(header, rows, marked):
+                cells = [[escaped(cell.text) for cell in row] for row in rows]
+                return _table(list(header), cells, marked, "---")
+            case _:
+                assert_never(block)
+
+    def _inline(self, part: Inline) -> str:
+        match part:
+            case str():
+                return MARKUP_IN_WORDS.sub(_backslashed, part)
+            case Name(name):
+                return escaped(name)
+            case Percent(number):
+                return f"{number_text(Number(trimmed(number.value * 100)))} %"
+            case _ if self.math:
+                return f"${latex.IN_FORMULAS.write(part)}$"
+            case _:
+                return escaped(text(part))
+
+
+def _backslashed(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
+def _display(mathematics: str) -> str:
+    return f"$$\n{mathematics}\n$$"
+
+
+def _fenced(lines: Sequence[str]) -> str:
+    """Lines as they are; the fence is longer than any run of backticks in them."""
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}text", *lines, fence])
+
+
+def _sides(chain: Chain) -> list[str]:
+    first, *rest = map(text, chain.sides)
+    return [first, *(f"{r} {side}" for r, side in zip(chain.relations, rest, strict=True))]
+
+
+def _line(chain: Chain) -> str:
+    return " ".join(_sides(chain))
+
+
+def _written(lines: Sequence[Line]) -> list[str]:
+    """Worked lines, their labels padded to the same width."""
+    labels = ["" if line.label is None else f"{name_text(line.label)}: " for line in lines]
+    longest = max(map(cell_len, labels))
+    return [
+        row
+        for label, line in zip(labels, lines, strict=True)
+        for row in wrapped(_sides(line.chain), label + " " * (longest - cell_len(label)), WIDTH)
+    ]
+
+
+def _row(vector: Vector) -> str:
+    of = f" of {name_text(vector.of.text)}" if vector.of else ""
+    return f"{text(vector.symbol)}{of} = [{', '.join(map(number_text, vector.numbers))}]"
+
+
+def _matrix(matrix: Matrix) -> str:
+    header = [escaped(text(matrix.symbol)), *map(escaped, matrix.columns)]
+    cells = [
+        [escaped(label), *map(number_text, numbers)]
+        for label, numbers in zip(matrix.rows, matrix.cells, strict=True)
+    ]
+    return _table(header, cells, matrix.marked, "---:")
+
+
+def _table(header: list[str], rows: list[list[str]], marked: int | None, rule: str) -> str:
+    """A table; the first column is aligned to the left."""
+    lines = [header, ["---", *[rule] * (len(header) - 1)]]
+    for i, row in enumerate(rows):
+        lines.append([f"**{cell}**" if i == marked and cell else cell for cell in row])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,155 @@
+"""How an expression is put together as one line, whatever signs a format has for it.
+
+A format says how its numbers, symbols and operators look; where parentheses are due is decided
+here, by how tightly an operation binds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from decimal import Decimal
+from enum import IntEnum
+from typing import assert_never
+
+from tracer.expression import (
+    Brackets,
+    Call,
+    Difference,
+    Exponential,
+    Expression,
+    MatrixProduct,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Rest,
+    Root,
+    Sum,
+    Symbol,
+    Transposed,
+)
+
+
+class Binding(IntEnum):
+    """How tightly an expression binds; a looser one inside a tighter one is put in parentheses."""
+
+    SUM = 0
+    PRODUCT = 1
+    POWER = 2
+    ATOM = 3
+
+
+def is_scientific(value: Decimal) -> bool:
+    """Whether a number is written with a power of ten: 2.1×10⁻⁵, 1.069×10¹³."""
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return bool(value) and (exponent > 0 or value.adjusted() < -4)
+
+
+class Notation(ABC):
+    """The signs of a format."""
+
+    times: str
+    dot: str
+    square: str
+
+    @abstractmethod
+    def number(self, number: Number) -> str:
+        """A number with its digits, as a power of ten where it is very large or very small."""
+
+    @abstractmethod
+    def symbol(self, symbol: Symbol) -> str:
+        """A base with an index below and one above."""
+
+    @abstractmethod
+    def rest(self, rest: Rest) -> str:
+        """The terms of a sum that are not written out."""
+
+    @abstractmethod
+    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+        """a / b."""
+
+    @abstractmethod
+    def raised(self, base: str, exponent: Expression) -> str:
+        """A base, in parentheses where it needs them, to a power."""
+
+    @abstractmethod
+    def root(self, of: Expression) -> str:
+        """√a."""
+
+    @abstractmethod
+    def call(self, name: str, arguments: Sequence[str]) -> str:
+        """A function by its name."""
+
+    @abstractmethod
+    def transposed(self, of: str) -> str:
+        """Aᵀ."""
+
+    @abstractmethod
+    def brackets(self, items: Sequence[str]) -> str:
+        """Columns side by side."""
+
+    def write(self, expression: Expression) -> str:
+        """An expression as one line."""
+        return self.bound(expression)[0]
+
+    def bound(self, expression: Expression) -> tuple[str, Binding]:
+        """The line, and how tightly it binds."""
+        match expression:
+            case Number(value):
+                loose = value.is_signed() or (value.is_finite() and is_scientific(value))
+                return self.number(expression), Binding.SUM if loose else Binding.ATOM
+            case Rest():
+                return self.rest(expression), Binding.ATOM
+            case Symbol():
+                return self.symbol(expression), Binding.ATOM
+            case Sum(terms):
+                return " ".join(self._summands(terms)), Binding.SUM
+            case Difference(left, right):
+                first = self.inside(left, Binding.SUM, first=True)
+                return f"{first} - {self.inside(right, Binding.PRODUCT)}", Binding.SUM
+            case Product(factors):
+                written = (self.inside(factor, Binding.POWER) for factor in factors)
+                return self.times.join(written), Binding.PRODUCT
+            case Quotient():
+                return self.quotient(expression)
+            case Power(base, Number(two)) if two == 2:
+                return self.inside(base, Binding.ATOM) + self.square, Binding.POWER
+            case Power(base, exponent):
+                return self.raised(self.inside(base, Binding.ATOM), exponent), Binding.POWER
+            case Root(of):
+                return self.root(of), Binding.POWER
+            case Exponential(exponent):
+                return self.raised("e", exponent), Binding.POWER
+            case Call(name, arguments):
+                return self.call(name, [self.write(a) for a in arguments]), Binding.ATOM
+            case Negative(of):
+                return f"-{self.inside(of, Binding.PRODUCT)}", Binding.SUM
+            case MatrixProduct(left, right):
+                first = self.inside(left, Binding.PRODUCT)
+                return f"{first}{self.dot}{self.inside(right, Binding.POWER)}", Binding.PRODUCT
+            case Transposed(of):
+                return self.transposed(self.inside(of, Binding.ATOM)), Binding.POWER
+            case Brackets(items):
+                return self.brackets([self.write(item) for item in items]), Binding.ATOM
+            case _:
+                assert_never(expression)
+
+    def inside(self, expression: Expression, binding: Binding, *, first: bool = False) -> str:
+        """An operand; a negative number that comes first needs no parentheses."""
+        inner, binds = self.bound(expression)
+        bare = binds >= binding or (first and isinstance(expression, Number))
+        return inner if bare else f"({inner})"
+
+    def _summands(self, terms: Sequence[Expression]) -> list[str]:
+        """a + b - c: a long sum of plain numbers takes their signs as its own."""
+        plain = all(isinstance(term, Number) and term.value.is_finite() for term in terms)
+        written = [self.inside(terms[0], Binding.PRODUCT, first=True)]
+        for term in terms[1:]:
+            if plain and isinstance(term, Number) and term.value < 0 and len(terms) > 2:
+                written += ["-", self.write(Number(-term.value))]
+            else:
+                written += ["+", self.inside(term, Binding.PRODUCT)]
+        return written
