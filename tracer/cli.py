@@ -15,15 +15,20 @@ from tracer.options import (
     CarryMode,
     CarryOption,
     Decimals,
+    Figures,
     Format,
     Formatted,
     Given,
     Head,
     Layer,
+    Math,
     NoMask,
     Output,
     Scenario,
+    ScenarioOption,
     Sequence,
+    Standalone,
+    Style,
     Token,
 )
 
@@ -55,6 +60,9 @@ def run(
     no_mask: NoMask = False,
     given: Given = None,
     format: Formatted = Format.TERMINAL,
+    math: Math = False,
+    standalone: Standalone = False,
+    figures: Figures = None,
     output: Output = None,
     decimals: Decimals = None,
     carry: CarryMode = None,
@@ -62,16 +70,14 @@ def run(
     """Every step of the forward pass, worked for one token: the last, unless --token is given."""
     with _told_problems():
         loaded = _of_batch(_load(scenario, decimals, carry, given), sequence)
-        _forward_pass(loaded, None, token, layer, head, no_mask, format, output)
+        style = Style(format, math, standalone, figures, output)
+        _forward_pass(loaded, None, token, layer, head, no_mask, style)
 
 
 @app.command()
 def step(
     name: Annotated[str, typer.Argument(help="A step, a group of steps, or an address.")],
-    scenario: Annotated[
-        str,
-        typer.Option("--scenario", "-s", envvar="DECODER_TRACE_SCENARIO", help="As for run."),
-    ] = DEFAULT_SCENARIO,
+    scenario: ScenarioOption = DEFAULT_SCENARIO,
     token: Token = None,
     layer: Layer = None,
     head: Head = None,
@@ -79,6 +85,9 @@ def step(
     no_mask: NoMask = False,
     given: Given = None,
     format: Formatted = Format.TERMINAL,
+    math: Math = False,
+    standalone: Standalone = False,
+    figures: Figures = None,
     output: Output = None,
     decimals: Decimals = None,
     carry: CarryMode = None,
@@ -86,7 +95,8 @@ def step(
     """One step of a scenario, or a group of steps: attention, softmax, ffn, norm, logits …"""
     with _told_problems():
         loaded = _of_batch(_load(scenario, decimals, carry, given), sequence)
-        _forward_pass(loaded, name, token, layer, head, no_mask, format, output)
+        style = Style(format, math, standalone, figures, output)
+        _forward_pass(loaded, name, token, layer, head, no_mask, style)
 
 
 @app.command()
@@ -97,6 +107,9 @@ def loss(
     ] = None,
     given: Given = None,
     format: Formatted = Format.TERMINAL,
+    math: Math = False,
+    standalone: Standalone = False,
+    figures: Figures = None,
     output: Output = None,
     decimals: Decimals = None,
     carry: CarryMode = None,
@@ -110,7 +123,7 @@ def loss(
         if format is Format.JSON:
             _print_json(trace, output)
         else:
-            _print(training_pass(trace), output)
+            _print(training_pass(trace), Style(format, math, standalone, figures, output))
 
 
 @app.command()
@@ -133,6 +146,9 @@ def generate(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Draw words; the same seed, the same.")] = None,
     format: Formatted = Format.TERMINAL,
+    math: Math = False,
+    standalone: Standalone = False,
+    figures: Figures = None,
     output: Output = None,
     decimals: Decimals = None,
     carry: CarryMode = None,
@@ -157,7 +173,89 @@ def generate(
 
             _write(as_json.generated(generated, worked=worked), output)
         else:
-            _print(generated_text(generated, worked=worked), output)
+            document = generated_text(generated, worked=worked)
+            _print(document, Style(format, math, standalone, figures, output))
+
+
+@app.command()
+def tutorial(
+    scenario: Scenario,
+    token: Token = None,
+    given: Given = None,
+    format: Formatted = Format.MARKDOWN,
+    math: Math = False,
+    standalone: Standalone = False,
+    figures: Figures = None,
+    output: Output = None,
+    decimals: Decimals = None,
+    carry: CarryMode = None,
+) -> None:
+    """The complete text for a scenario: the question, every step, a summary, the pipeline."""
+    from tracer.lesson import tutorial as lesson
+
+    with _told_problems():
+        trace = _trace(_load(scenario, decimals, carry, given))
+        if format is Format.JSON:
+            _print_json(trace, output)
+            return
+        position = len(trace.tokens) - 1 if token is None else _position(token, trace.tokens)
+        document = lesson(trace, position)
+        _print(document, Style(format, math, standalone, figures, output))
+
+
+@app.command()
+def value(
+    which: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ADDRESS[ROW,COLUMN] [as percent]",
+            help="layer1.attention.head1.weights[Alex,Frank]; rows and columns by label or number.",
+        ),
+    ],
+    scenario: ScenarioOption = DEFAULT_SCENARIO,
+    given: Given = None,
+    decimals: Decimals = None,
+    carry: CarryMode = None,
+) -> None:
+    """One number, as it is printed: for a sentence of your own."""
+    from tracer.quote import quoted
+
+    with _told_problems():
+        trace = _trace(_load(scenario, decimals, carry, given))
+        typer.echo(quoted(trace, which))
+
+
+@app.command()
+def weave(
+    files: Annotated[list[Path], typer.Argument(help="Markdown files with marked parts.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 with a diff if any is stale.")
+    ] = False,
+) -> None:
+    """Refresh the marked blocks and numbers in your own Markdown; all else stays as it is."""
+    from tracer.directives import renderer
+    from tracer.files import read, replace
+    from tracer.weaving import difference, weave
+
+    with _told_problems():
+        found = [(path, read(path)) for path in files]
+        problems: list[Problem] = []
+        woven: list[tuple[Path, str, str]] = []
+        for path, text in found:
+            try:
+                woven.append((path, text, weave(text, str(path), renderer(path, app))))
+            except TracerError as error:
+                problems += error.problems
+        if problems:
+            raise TracerError(*problems)
+        stale = [(path, old, new) for path, old, new in woven if old != new]
+        for path, old, new in stale:
+            if check:
+                sys.stdout.write(difference(old, new, str(path)))
+            else:
+                replace(path, new)
+        if check and stale:
+            raise typer.Exit(1)
 
 
 @app.command()
@@ -259,8 +357,7 @@ def _forward_pass(
     layer: int | None,
     head: int | None,
     no_mask: bool,
-    format: Format,
-    output: Path | None,
+    style: Style,
 ) -> None:
     """Show the chosen steps."""
     from tracer.lesson import forward_pass
@@ -269,29 +366,31 @@ def _forward_pass(
     trace = _trace(loaded, unmasked=no_mask)
     chosen = select(stages(trace.steps), name, layer, head)
     position = None if token is None else _position(token, trace.tokens)
-    if format is Format.JSON:
+    if style.format is Format.JSON:
         whole = name is None and layer is None and head is None
         steps = None if whole else [step for stage in chosen for step in stage.steps]
-        _print_json(trace, output, steps, position)
+        _print_json(trace, style.output, steps, position)
     else:
         followed = len(trace.tokens) - 1 if position is None else position
-        _print(forward_pass(trace, chosen, followed, whole=name is None), output)
+        _print(forward_pass(trace, chosen, followed, whole=name is None), style)
 
 
-def _print(document: Document, output: Path | None) -> None:
-    """Print a document, or write it to a file without colour."""
-    from rich.console import Console
+def _print(document: Document, style: Style) -> None:
+    """Print a document, or write it to a file without colour; and its pictures to theirs."""
+    if style.figures:
+        from tracer import files
+        from tracer.renderers import svg
 
-    from tracer.renderers import terminal
+        for name, picture in svg.figures(document).items():
+            files.replace(style.figures / name, picture, create_folder=True)
+    if style.format is Format.TERMINAL and style.output is None:
+        from rich.console import Console
 
-    plain = True if output else None
-    console = Console(highlight=False, markup=False, emoji=False, no_color=plain)
-    if output is None:
-        terminal.render(document, console)
-        return
-    with console.capture() as captured:
-        terminal.render(document, console)
-    _write(captured.get(), output)
+        from tracer.renderers import terminal
+
+        terminal.render(document, Console(highlight=False, markup=False, emoji=False))
+    else:
+        _write(style.rendered(document), style.output)
 
 
 def _print_json(

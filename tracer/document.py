@@ -59,6 +59,14 @@ class Vector:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """What a matrix of shares is as a picture: its file's name, without ending, and its title."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True)
 class Matrix:
     """Numbers with labels for rows and columns; `marked` is the chosen token's row."""
 
@@ -67,6 +75,14 @@ class Matrix:
     columns: tuple[str, ...]
     cells: tuple[tuple[Number, ...], ...]
     marked: int | None = None
+    figure: Figure | None = None
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """The way through the steps, one below the other."""
+
+    steps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -78,7 +94,7 @@ class Table:
     marked: int | None = None
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Vector | Matrix | Table
+Block: TypeAlias = Paragraph | Formula | Working | Vector | Matrix | Table | Diagram
 
 
 @dataclass(frozen=True)
@@ -92,7 +108,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A text about one scenario."""
+    """A text about one scenario; a part of one has no title."""
 
     title: str
     introduction: tuple[Block, ...]

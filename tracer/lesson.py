@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tracer import prose
 from tracer.decoder import Trace
-from tracer.document import Block, Document, Name, Paragraph, Section, Table
+from tracer.document import Block, Diagram, Document, Name, Paragraph, Section, Table
 from tracer.generation import Generated, Turn
 from tracer.loss import NO_TARGET
 from tracer.names import count, distinct
@@ -21,7 +22,26 @@ def forward_pass(trace: Trace, chosen: Sequence[Stage], token: int, *, whole: bo
     """The sections of the stages for a token (counted from 0); a whole pass is introduced."""
     teacher = Teacher(trace, token)
     introduction = (*teacher.introduction(), *_padded_batch(trace)) if whole else ()
-    return Document(trace.scenario.title, introduction, tuple(map(teacher.section, chosen)))
+    title = trace.scenario.title if whole else ""
+    return Document(title, introduction, tuple(map(teacher.section, chosen)))
+
+
+def tutorial(trace: Trace, token: int) -> Document:
+    """The complete text for a scenario: the question, every step, the summary, the pipeline."""
+    teacher = Teacher(trace, token, refers=True)
+    every = stages(trace.steps)
+    asked = prose.question(teacher.told, predicts=every[-1].kind == "prediction")
+    kinds = dict.fromkeys(prose.TITLES[stage.kind] for stage in every)
+    introduction = (*map(Paragraph, asked), *_padded_batch(trace), Diagram(tuple(kinds)))
+    titles = [(stage, prose.title(stage, teacher.told)) for stage in every]
+    rows = tuple(
+        (Name(str(stage.number)), Name(title), Name(prose.SUMMARIES[stage.kind]))
+        for stage, title in titles
+    )
+    summary = Section(None, "Summary", (Table(("step", "name", "what happens"), rows),))
+    pipeline = Section(None, "Pipeline", (Diagram(tuple(title for _, title in titles)),))
+    sections = (*map(teacher.section, every), summary, pipeline)
+    return Document(trace.scenario.title, introduction, sections)
 
 
 def _padded_batch(trace: Trace) -> tuple[Block, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 from tracer.document import Inline, Name
-from tracer.expression import Expression, Number
+from tracer.expression import Exponential, Expression, Number, Symbol
 from tracer.operations import Copy, DivTerm, Normalize
 from tracer.rounding import Carry, Rounding
 from tracer.steps import Stage
@@ -14,6 +16,8 @@ from tracer.symbols import role
 from tracer.tape import Step, Value
 
 Sentence: TypeAlias = tuple[Inline, ...]
+
+HIDDEN, W_O = Number(Decimal("-Infinity")), Symbol("W", "O")
 
 TITLES = {
     "embedding": "Tokens and embeddings",
@@ -43,38 +47,43 @@ TITLES = {
     "sampling": "Drawing the next word",
 }
 
-GOALS = {
-    "embedding": "Each token is looked up in a table and becomes a vector, its embedding.",
-    "input": "Embedding and position are added, so that each vector says what and where.",
-    "encoder": "The encoder has read the input and made one vector of each of its tokens.",
-    "query": "The query is what a token asks of the others.",
-    "key": "The key is what a token can be found by: queries are compared with it.",
-    "value": "The value is what a token passes on to those that attend to it.",
+GOALS: dict[str, Sentence] = {
+    "embedding": ("Each token is looked up in a table and becomes a vector, its embedding.",),
+    "input": ("Embedding and position are added, so that each vector says what and where.",),
+    "encoder": ("The encoder has read the input and made one vector of each of its tokens.",),
+    "query": ("The query is what a token asks of the others.",),
+    "key": ("The key is what a token can be found by: queries are compared with it.",),
+    "value": ("The value is what a token passes on to those that attend to it.",),
     "scores": (
         "Query times key says how well a token's question and another's key fit. The square root "
-        "of their length d_k keeps the scores small however long they are."
+        "of their length ",
+        Symbol("d", "k"),
+        " keeps the scores small however long they are.",
     ),
     "mask": (
-        "A token may look at itself and back, never ahead: the score of every later token becomes "
-        "-∞, the others stay."
+        "A token may look at itself and back, never ahead: the score of every later token becomes ",
+        HIDDEN,
+        ", the others stay.",
     ),
     "unmasked": (
-        "The same scores without the mask: what the token would look at if it could look ahead."
+        "The same scores without the mask: what the token would look at if it could look ahead.",
     ),
     "loss": (
         "At each position the model was to guess the token that comes next. The less probable it "
-        "held the right one, the larger the loss there; the loss of all is their mean."
+        "held the right one, the larger the loss there; the loss of all is their mean.",
     ),
     "sampling": (
-        "The most probable word need not be said: one is drawn, each with its probability."
+        "The most probable word need not be said: one is drawn, each with its probability.",
     ),
-    "softmax": "The scores become shares: positive, and together 1. e^(-∞) is 0.",
-    "weighted_sum": "Each value counts as much as its attention weight says.",
-    "residual": "What went in is added to what came out: nothing of it is lost.",
-    "output": "What leaves the last layer is the decoder's answer, a vector for each token.",
-    "logits": "The answer is compared with every word of the vocabulary: one logit for each.",
-    "probabilities": "The logits become probabilities: positive, and together 1.",
-    "prediction": "The most probable word is the model's guess at the next token.",
+    "softmax": (
+        *("The scores become shares: positive, and together 1. ", Exponential(HIDDEN), " is 0."),
+    ),
+    "weighted_sum": ("Each value counts as much as its attention weight says.",),
+    "residual": ("What went in is added to what came out: nothing of it is lost.",),
+    "output": ("What leaves the last layer is the decoder's answer, a vector for each token.",),
+    "logits": ("The answer is compared with every word of the vocabulary: one logit for each.",),
+    "probabilities": ("The logits become probabilities: positive, and together 1.",),
+    "prediction": ("The most probable word is the model's guess at the next token.",),
 }
 
 CAPTIONS = {
@@ -109,12 +118,43 @@ CAPTIONS = {
 
 ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
 
-CROSS_GOALS = {
-    "softmax": "The scores become shares: positive, and together 1. No token is hidden here.",
-    "query": "The query is what a token of the decoder asks of the encoder's tokens.",
-    "key": "The keys are made of the encoder's vectors: what the input's tokens can be found by.",
-    "value": "The values are made of the encoder's vectors too: what the input's tokens pass on.",
+CROSS_GOALS: dict[str, Sentence] = {
+    "softmax": ("The scores become shares: positive, and together 1. No token is hidden here.",),
+    "query": ("The query is what a token of the decoder asks of the encoder's tokens.",),
+    "key": (
+        "The keys are made of the encoder's vectors: what the input's tokens can be found by.",
+    ),
+    "value": ("The values are made of the encoder's vectors too: what its tokens pass on.",),
 }
+
+SUMMARIES = {
+    "embedding": "tokens become vectors",
+    "position": "a vector for each position",
+    "input": "embedding plus position",
+    "encoder": "the input's tokens as vectors, given",
+    "query": "what each token asks",
+    "key": "what each token can be found by",
+    "value": "what each token passes on",
+    "scores": "every query with every key",
+    "mask": "later tokens are hidden",
+    "softmax": "scores become weights that sum to 1",
+    "unmasked": "the weights if nothing were hidden",
+    "weighted_sum": "the values, each with its weight",
+    "concat": "the heads side by side",
+    "projection": "what attention adds for each token",
+    "residual": "what went in is added",
+    "norm": "mean 0, the same spread for all",
+    "hidden": "each token by itself, combined anew",
+    "activation": "what the hidden numbers pass on",
+    "ffn_output": "what the FFN adds for each token",
+    "output": "the decoder's answer",
+    "logits": "a score for each word",
+    "probabilities": "scores become probabilities",
+    "prediction": "the most probable word",
+    "loss": "how surprised the model is",
+    "sampling": "a word is drawn",
+}
+"""Each kind of step in a few words, for the summary of a tutorial."""
 
 CARRIES = {
     Carry.LINE: "Each number is rounded where it is printed, and the next line works on with it.",
@@ -163,6 +203,21 @@ def introduction(told: Told) -> list[Sentence]:
 
 def title(stage: Stage, told: Told) -> str:
     """`Layer 1, head 2: Query`; only what there are several of is named."""
+    words = TITLES[stage.kind]
+    if stage.kind in ("residual", "norm"):
+        words += f" {_side(stage)} {name_of(stage.sub_layer)}"
+    where = _where(stage, told)
+    return f"{where[0].upper()}{where[1:]}: {words}" if where else words
+
+
+def picture(stage: Stage, told: Told) -> str:
+    """The title of a picture of attention weights."""
+    unmasked = " without the mask" if stage.kind == "unmasked" else ""
+    where = _where(stage, told)
+    return f"Attention weights{unmasked}, {where}" if where else f"Attention weights{unmasked}"
+
+
+def _where(stage: Stage, told: Told) -> str:
     where = []
     if stage.layer and told.layers > 1:
         where.append(f"layer {stage.layer}")
@@ -170,13 +225,7 @@ def title(stage: Stage, told: Told) -> str:
         where.append(ATTENTIONS[stage.sub_layer])
     if stage.head and told.heads > 1:
         where.append(f"head {stage.head}")
-    words = TITLES[stage.kind]
-    if stage.kind in ("residual", "norm"):
-        words += f" {_side(stage)} {name_of(stage.sub_layer)}"
-    if not where:
-        return words
-    first, *rest = where
-    return f"{', '.join([first[0].upper() + first[1:], *rest])}: {words}"
+    return ", ".join(where)
 
 
 def name_of(sub_layer: str | None) -> str:
@@ -212,15 +261,15 @@ def goal(stage: Stage, told: Told) -> Sentence:
             return ("There are no positions here: the embeddings go in as they are.",)
         case "mask" if told.padding is not None:
             return (
-                *(GOALS["mask"], " So does the score of “", Name(told.padding), "”, which only "),
+                *(*GOALS["mask"], " So does the score of “", Name(told.padding), "”, which only "),
                 "fills up the sequence.",
             )
         case "concat":
             return ("The outputs of the heads stand side by side, one long row for each token.",)
         case "projection" if copied:
-            return ("There is no W_O here: the result of attention is passed on as it is.",)
+            return ("There is no ", W_O, " here: the result of attention is passed on as it is.")
         case "projection":
-            return ("W_O mixes what the heads have found into one vector for each token.",)
+            return (W_O, " mixes what the heads have found into one vector for each token.")
         case "norm":
             return (
                 "Each token's numbers are moved to mean 0 and brought to the same spread, so that "
@@ -243,9 +292,45 @@ def goal(stage: Stage, told: Told) -> Sentence:
         case "key" | "value" if copied:
             return (f"The {stage.kind}s of the encoder's tokens are reused from the turn before.",)
         case kind if stage.sub_layer == "cross_attention" and kind in CROSS_GOALS:
-            return (CROSS_GOALS[kind],)
+            return CROSS_GOALS[kind]
         case kind:
-            return (GOALS[kind],)
+            return GOALS[kind]
+
+
+def question(told: Told, *, predicts: bool) -> list[Sentence]:
+    """What a tutorial works out, and how it goes about it."""
+    asked = (
+        "Which word comes next? A decoder answers with a probability for every word it knows."
+        if predicts
+        else "What does a decoder make of these tokens? It turns each into a vector that also "
+        "says what stands around it."
+    )
+    read: Sentence = ("It reads ", *listed(told.names), ".")
+    plan = (
+        "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
+        "put in, and the result. A pencil and a calculator are enough to check each line."
+    )
+    return [(asked,), read, (plan,), *introduction(told)]
+
+
+def references(sources: Sequence[tuple[Expression, int]]) -> Sentence | None:
+    """From which steps the numbers of a step come."""
+    parts: list[Inline] = []
+    for i, (symbol, number) in enumerate(sources):
+        if i:
+            parts.append(" and " if i == len(sources) - 1 else ", ")
+        parts += [symbol, f" from step {number}"]
+    return ("It takes ", *parts, ".") if parts else None
+
+
+def listed(names: Sequence[str]) -> Sentence:
+    """a, b and c."""
+    parts: list[Inline] = []
+    for i, name in enumerate(names):
+        if i:
+            parts.append(" and " if i == len(names) - 1 else ", ")
+        parts.append(Name(name))
+    return tuple(parts)
 
 
 def given(symbol: Expression) -> Sentence:

@@ -12,7 +12,7 @@ from tracer.document import Inline, Name, Percent
 from tracer.expression import Number
 from tracer.names import count, distinct
 from tracer.operations import Append, Copy, MeanOf
-from tracer.prose import Sentence, Told, name_of
+from tracer.prose import Sentence, Told, listed, name_of
 from tracer.steps import Stage
 from tracer.tape import Step, Value
 
@@ -87,8 +87,8 @@ def _best(
 def _reused(step: Step, kind: str) -> Sentence:
     old, new = (list(value.axes[0].labels) for value in step.inputs)
     return (
-        *(f"The {kind}s of ", *_listed(old), " were computed before and are reused; only "),
-        *(*_listed(new), " is new." if len(new) == 1 else " are new."),
+        *(f"The {kind}s of ", *listed(old), " were computed before and are reused; only "),
+        *(*listed(new), " is new." if len(new) == 1 else " are new."),
     )
 
 
@@ -102,7 +102,7 @@ def _masked(step: Step, told: Told) -> Sentence:
         return ("From ", told.who, " nothing is hidden.")
     if len(hidden) == len(told.names):
         return ("From ", told.who, " everything is hidden, itself too.")
-    return (told.who, " does not see ", *_listed(hidden), ".")
+    return (told.who, " does not see ", *listed(hidden), ".")
 
 
 def _shares(value: Value, told: Told, printed: Sequence[Number], *, itself: bool) -> Sentence:
@@ -124,7 +124,7 @@ def _shares(value: Value, told: Told, printed: Sequence[Number], *, itself: bool
     share = Percent(printed[first])
     if weights[first] == weights[second]:
         alike = [names[i] for i in sorted(order) if weights[i] == weights[first]]
-        to = (" go to ", *_listed(alike), ": ")
+        to = (" go to ", *listed(alike), ": ")
         return ("The largest shares of ", told.who, *to, share, " each.")
     to = (" of its attention to ", receiver(first))
     then: Sentence = (", then ", Percent(printed[second]), " to ", receiver(second))
@@ -138,7 +138,7 @@ def _leak(told: Told, printed: Sequence[Number]) -> Sentence:
     share = sum((number.value for number in printed[told.token + 1 :]), Decimal(0))
     return (
         *("Without the mask ", told.who, " would give ", Percent(Number(share))),
-        *(" of its attention to ", *_listed(later), ", which come later: data leakage, for in "),
+        *(" of its attention to ", *listed(later), ", which come later: data leakage, for in "),
         "use they are not there yet.",
     )
 
@@ -173,14 +173,4 @@ def _kept(value: Value, printed: Sequence[Number]) -> Sentence:
         return ("ReLU keeps them all: none is negative.",)
     if not kept:
         return ("ReLU keeps none: all are 0 from here on.",)
-    return ("ReLU keeps ", *_listed(kept), " and zeroes ", *_listed(zeroed), ".")
-
-
-def _listed(names: Sequence[str]) -> Sentence:
-    """a, b and c."""
-    listed: list[Inline] = []
-    for i, name in enumerate(names):
-        if i:
-            listed.append(" and " if i == len(names) - 1 else ", ")
-        listed.append(Name(name))
-    return tuple(listed)
+    return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")

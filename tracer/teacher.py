@@ -6,6 +6,7 @@ from tracer import prose, readings
 from tracer.decoder import Trace
 from tracer.document import (
     Block,
+    Figure,
     Formula,
     Matrix,
     Name,
@@ -15,12 +16,12 @@ from tracer.document import (
     Vector,
     Working,
 )
-from tracer.expression import Number
+from tracer.expression import Expression, Number
 from tracer.formulas import formula
 from tracer.names import distinct
 from tracer.operations import ArgMax, Axis, Dot, Given, Pick, Select
 from tracer.prose import Told
-from tracer.steps import Stage
+from tracer.steps import Stage, stages
 from tracer.symbols import symbols
 from tracer.tape import Step, Value
 from tracer.working import Writer
@@ -29,8 +30,12 @@ from tracer.working import Writer
 class Teacher:
     """Writes the blocks of each stage of one trace."""
 
-    def __init__(self, trace: Trace, token: int) -> None:
-        self.trace, self.token = trace, token
+    def __init__(self, trace: Trace, token: int, *, refers: bool = False) -> None:
+        """With `refers`, each step says from which steps its numbers come."""
+        self.trace, self.token, self.refers = trace, token, refers
+        self.stages = {
+            step.output.address: stage for stage in stages(trace.steps) for step in stage.steps
+        }
         layers = trace.scenario.layers
         self.told = Told(
             trace.scenario.rounding,
@@ -60,6 +65,8 @@ class Teacher:
     def blocks(self, stage: Stage) -> list[Block]:
         """Goal, then formula, parameters and worked lines of each step, then what it all gives."""
         written: list[Block] = [Paragraph(prose.goal(stage, self.told))]
+        if self.refers and (sentence := prose.references(self.sources(stage))):
+            written.append(Paragraph(sentence))
         for step in stage.steps:
             written += self.step(step, stage)
         last = stage.steps[-1]
@@ -76,6 +83,16 @@ class Teacher:
                 written += self.result(last.output)
                 sentence = readings.reading(stage, self.told, self.row(last.output))
                 return [*written, Paragraph(sentence)] if sentence else written
+
+    def sources(self, stage: Stage) -> list[tuple[Expression, int]]:
+        """What a stage takes from others, with their numbers."""
+        taken = {value.address: None for step in stage.steps for value in step.inputs}
+        found = [(address, self.stages[address]) for address in taken if address in self.stages]
+        return [
+            (self.symbols[address], origin.number)
+            for address, origin in found
+            if origin.number != stage.number
+        ]
 
     def step(self, step: Step, stage: Stage) -> list[Block]:
         """Formula, parameters, worked lines."""
@@ -175,12 +192,19 @@ class Teacher:
                 tuple(self.writer.number(value, (i, j)) for j in range(len(columns)))
                 for i in range(len(rows))
             )
-            return Matrix(symbol, rows, columns, cells, marked)
+            return Matrix(symbol, rows, columns, cells, marked, self.figure(value))
         labels = self.labels(value.axes[0])
         numbers = tuple(self.writer.number(value, (i,)) for i in range(len(labels)))
         if value.per_token:
             return Matrix(symbol, labels, ("",), tuple((number,) for number in numbers), marked)
         return Matrix(symbol, ("",), labels, (numbers,), None)
+
+    def figure(self, value: Value) -> Figure | None:
+        """Attention weights are worth a picture."""
+        if not value.address.endswith(".weights"):
+            return None
+        title = prose.picture(self.stages[value.address], self.told)
+        return Figure(f"{self.trace.name}.{value.address}", title)
 
     def labels(self, axis: Axis) -> tuple[str, ...]:
         """The labels of an axis, each of them once."""

@@ -1,7 +1,6 @@
 """Markdown with marked parts, each replaced by what its marker asks for.
 
-The text is taken line by line, as Markdown's blocks are. A line ends with "\\n"; the "\\r" before it
-belongs to the line, and so does everything else that Python calls a line break.
+A line ends with "\\n" alone; all else that Python calls a line break is a character of the line.
 """
 
 from __future__ import annotations
@@ -10,20 +9,16 @@ import difflib
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from tracer.errors import Problem, TracerError
 
 _START = r"<!--[ \t]*decoder-trace:(?P<asked>(?:(?!-->).)*)-->"
-_BROKEN_START = r"(?P<broken><!--[ \t]*decoder-trace:)"
+_BROKEN = r"(?P<broken><!--[ \t]*decoder-trace:)"
 _END = r"(?P<end><!--[ \t]*/decoder-trace[ \t]*-->)"
-_OTHER_COMMENT = r"<!--.*?-->"
 _CODE_SPAN = r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
-_ESCAPED = r"\\."
-_TOKEN = re.compile(
-    "|".join((_ESCAPED, _CODE_SPAN, "`+", _START, _BROKEN_START, _END, _OTHER_COMMENT))
-)
+_TOKEN = re.compile(rf"\\.|{_CODE_SPAN}|`+|{_START}|{_BROKEN}|{_END}|<!--.*?-->")
 _START_ALONE = re.compile(rf" {{0,3}}{_START}[ \t]*\r?\Z")
 _END_ALONE = re.compile(rf" {{0,3}}{_END}[ \t]*\r?\Z")
 # A fence may be the first thing in a list item; its end is then as far in as the item's text.
@@ -31,9 +26,7 @@ _FENCE = re.compile(
     r" {0,3}(?P<item>(?:(?:[-+*]|[0-9]{1,9}[.)]) {1,4})*)(?P<bars>`{3,}(?=[^`]*\Z)|~{3,})"
 )
 
-_SHOWN_END = "<!-- /decoder-trace -->"
-_NO_END_OF_BLOCK = f"no end, expected {_SHOWN_END} alone on a line before the next marker"
-_NO_END_OF_INLINE = f"no end, expected {_SHOWN_END} on the same line (or the start alone on it)"
+_NO_END = "no end, expected <!-- /decoder-trace -->"
 
 
 @dataclass(frozen=True)
@@ -64,17 +57,17 @@ def difference(old: str, new: str, file: str) -> str:
     """What weaving would change, as a patch; empty if there is nothing."""
     old_lines, new_lines = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (old, new))
     patch = difflib.unified_diff(old_lines, new_lines, file, file)
-    no_newline = "\n\\ No newline at end of file\n"
-    return "".join(line if line.endswith("\n") else line + no_newline for line in patch)
+    ended = (x if x.endswith("\n") else f"{x}\n\\ No newline at end of file\n" for x in patch)
+    return "".join(ended)
 
 
+@dataclass
 class _Weaver:
     """Weaves one file; goes on after a problem, to find them all, and then the text is void."""
 
-    def __init__(self, file: str, render: Callable[[Directive], str]) -> None:
-        self.problems: list[Problem] = []
-        self._file = file
-        self._render = render
+    file: str
+    render: Callable[[Directive], str]
+    problems: list[Problem] = field(default_factory=list)
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         woven: list[str] = []
@@ -86,82 +79,70 @@ class _Weaver:
             outer, fence = fence, _fence_after(fence, line)
             if outer or fence:
                 woven.append(line)
-            elif start := _START_ALONE.match(line):
-                woven.append(line)
-                end = _end_of_block(lines, number)
-                if end is None:
-                    self._tell(number, _NO_END_OF_BLOCK)
-                else:
-                    woven += [*self._block(start["asked"], number, line), lines[end]]
-                    number = end + 1
-            else:
+            elif not (start := _START_ALONE.match(line)):
                 woven.append(self._inline(line, number))
+            elif (end := _end_of_block(lines, number)) is None:
+                self._tell(number, f"{_NO_END} alone on a line before the next marker")
+            else:
+                woven += [line, *self._block(start["asked"], number, line), lines[end]]
+                number = end + 1
         return woven
 
     def _block(self, asked: str, number: int, start: str) -> list[str]:
         """The lines between the markers; blank ones around the output keep it Markdown."""
         output = self._rendered(asked, number, inline=False).strip("\r\n")
-        end_of_line = "\r" if start.endswith("\r") else ""
-        block = [line + end_of_line for line in ("", *re.split(r"\r*\n", output), "")]
+        lines = ("", *re.split(r"\r*\n", output), "")
+        block = [line + "\r" * start.endswith("\r") for line in lines]
         if reduce(_fence_after, block, None):
             self._tell(number, "the output leaves a code fence open")
-        elif _end_of_block([*block, _SHOWN_END], 0) != len(block):
+        elif _end_of_block([*block, "<!-- /decoder-trace -->"], 0) != len(block):
             self._tell(number, "the output holds a marker")
         return block
 
     def _inline(self, line: str, number: int) -> str:
-        parts, complaints = _inline_parts(line)
+        pieces, asked, complaints = _split(line)
         for complaint in complaints:
             self._tell(number, complaint)
-        outputs = [self._rendered(part.asked, number, inline=True).strip("\r\n") for part in parts]
+        outputs = [self._rendered(each, number, inline=True).strip("\r\n") for each in asked]
+        pieces[1::2] = outputs
+        woven = "".join(pieces)
         if any("\n" in output for output in outputs):
             self._tell(number, "the output has several lines, which need a start alone on its line")
-            return line
-        woven, at = "", 0
-        for part, output in zip(parts, outputs, strict=True):
-            woven += line[at : part.start] + output
-            at = part.end
-        woven += line[at:]
-        if outputs and not complaints and _contents(woven) != outputs:
+        elif not complaints and (_split(woven) != (pieces, asked, []) or _fence_after(None, woven)):
             self._tell(number, "the output would change what is a marker in this line")
         return woven
 
     def _rendered(self, asked: str, number: int, *, inline: bool) -> str:
         try:
-            words = tuple(shlex.split(asked))
-            if words:
-                return self._render(Directive(words, number, inline))
-            self._tell(number, "the marker names no command")
-        except ValueError as error:
-            self._tell(number, f"{asked.strip()}: {str(error).lower()}")
+            return self.render(Directive(_words(asked), number, inline))
         except TracerError as error:
             self.problems += [self._here(problem, number) for problem in error.problems]
-        return ""
+            return ""
 
     def _here(self, problem: Problem, number: int) -> Problem:
         """The problem at the marker's line; a place that it has already is told behind it."""
         if problem.file or problem.line:
-            return Problem(str(problem), self._file, number)
-        return replace(problem, file=self._file, line=number)
+            return Problem(str(problem), self.file, number)
+        return replace(problem, file=self.file, line=number)
 
     def _tell(self, number: int, message: str) -> None:
-        self.problems.append(Problem(message, self._file, number))
+        self.problems.append(Problem(message, self.file, number))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A marked part of a line: what it asks for, and where its content starts and ends."""
+def _words(asked: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(asked))
+    except ValueError as error:
+        raise TracerError(Problem(f"{asked.strip()}: {str(error).lower()}")) from None
+    if not words:
+        raise TracerError(Problem("the marker names no command"))
+    return words
 
-    asked: str
-    start: int
-    end: int
 
-
-def _inline_parts(line: str) -> tuple[list[_Part], list[str]]:
-    """The marked parts of a line, and what is wrong with its markers."""
-    parts: list[_Part] = []
-    complaints: list[str] = []
-    start = None
+def _split(line: str) -> tuple[list[str], list[str], list[str]]:
+    """A line as text, content, text …, text; what each content's marker asks for; complaints."""
+    pieces, asked, complaints = list[str](), list[str](), list[str]()
+    at, start = 0, None
     for marker in _markers(line):
         if marker["broken"]:
             complaints.append("the marker has no --> on its line")
@@ -170,21 +151,14 @@ def _inline_parts(line: str) -> tuple[list[_Part], list[str]]:
         elif start is None:
             start = marker
         elif marker["end"]:
-            parts.append(_Part(start["asked"], start.end(), marker.start()))
-            start = None
+            pieces += [line[at : start.end()], line[start.end() : marker.start()]]
+            asked.append(start["asked"])
+            at, start = marker.start(), None
         else:
             complaints.append("a start inside a marked part")
     if start is not None:
-        complaints.append(_NO_END_OF_INLINE)
-    return parts, complaints
-
-
-def _contents(line: str) -> list[str] | None:
-    """What stands in the marked parts of a line; nothing if the line is no longer one of text."""
-    parts, complaints = _inline_parts(line)
-    if complaints or _fence_after(None, line):
-        return None
-    return [line[part.start : part.end] for part in parts]
+        complaints.append(f"{_NO_END} on the same line (or the start alone on it)")
+    return [*pieces, line[at:]], asked, complaints
 
 
 def _markers(line: str) -> list[re.Match[str]]:
@@ -197,8 +171,7 @@ def _fence_after(fence: re.Pattern[str] | None, line: str) -> re.Pattern[str] | 
     """The code fence that is open after a line, as the pattern of the line that closes it."""
     if fence:
         return None if fence.match(line) else fence
-    opening = _FENCE.match(line)
-    if not opening:
+    if not (opening := _FENCE.match(line)):
         return None
     bars = opening["bars"]
     indentation = 3 + (opening.start("bars") if opening["item"] else 0)
@@ -211,7 +184,8 @@ def _end_of_block(lines: Sequence[str], begin: int) -> int | None:
     A fence that nothing closes hides none. No other marker may come before the end, not even in a
     fence: a block whose end is missing must not reach into what the author wrote.
     """
-    fence = hidden = None
+    fence: re.Pattern[str] | None = None
+    hidden = None
     for index in range(begin, len(lines)):
         outer, fence = fence, _fence_after(fence, lines[index])
         if outer and not fence:

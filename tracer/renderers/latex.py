@@ -7,6 +7,7 @@ from typing import assert_never
 
 from tracer.document import (
     Block,
+    Diagram,
     Document,
     Formula,
     Inline,
@@ -147,8 +148,8 @@ IN_FORMULAS, IN_LINES = LatexNotation(fractions=True), LatexNotation(fractions=F
 
 def render(document: Document, *, standalone: bool) -> str:
     """A document as a fragment to be included, or with all that pdflatex needs."""
-    title = rf"\section*{{{name_latex(document.title)}}}"
-    blocks = [title, *map(_block, document.introduction)]
+    title = [rf"\section*{{{name_latex(document.title)}}}"] if document.title else []
+    blocks = [*title, *map(_block, document.introduction)]
     for section in document.sections:
         number = "" if section.number is None else f"{section.number}. "
         blocks.append(rf"\subsection*{{{number}{_words(section.title)}}}")
@@ -166,8 +167,7 @@ def formula(chain: Chain) -> str:
 
 def aligned(working: Working) -> str:
     """Worked lines below each other, each chain broken as on a terminal."""
-    lines = [line for worked in working.lines for line in _lines(worked.label, worked.chain)]
-    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+    return f"\\begin{{aligned}}\n{_rows(working)}\n\\end{{aligned}}"
 
 
 def vector(shown: Vector) -> str:
@@ -214,14 +214,17 @@ def _block(block: Block) -> str:
         case Formula(chain):
             return f"\\[ {formula(chain)} \\]"
         case Working():
-            # One display for each line: a page may end between any two of them.
-            return "\n".join(f"\\[ {aligned(Working((line,)))} \\]" for line in block.lines)
+            # Unlike aligned, this may go on on the next page.
+            return f"\\begin{{align*}}\n{_rows(block)}\n\\end{{align*}}"
         case Vector():
             return f"\\[ {_folded(block)} \\]"
         case Matrix():
             return "\n".join(f"\\[ {bmatrix} \\]" for bmatrix in matrices(block))
         case Table():
             return _table(block)
+        case Diagram(steps):
+            arrows = (("$\\to$ " if i else "") + _words(step) for i, step in enumerate(steps))
+            return "\\begin{flushleft}\n" + " \\\\\n".join(arrows) + "\n\\end{flushleft}"
         case _:
             assert_never(block)
 
@@ -243,6 +246,11 @@ def _words(words: str) -> str:
     inner = words.strip(" ")
     before, after = words.partition(inner)[::2] if inner else (words, "")
     return before + (name_latex(inner) if inner else "") + after
+
+
+def _rows(working: Working) -> str:
+    lines = [line for worked in working.lines for line in _lines(worked.label, worked.chain)]
+    return " \\\\\n".join(lines)
 
 
 def _lines(label: str | None, chain: Chain) -> list[str]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
+from urllib.parse import quote
 
 from rich.cells import cell_len
 
 from tracer.document import (
     Block,
+    Diagram,
     Document,
     Formula,
     Inline,
@@ -24,7 +26,7 @@ from tracer.document import (
     Working,
 )
 from tracer.expression import Chain, Number
-from tracer.renderers import latex
+from tracer.renderers import latex, svg
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped
 from tracer.rounding import trimmed
@@ -33,17 +35,23 @@ from tracer.working import Line
 WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
 
-MARKUP = re.compile(r"^[^\w\s]|[\\`*_\[\]#|<>&$~:@]")
-"""What may mean something in Markdown, HTML or a table, or at a line's start; not as an entity."""
+MARKUP = re.compile(r"^[^\w\s]|[\\`*\[\]|<>$~@&]|(?<!\w)_|_(?!\w)|:(?=\S)|\.(?=[\s)]|$)")
+"""What may mean something in Markdown, HTML or a table; as an entity it does not.
+
+W_Q and street-stall stay as they are: inside a word these signs mean nothing.
+"""
 
 
 MARKUP_IN_WORDS = re.compile(r"[*_<>|`]")
 """The project's own words hold no more markup than this: W_O, e^(-∞)."""
 
 
-def render(document: Document, *, math: bool) -> str:
-    """A document; with `math`, formulas and worked lines in $$ … $$."""
-    page = _Page(math)
+def render(document: Document, *, math: bool, figures: str | None = None) -> str:
+    """A document; with `math`, formulas and worked lines in $$ … $$.
+
+    `figures` is the way to the folder of its pictures, if they are to be shown.
+    """
+    page = _Page(math, figures)
     parts = [f"# {escaped(document.title)}"] if document.title else []
     parts += map(page.block, document.introduction)
     for section in document.sections:
@@ -59,6 +67,7 @@ def escaped(name: str) -> str:
 @dataclass(frozen=True)
 class _Page:
     math: bool
+    figures: str | None
 
     def section(self, section: Section) -> list[str]:
         number = "" if section.number is None else f"{section.number}. "
@@ -76,14 +85,21 @@ class _Page:
             case Vector():
                 return _display(latex.vector(block)) if self.math else _fenced([_row(block)])
             case Matrix():
-                if self.math:
-                    return "\n\n".join(map(_display, latex.matrices(block)))
-                return _matrix(block)
+                shown = map(_display, latex.matrices(block)) if self.math else [_matrix(block)]
+                return "\n\n".join([*shown, *self._picture(block)])
             case Table(header, rows, marked):
                 cells = [[escaped(cell.text) for cell in row] for row in rows]
                 return _table(list(header), cells, marked, "---")
+            case Diagram(steps):
+                return _fenced([f"{'→ ' if i else ''}{step}" for i, step in enumerate(steps)])
             case _:
                 assert_never(block)
+
+    def _picture(self, matrix: Matrix) -> list[str]:
+        if self.figures is None or matrix.figure is None:
+            return []
+        path = quote(f"{self.figures}/{svg.file_name(matrix)}")
+        return [f"![{escaped(svg.description(matrix))}]({path})"]
 
     def _inline(self, part: Inline) -> str:
         match part:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tracer.document import (
     Block,
+    Diagram,
     Document,
     Formula,
     Inline,
@@ -40,11 +41,20 @@ LONGEST_NAME = 24
 def render(document: Document, console: Console) -> None:
     """Print a document at the console's width."""
     width = max(console.width, 40)
-    _write(_paragraph(Text(name_text(document.title), TITLE), width), console)
+    if document.title:
+        _write(_paragraph(Text(name_text(document.title), TITLE), width), console)
     for block in document.introduction:
         _print(block, width, console)
     for section in document.sections:
         _print_section(section, width, console)
+
+
+def plain(document: Document) -> str:
+    """A document as a terminal without colour shows it."""
+    console = Console(highlight=False, markup=False, emoji=False, no_color=True)
+    with console.capture() as captured:
+        render(document, console)
+    return captured.get()
 
 
 def _print_section(section: Section, width: int, console: Console) -> None:
@@ -79,6 +89,9 @@ def _rendered(block: Block, width: int) -> RenderableType:
             return _matrix(block, width)
         case Table():
             return _table(block, width)
+        case Diagram(steps):
+            arrows = (Text(f"{'→ ' if i else ''}{step}") for i, step in enumerate(steps))
+            return _indented(arrows, INDENT)
         case _:
             assert_never(block)
 
@@ -169,12 +182,21 @@ def _matrix(matrix: Matrix, width: int) -> RenderableType:
     room = width - INDENT - cell_len(stub[0])
     for first, last in _fitting([cell_len(column[0]) for column in grid], room):
         for i, row in enumerate(stub):
-            entries = GAP.join(column[i] for column in grid[first:last])
-            line = Text.assemble((row, LABEL if i else ""), GAP, (entries, "" if i else LABEL))
+            line = Text.assemble((row, LABEL if i else ""))
+            for j in range(first, last):
+                line.append(GAP)
+                shade = _shade(matrix.cells[i - 1][j]) if i and matrix.figure else ""
+                line.append(grid[j][i], shade if i else LABEL)
             line.rstrip()
             lines.append(_marked(line, i - 1 == matrix.marked))
         lines.append(Text())
     return _indented(lines[:-1], INDENT)
+
+
+def _shade(share: Number) -> str:
+    """A cell of a heat map: the larger the share, the deeper its blue."""
+    light = 255 - round(170 * min(max(float(share.value), 0), 1))
+    return f"black on rgb({light},{light},255)" if share.value else ""
 
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,103 @@
+"""A matrix of shares as a picture: an SVG heat map, legible on light and on dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from tracer.document import Block, Document, Matrix
+from tracer.renderers.text import name_text, number_text
+
+CELL_WIDTH, CELL_HEIGHT, LETTER, MARGIN = 64, 32, 7.5, 12
+LONGEST_NAME = 20
+
+STYLE = """\
+text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+.cell { fill: #0969da } .frame { fill: none; stroke: #8c959f }
+.strong { fill: #ffffff }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3 } .cell { fill: #58a6ff } .strong { fill: #0d1117 }
+}"""
+
+
+def figures(document: Document) -> dict[str, str]:
+    """The pictures of a document: the name of each file, and what it holds."""
+    blocks = [*document.introduction, *(block for s in document.sections for block in s.blocks)]
+    return {file_name(block): heat_map(block) for block in blocks if _is_figure(block)}
+
+
+def file_name(matrix: Block) -> str:
+    """The file of a matrix that has a picture."""
+    assert isinstance(matrix, Matrix) and matrix.figure
+    return f"{matrix.figure.name}.svg"
+
+
+def description(matrix: Matrix) -> str:
+    """The picture in words: the title, and the strongest cell of each row."""
+    assert matrix.figure
+    strongest = []
+    for label, cells in zip(matrix.rows, matrix.cells, strict=True):
+        best = max(range(len(cells)), key=lambda j: cells[j].value)
+        column, number = name_text(matrix.columns[best]), number_text(cells[best])
+        strongest.append(f"{name_text(label)} most to {column} ({number})")
+    return f"{matrix.figure.title}: {'; '.join(strongest)}."
+
+
+def heat_map(matrix: Block) -> str:
+    """Rows look at columns; the larger the share, the fuller the cell."""
+    assert isinstance(matrix, Matrix) and matrix.figure
+    stub = MARGIN + LETTER * max(len(_short(label)) for label in matrix.rows) + MARGIN
+    column = max(CELL_WIDTH, LETTER * max(len(_short(c)) for c in matrix.columns) + MARGIN)
+    top = 64
+    width = stub + column * len(matrix.columns) + MARGIN
+    height = top + CELL_HEIGHT * len(matrix.rows) + MARGIN
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" role="img">',
+        f"<title>{_xml(matrix.figure.title)}</title>",
+        f"<desc>{_xml(description(matrix))}</desc>",
+        f"<style>\n{STYLE}\n</style>",
+        f'<text x="{MARGIN}" y="22">{_xml(matrix.figure.title)}</text>',
+    ]
+    for j, label in enumerate(matrix.columns):
+        x = stub + column * (j + 0.5)
+        lines.append(f'<text x="{x:g}" y="{top - 10}" text-anchor="middle">{_name(label)}</text>')
+    for i, label in enumerate(matrix.rows):
+        y = top + CELL_HEIGHT * i
+        middle = y + CELL_HEIGHT / 2 + 5
+        at = f'x="{stub - 8:g}" y="{middle:g}" text-anchor="end"'
+        lines.append(f"<text {at}>{_name(label)}</text>")
+        lines += _cells(matrix, i, (stub, y, column, middle))
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _cells(matrix: Matrix, row: int, place: tuple[float, float, float, float]) -> Iterator[str]:
+    stub, y, width, middle = place
+    for j, number in enumerate(matrix.cells[row]):
+        share = min(max(float(number.value), 0.0), 1.0)
+        x = stub + width * j
+        box = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{CELL_HEIGHT}"'
+        strong = ' class="strong"' if share > 0.5 else ""
+        yield f'<rect class="cell" {box} fill-opacity="{share:.3g}"/>'
+        yield f'<rect class="frame" {box}/>'
+        yield (
+            f'<text x="{x + width / 2:g}" y="{middle:g}" text-anchor="middle"{strong}>'
+            f"{number_text(number)}</text>"
+        )
+
+
+def _is_figure(block: Block) -> bool:
+    return isinstance(block, Matrix) and block.figure is not None
+
+
+def _short(name: str) -> str:
+    whole = name_text(name)
+    return whole if len(whole) <= LONGEST_NAME else f"{whole[: LONGEST_NAME - 1]}…"
+
+
+def _name(name: str) -> str:
+    return _xml(_short(name))
+
+
+def _xml(words: str) -> str:
+    return escape(words)
