@@ -1,25 +1,27 @@
-"""Hypothesis strategies that draw valid scenarios, and a YAML writer that keeps every typed digit.
+"""Hypothesis strategies that draw valid scenarios.
 
 Structure (how many tokens, layers, heads, which parts are there) is drawn by hypothesis, so that it
 shrinks.  The numbers come from one drawn seed, which is quick.  A number depends only on the seed
 and on its place: dropping a layer or a bias leaves the other numbers as they were.
 """
 
-import json
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
-Scenario = dict[str, Any]
+from tests.scenario_yaml import Scenario, to_yaml
+
+__all__ = ["CARRY_MODES", "Scenario", "odd_tokens", "scenarios", "to_yaml", "words"]
+
 T = TypeVar("T")
 
 CARRY_MODES = ("line", "step", "never")
 EPSILONS = ("0.1", "0.00001", "0")
+MOST_TURNS = 4
 
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
 ODD_WORDS = (
@@ -52,12 +54,18 @@ def scenarios(
     epsilons: Sequence[str] = EPSILONS,
     max_layers: int = 3,
     max_tokens: int = 6,
+    encoder: bool | None = None,
+    padded: bool | None = None,
+    speaks: bool = False,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
     ``carry`` fixes the carry mode.  ``names`` gives tokens, labels and vocabulary, and needs six
     different words at least.  ``epsilons`` are the choices for the norms; without a positive one
     among them a row of equal values, which the tool refuses, cannot be avoided at width 1.
+    ``encoder`` and ``padded`` say whether there is an encoder and a padding token; None leaves it
+    open.  One that ``speaks`` has an embedding for each word of its vocabulary, and positions for
+    ``MOST_TURNS`` more tokens.
     """
     make = _Maker(
         draw=draw,
@@ -66,27 +74,39 @@ def scenarios(
         names=words() if names is None else names,
         epsilons=epsilons,
     )
-    tokens = draw(st.lists(make.names, min_size=1, max_size=max_tokens))
+    padding = make.padding(padded)
+    token = make.names if padding is None else make.names | st.just(padding)
+    tokens = draw(st.lists(token, min_size=1, max_size=max_tokens))
     width = draw(st.integers(1, 6))
     scenario: Scenario = {"title": f"Random scenario {make.seed}", "tokens": tokens}
+    if padding is not None:
+        scenario["padding"] = padding
     if make.flag():
         scenario["token_ids"] = [100 + tokens.index(token) for token in tokens]
     if make.flag():
         scenario["features"] = make.labels(width)
-    if make.flag():
-        scenario["embeddings"] = make.matrix("embeddings", len(tokens), width)
-    else:
-        distinct = dict.fromkeys(tokens)
+    vocabulary = make.vocabulary() if speaks or make.choose(False, True, True) else None
+    if speaks or make.flag():
+        distinct = dict.fromkeys([*tokens, *(vocabulary or [])] if speaks else tokens)
         rows = make.matrix("embeddings", len(distinct), width)
         scenario["embeddings"] = dict(zip(distinct, rows, strict=True))
-    scenario |= make.positions(len(tokens), width)
+    else:
+        scenario["embeddings"] = make.matrix("embeddings", len(tokens), width)
+    scenario |= make.positions(len(tokens) + (MOST_TURNS if speaks else 0), width)
+    source = None
+    if make.choose(False, False, True) if encoder is None else encoder:
+        source = make.choose(*({1, 2, 3, 4, 5} - {width}))
+        scenario["encoder"] = make.encoder(source)
 
     scenario["layers"] = []
     for number in range(1, draw(st.integers(1, max_layers)) + 1):
-        layer, width = make.layer(f"layer{number}", width)
+        layer, width = make.layer(f"layer{number}", width, source)
         scenario["layers"].append(layer)
-    if make.choose(False, True, True):
-        scenario |= make.unembedding(width)
+    if vocabulary is not None:
+        scenario |= make.unembedding(width, vocabulary)
+        if make.choose(False, False, True):
+            right = vocabulary if padding is None else [*vocabulary, padding]
+            scenario["targets"] = [make.choose(*right) for _ in tokens]
     scenario["rounding"] = make.rounding(carry)
     return scenario
 
@@ -137,20 +157,43 @@ class _Maker:
             return {"positions": {"table": self.matrix("positions", tokens, width)}}
         return {} if kind == "default" else {"positions": "none"}
 
-    def layer(self, place: str, width: int) -> tuple[Scenario, int]:
-        """One layer, and the width of what it hands on."""
+    def padding(self, wanted: bool | None) -> str | None:
+        """The token that fills up; it may be a word like any other."""
+        if wanted is False or (wanted is None and self.choose(True, True, False)):
+            return None
+        return self.draw(st.just("<PAD>") | self.names)
+
+    def encoder(self, width: int) -> Scenario:
+        tokens = self.draw(st.lists(self.names, min_size=1, max_size=4))
+        encoder: Scenario = {"tokens": tokens}
+        if self.flag():
+            encoder["features"] = self.labels(width)
+        return encoder | {"vectors": self.matrix("encoder", len(tokens), width)}
+
+    def layer(self, place: str, width: int, source: int | None) -> tuple[Scenario, int]:
+        """One layer, and the width of what it hands on; ``source`` is the encoder's width."""
+        kinds = ("attention", "ffn") if source is None else ("attention", "cross_attention", "ffn")
+        chosen = self.draw(st.sets(st.sampled_from(kinds), min_size=1))
         layer: Scenario = {}
-        parts = self.choose("attention", "ffn", "both")
-        if parts != "ffn":
-            layer["attention"], width = self.attention(f"{place}.attention", width)
-        if parts != "attention":
-            layer["ffn"] = self.ffn(f"{place}.ffn", width)
-        layer |= self.norm(place, width)
+        widths = [width]
+        for kind in (kind for kind in kinds if kind in chosen):
+            at = f"{place}.{kind}"
+            if kind == "ffn":
+                layer[kind] = self.ffn(at, width)
+            else:
+                memory = source if kind == "cross_attention" else None
+                layer[kind], width = self.attention(at, width, memory)
+            widths.append(width)
+        layer |= self.norm(place, *widths)
         return layer, width
 
-    def attention(self, place: str, width: int) -> tuple[Scenario, int]:
+    def attention(self, place: str, width: int, source: int | None) -> tuple[Scenario, int]:
+        came = width
         count = self.draw(st.integers(1, 4))
-        heads = [self.head(f"{place}.head{number}", width) for number in range(1, count + 1)]
+        heads = [
+            self.head(f"{place}.head{number}", width, width if source is None else source)
+            for number in range(1, count + 1)
+        ]
         attention: Scenario = {"heads": heads}
         concat_width = sum(len(head["W_V"][0]) for head in heads)
         if self.flag():
@@ -161,16 +204,17 @@ class _Maker:
             attention |= self.residual()
         else:
             attention["residual"], width = False, concat_width
-        return attention | self.norm(place, width), width
+        return attention | self.norm(place, came, width), width
 
-    def head(self, place: str, width: int) -> Scenario:
+    def head(self, place: str, width: int, source: int) -> Scenario:
         d_k, d_v = self.draw(st.integers(1, 3)), self.draw(st.integers(1, 3))
         sizes = {"query": d_k, "key": d_k, "value": d_v}
         labels = {name: self.labels(size) for name, size in sizes.items() if self.flag()}
         head: Scenario = {"labels": labels} if labels else {}
         for name, size in sizes.items():
             letter = name[0].upper()
-            head[f"W_{letter}"] = self.matrix(f"{place}.W_{letter}", width, size)
+            rows = width if name == "query" else source
+            head[f"W_{letter}"] = self.matrix(f"{place}.W_{letter}", rows, size)
             self.maybe_vector(head, f"b_{letter}", place, size)
         return head
 
@@ -184,25 +228,33 @@ class _Maker:
             ffn["activation"] = self.choose("relu", "none")
         if self.flag():
             ffn["labels"] = self.labels(hidden)
-        return ffn | self.residual() | self.norm(place, width)
+        return ffn | self.residual() | self.norm(place, width, width)
 
     def residual(self) -> Scenario:
         return self.choose({}, {"residual": True}, {"residual": False})
 
-    def norm(self, place: str, width: int) -> Scenario:
-        """A ``norm`` entry, or nothing at all; a row of one value needs a positive epsilon."""
+    def norm(self, place: str, *widths: int) -> Scenario:
+        """A ``norm`` entry, or nothing at all; ``widths`` go into the sub-layers and come out.
+
+        A row of one value needs a positive epsilon, and rows of different widths have no gain.
+        """
         kind = self.choose("default", "none", "norm")
         if kind != "norm":
             return {} if kind == "default" else {"norm": "none"}
+        norm: Scenario = dict(self.choose({}, {"placement": "pre"}, {"placement": "post"}))
+        normed = {*(widths[:-1] if norm.get("placement") == "pre" else widths[1:])}
         positive = [text for text in self.epsilons if Decimal(text) > 0]
-        choices = positive if positive and width == 1 else self.epsilons
-        norm: Scenario = {"epsilon": Decimal(self.choose(*choices))}
-        self.maybe_vector(norm, "gain", f"{place}.norm", width)
-        self.maybe_vector(norm, "shift", f"{place}.norm", width)
+        choices = positive if positive and 1 in normed else self.epsilons
+        norm["epsilon"] = Decimal(self.choose(*choices))
+        if len(normed) == 1:
+            self.maybe_vector(norm, "gain", f"{place}.norm", *normed)
+            self.maybe_vector(norm, "shift", f"{place}.norm", *normed)
         return {"norm": norm}
 
-    def unembedding(self, width: int) -> Scenario:
-        vocabulary = self.labels(self.draw(st.integers(1, 5)))
+    def vocabulary(self) -> list[str]:
+        return self.labels(self.draw(st.integers(1, 5)))
+
+    def unembedding(self, width: int, vocabulary: list[str]) -> Scenario:
         unembedding: Scenario = {"W_U": self.matrix("W_U", width, len(vocabulary))}
         self.maybe_vector(unembedding, "b_U", "unembedding", len(vocabulary))
         return {"vocabulary": vocabulary, "unembedding": unembedding}
@@ -216,45 +268,3 @@ class _Maker:
         scores = {"*.scores": self.draw(st.integers(1, 4))} if self.flag() else {}
         exp = {"*.exp": {"significant": self.draw(st.integers(2, 5))}} if self.flag() else {}
         return rounding | ({"digits": scores | exp} if scores or exp else {})
-
-
-_KEYWORD_FIELDS = {"positions", "activation", "norm", "carry", "trailing_zeros"}
-_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-
-
-def to_yaml(scenario: Scenario) -> str:
-    """The scenario as YAML: numbers plain with the digits they have, texts in double quotes."""
-    return "".join(f"{line}\n" for line in _mapping_lines(scenario))
-
-
-def _mapping_lines(mapping: Scenario, quote_keys: bool = False) -> list[str]:
-    lines: list[str] = []
-    for key, value in mapping.items():
-        name = key if key.isidentifier() and not quote_keys else _quoted(key)
-        if isinstance(value, str) and key in _KEYWORD_FIELDS and not quote_keys:
-            lines.append(f"{name}: {value}")
-        elif isinstance(value, dict):
-            inner = _mapping_lines(value, quote_keys=key == "embeddings")
-            lines += [f"{name}:", *(f"  {line}" for line in inner)]
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            lines.append(f"{name}:")
-            for item in value:
-                first, *rest = _mapping_lines(item)
-                lines += [f"  - {first}", *(f"    {line}" for line in rest)]
-        elif isinstance(value, list) and value and isinstance(value[0], list):
-            lines += [f"{name}:", *(f"  - {_flow(row)}" for row in value)]
-        else:
-            lines.append(f"{name}: {_flow(value)}")
-    return lines
-
-
-def _flow(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_flow(item) for item in value)}]"
-    return format(value, "f") if isinstance(value, Decimal) else _quoted(value)
-
-
-def _quoted(value: str | int | bool) -> str:
-    """JSON quoting is YAML quoting, once what YAML does not take as it is has been escaped."""
-    quoted = json.dumps(value, ensure_ascii=False)
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)

@@ -6,7 +6,8 @@ formulation is deliberately not a loop over heads and tokens:
 * all heads of a layer are zero-padded to one width and computed together with ``einsum``;
 * a bias is one more row of its matrix, met by a column of ones;
 * the mask sets hidden scores to minus infinity, and the softmax goes through log-sum-exp;
-* a sine and its cosine are the two parts of one complex exponential.
+* a sine and its cosine are the two parts of one complex exponential;
+* the loss is the log-sum-exp of the logits less the logit of the right word.
 
 Shapes: one row per token; ``dot``, ``scores`` and ``weights`` have one column per attended token;
 ``norm.mean``, ``norm.variance`` and ``norm.std`` are vectors with one entry per token.
@@ -19,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Spec = Mapping[str, Any]
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def reference(scenario: Spec) -> dict[str, Array]:
-    """Every value of the scenario's run, unrounded, by address.
+    """Every value of the scenario's run that is computed, unrounded, by address.
 
     ``dot`` and ``scores`` are the full squares, before the mask; ``weights`` is zero where the mask
     hides a token.  ``norm.std`` is the divisor, the root of variance plus epsilon: with epsilon 0,
@@ -32,24 +34,30 @@ def reference(scenario: Spec) -> dict[str, Array]:
     Without an activation function, ``activation`` repeats ``hidden``.
     """
     x = _embedding(scenario)
-    values = {"embedding": x}
-    position = _position(scenario.get("positions"), *x.shape)
-    if position is not None:
-        values["position"] = position
-        x = x + position
-    values["input"] = x
+    values = _position(scenario.get("positions"), *x.shape)
+    x = values["input"] = x + values.get("position", 0)
+    visible = _visible(scenario)
+    memory = _floats(scenario["encoder"]["vectors"]) if "encoder" in scenario else x
 
     for number, layer in enumerate(scenario.get("layers") or [], start=1):
-        for name, sublayer in (("attention", _attention), ("ffn", _ffn)):
+        for name in ("attention", "cross_attention", "ffn"):
             part = layer.get(name)
             if part is None:
                 continue
-            found = sublayer(x, part)
+            norm = part.get("norm", layer.get("norm"))
+            pre = not _is_none(norm) and norm.get("placement", "post") == "pre"
+            found = _norm(x, norm) if pre else {}
+            inside = found.get("norm", x)
+            if name == "attention":
+                found |= _attention(inside, inside, visible, part)
+            elif name == "cross_attention":
+                found |= _attention(inside, memory, None, part)
+            else:
+                found |= _ffn(inside, part)
             if part.get("residual", True):
                 found["residual"] = x + found["output"]
             x = found.get("residual", found["output"])
-            norm = part.get("norm", layer.get("norm"))
-            if not _is_none(norm):
+            if not (_is_none(norm) or pre):
                 found |= _norm(x, norm)
                 x = found["norm"]
             values |= {f"layer{number}.{name}.{key}": value for key, value in found.items()}
@@ -58,7 +66,7 @@ def reference(scenario: Spec) -> dict[str, Array]:
     unembedding = scenario.get("unembedding")
     if unembedding is not None:
         values["logits"] = _affine(x, unembedding["W_U"], unembedding.get("b_U"))
-        values["probabilities"] = _softmax(values["logits"])
+        values |= _softmax("probabilities", values["logits"])
     return values
 
 
@@ -68,6 +76,18 @@ def predicted_words(scenario: Spec) -> list[str]:
     return [scenario["vocabulary"][index] for index in best]
 
 
+def losses(scenario: Spec) -> list[float | None]:
+    """-ln p(target) at each position; None where there is no target, or only padding."""
+    tokens, padding, words = scenario["tokens"], scenario.get("padding"), scenario["vocabulary"]
+    targets = scenario.get("targets") or [*tokens[1:], None]
+    surprise = -_log_softmax(reference(scenario)["logits"])
+    found: list[float | None] = []
+    for row, token, target in zip(surprise, tokens, targets, strict=True):
+        counts = target in words and padding not in (token, target)
+        found.append(float(row[words.index(target)]) if counts else None)
+    return found
+
+
 def _embedding(scenario: Spec) -> Array:
     embeddings = scenario["embeddings"]
     if isinstance(embeddings, Mapping):
@@ -75,32 +95,45 @@ def _embedding(scenario: Spec) -> Array:
     return _floats(embeddings)
 
 
-def _position(positions: Any, tokens: int, width: int) -> Array | None:
+def _visible(scenario: Spec) -> Flags:
+    """Which token sees which: itself and earlier ones, but none that only fills up."""
+    filler = np.array([token == scenario.get("padding") for token in scenario["tokens"]])
+    return np.tri(len(filler), dtype=bool) & ~filler
+
+
+def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
     if _is_none(positions):
-        return None
+        return {}
     if "table" in positions:
-        return _floats(positions["table"])[:tokens]
+        return {"position": _floats(positions["table"])[:tokens]}
     start = int((positions["sinusoidal"] or {}).get("start", 1))
     pair = np.arange((width + 1) // 2)
-    angle = np.multiply.outer(np.arange(start, start + tokens), 10000.0 ** (-2.0 * pair / width))
+    frequency = 10000.0 ** (-2.0 * pair / width)
+    angle = np.multiply.outer(np.arange(start, start + tokens), frequency)
     wave = np.exp(1j * angle)
-    return np.stack([wave.imag, wave.real], axis=-1).reshape(tokens, -1)[:, :width]
+    both = np.stack([wave.imag, wave.real], axis=-1).reshape(tokens, -1)[:, :width]
+    parts = {"div_term": frequency, "angle": angle, "sin": wave.imag, "cos": wave.real}
+    return {"position": both} | {f"position.{name}": part for name, part in parts.items()}
 
 
-def _attention(x: Array, attention: Spec) -> dict[str, Array]:
-    """All heads at once, axes: h head, i and j token, m model feature, k and v head feature."""
+def _attention(x: Array, memory: Array, visible: Flags | None, attention: Spec) -> dict[str, Array]:
+    """All heads at once, axes: h head, i and j token, m model feature, k and v head feature.
+
+    Queries come from ``x``, keys and values from ``memory``.
+    """
     heads = attention["heads"]
     W_Q, _ = _stack_heads(heads, "W_Q", "b_Q")
     W_K, has_key = _stack_heads(heads, "W_K", "b_K")
     W_V, has_value = _stack_heads(heads, "W_V", "b_V")
-    ones = _with_ones(x)
-    query, key, value = (np.einsum("im,hmk->hik", ones, W) for W in (W_Q, W_K, W_V))
+    query = np.einsum("im,hmk->hik", _with_ones(x), W_Q)
+    key, value = (np.einsum("jm,hmk->hjk", _with_ones(memory), W) for W in (W_K, W_V))
 
     dot = np.einsum("hik,hjk->hij", query, key)
-    scores = dot / np.sqrt(has_key.sum(axis=-1))[:, np.newaxis, np.newaxis]
-    visible = np.tri(len(x), dtype=bool)
-    weights = _softmax(np.where(visible, scores, -np.inf))
-    output = np.einsum("hij,hjv->hiv", weights, value)
+    scale = np.sqrt(has_key.sum(axis=-1))
+    scores = dot / scale[:, np.newaxis, np.newaxis]
+    masked = scores if visible is None else np.where(visible, scores, -np.inf)
+    weights = _softmax("weights", masked)
+    output = np.einsum("hij,hjv->hiv", weights["weights"], value)
 
     found: dict[str, Array] = {}
     for h in range(len(heads)):
@@ -109,10 +142,15 @@ def _attention(x: Array, attention: Spec) -> dict[str, Array]:
             f"head{h + 1}.key": key[h][:, has_key[h]],
             f"head{h + 1}.value": value[h][:, has_value[h]],
             f"head{h + 1}.dot": dot[h],
+            f"head{h + 1}.scale": scale[h],
             f"head{h + 1}.scores": scores[h],
-            f"head{h + 1}.weights": weights[h],
+            f"head{h + 1}.exp": weights["weights.exp"][h],
+            f"head{h + 1}.exp_sum": weights["weights.exp_sum"][h],
+            f"head{h + 1}.weights": weights["weights"][h],
             f"head{h + 1}.output": output[h][:, has_value[h]],
         }
+        if visible is not None:
+            found[f"head{h + 1}.masked"] = masked[h]
     found["concat"] = np.einsum("hiv->ihv", output)[:, has_value]
     found["output"] = found["concat"]
     if attention.get("W_O") is not None:
@@ -126,7 +164,7 @@ def _attention(x: Array, attention: Spec) -> dict[str, Array]:
     return found
 
 
-def _stack_heads(heads: list[Spec], matrix: str, bias: str) -> tuple[Array, NDArray[np.bool_]]:
+def _stack_heads(heads: list[Spec], matrix: str, bias: str) -> tuple[Array, Flags]:
     """The heads' matrices, bias row last, zero-padded to equal widths, and which columns are real.
 
     The padding changes nothing: a zero column adds zero to every dot product.
@@ -152,13 +190,22 @@ def _ffn(x: Array, ffn: Spec) -> dict[str, Array]:
 def _norm(x: Array, norm: Spec) -> dict[str, Array]:
     mean, variance = np.mean(x, axis=-1), np.var(x, axis=-1)
     std = np.sqrt(variance + float(norm.get("epsilon", 0)))
-    normed = ((x.T - mean) / std).T
+    deviation = (x.T - mean).T
+    normed = (deviation.T / std).T
     normed = normed * _floats(norm.get("gain", 1)) + _floats(norm.get("shift", 0))
-    return {"norm.mean": mean, "norm.variance": variance, "norm.std": std, "norm": normed}
+    parts = {"mean": mean, "deviation": deviation, "squared": deviation**2}
+    parts |= {"variance": variance, "std": std}
+    return {"norm": normed} | {f"norm.{name}": part for name, part in parts.items()}
 
 
-def _softmax(x: Array) -> Array:
-    result: Array = np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
+def _softmax(name: str, x: Array) -> dict[str, Array]:
+    """Shares, the exponentials and their sums; where all of a row is minus infinity, zeros."""
+    shares = np.where(np.isneginf(x), 0, np.exp(_log_softmax(x)))
+    return {name: shares, f"{name}.exp": np.exp(x), f"{name}.exp_sum": np.exp(x).sum(axis=-1)}
+
+
+def _log_softmax(x: Array) -> Array:
+    result: Array = x - np.logaddexp.reduce(x, axis=-1, keepdims=True)
     return result
 
 

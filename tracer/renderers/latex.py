@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
@@ -82,11 +83,13 @@ ESCAPES = {
     "≈": r"$\approx$",
     "✓": r"$\checkmark$",
     "✗": r"$\times$",
-    **{c: f"$_{i}$" for i, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
-    **{c: f"$^{i}$" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     **{c: f"${command}$" for c, command in GREEK.items()},
 }
 """What means something else in LaTeX, or is no letter of its text fonts."""
+
+SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹"
+INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
+DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
 
@@ -190,9 +193,18 @@ def matrices(matrix: Matrix) -> list[str]:
 
 def name_latex(name: str) -> str:
     """A token or label in text; what T1 fonts do not have is named by its code point."""
+    written = "".join(_character_or_index(part) for part in INDICES.split(name_text(name)))
+    # Two pieces of mathematics side by side are one: $$ would begin a display.
+    return re.sub(r"(?<!\\)\$\$", "", written)
+
+
+def _character_or_index(part: str) -> str:
+    """A run of raised or lowered digits, or any other characters."""
+    if INDICES.fullmatch(part):
+        sign = "_" if part[0] in SUBSCRIPTS else "^"
+        return f"${sign}{{{part.translate(DIGITS)}}}$"
     return "".join(
-        ESCAPES.get(c) or (c if ord(c) < 0x180 else rf"\texttt{{U+{ord(c):04X}}}")
-        for c in name_text(name)
+        ESCAPES.get(c) or (c if ord(c) < 0x180 else rf"\texttt{{U+{ord(c):04X}}}") for c in part
     )
 
 
@@ -317,7 +329,11 @@ def _folded(shown: Vector) -> str:
 
 
 def _table(table: Table) -> str:
-    columns = "l" * (len(table.header) - 1) + r"p{0.6\textwidth}"
+    """A table across pages; columns that together are too wide share the width of the page."""
+    columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
+    widths = [max(len(name_text(cell.text)) for cell in column) for column in columns]
+    shares = (rf"p{{{0.9 * width / sum(widths):.3f}\textwidth}}" for width in widths)
+    form = "l" * len(widths) if sum(widths) < LINE else "".join(shares)
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):
@@ -325,4 +341,4 @@ def _table(table: Table) -> str:
         marked = [rf"\textbf{{{cell}}}" for cell in cells] if i == table.marked else cells
         lines.append(" & ".join(marked))
     body = " \\\\\n".join([head, *lines])
-    return f"\\begin{{longtable}}[l]{{{columns}}}\n{body}\n\\end{{longtable}}"
+    return f"\\begin{{longtable}}[l]{{{form}}}\n{body}\n\\end{{longtable}}"
