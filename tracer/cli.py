@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -13,7 +12,6 @@ from tracer import __version__
 from tracer.errors import Problem, TracerError
 from tracer.options import (
     CarryMode,
-    CarryOption,
     Decimals,
     Figures,
     Format,
@@ -68,8 +66,10 @@ def run(
     carry: CarryMode = None,
 ) -> None:
     """Every step of the forward pass, worked for one token: the last, unless --token is given."""
+    from tracer.request import load_as, of_batch
+
     with _told_problems():
-        loaded = _of_batch(_load(scenario, decimals, carry, given), sequence)
+        loaded = of_batch(load_as(scenario, decimals, carry, given), sequence)
         style = Style(format, math, standalone, figures, output)
         _forward_pass(loaded, None, token, layer, head, no_mask, style)
 
@@ -93,8 +93,10 @@ def step(
     carry: CarryMode = None,
 ) -> None:
     """One step of a scenario, or a group of steps: attention, softmax, ffn, norm, logits …"""
+    from tracer.request import load_as, of_batch
+
     with _told_problems():
-        loaded = _of_batch(_load(scenario, decimals, carry, given), sequence)
+        loaded = of_batch(load_as(scenario, decimals, carry, given), sequence)
         style = Style(format, math, standalone, figures, output)
         _forward_pass(loaded, name, token, layer, head, no_mask, style)
 
@@ -116,10 +118,11 @@ def loss(
 ) -> None:
     """The training pass: all positions at once, predictions beside targets, cross-entropy."""
     from tracer.lesson import training_pass
+    from tracer.request import example_of, load_as, traced
 
     with _told_problems():
-        loaded = _example(_load(scenario, decimals, carry, given), example)
-        trace = _trace(loaded, loss=True)
+        loaded = example_of(load_as(scenario, decimals, carry, given), example)
+        trace = traced(loaded, loss=True)
         if format is Format.JSON:
             _print_json(trace, output)
         else:
@@ -156,9 +159,10 @@ def generate(
     """Generate a text, one turn at a time: the most probable word, unless words are drawn."""
     from tracer.generation import choice, generate
     from tracer.lesson import generated_text
+    from tracer.request import load_as
 
     with _told_problems():
-        loaded = _load(scenario, decimals, carry, None)
+        loaded = load_as(scenario, decimals, carry, [])
         beginning = loaded.scenario.generation
         generated = generate(
             loaded.name,
@@ -192,13 +196,14 @@ def tutorial(
 ) -> None:
     """The complete text for a scenario: the question, every step, a summary, the pipeline."""
     from tracer.lesson import tutorial as lesson
+    from tracer.request import load_as, position_of, traced
 
     with _told_problems():
-        trace = _trace(_load(scenario, decimals, carry, given))
+        trace = traced(load_as(scenario, decimals, carry, given))
         if format is Format.JSON:
             _print_json(trace, output)
             return
-        position = len(trace.tokens) - 1 if token is None else _position(token, trace.tokens)
+        position = len(trace.tokens) - 1 if token is None else position_of(token, trace.tokens)
         document = lesson(trace, position)
         _print(document, Style(format, math, standalone, figures, output))
 
@@ -219,9 +224,10 @@ def value(
 ) -> None:
     """One number, as it is printed: for a sentence of your own."""
     from tracer.quote import quoted
+    from tracer.request import load_as, traced
 
     with _told_problems():
-        trace = _trace(_load(scenario, decimals, carry, given))
+        trace = traced(load_as(scenario, decimals, carry, given))
         typer.echo(quoted(trace, which))
 
 
@@ -299,57 +305,6 @@ def _fail(error: TracerError) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _load(
-    name: str, decimals: int | None, carry: CarryOption | None, given: list[str] | None
-) -> Loaded:
-    """A scenario, with the rounding and the pinned values that the command line asks for."""
-    from tracer.rounding import Carry
-    from tracer.scenario import load, parse_given
-
-    loaded = load(name)
-    changes: dict[str, Any] = {}
-    if decimals is not None:
-        changes["decimals"] = decimals
-    if carry is not None:
-        changes["carry"] = Carry(carry.value)
-    rounding = loaded.scenario.rounding.model_copy(update=changes)
-    pinned = {**loaded.scenario.given, **dict(map(parse_given, given or []))}
-    changed = {"rounding": rounding, "given": pinned}
-    return replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
-
-
-def _of_batch(loaded: Loaded, sequence: int | None) -> Loaded:
-    """The scenario with a sequence of its batch in place of its own tokens."""
-    if sequence is None:
-        return loaded
-    batch = loaded.scenario.batch
-    if sequence > len(batch):
-        raise TracerError(Problem(f"no sequence {sequence}, the batch has {len(batch)}"))
-    return replace(loaded, scenario=loaded.scenario.reading(batch[sequence - 1]))
-
-
-def _example(loaded: Loaded, number: int | None) -> Loaded:
-    """The scenario with a training example in place of its own tokens: the first, if it has any."""
-    examples = loaded.scenario.training
-    if number is None and not examples:
-        return loaded
-    if (number or 1) > len(examples):
-        raise TracerError(Problem(f"no example {number}, there are {len(examples)}"))
-    example = examples[(number or 1) - 1]
-    read = loaded.scenario.reading(example.tokens, example.targets, example.given)
-    return replace(loaded, scenario=read)
-
-
-def _trace(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Trace:
-    """Run the decoder; a problem on the way is one of the scenario's file."""
-    from tracer.decoder import trace
-
-    try:
-        return trace(loaded.name, loaded.scenario, unmasked=unmasked, loss=loss)
-    except TracerError as error:
-        raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
-
-
 def _forward_pass(
     loaded: Loaded,
     name: str | None,
@@ -361,11 +316,12 @@ def _forward_pass(
 ) -> None:
     """Show the chosen steps."""
     from tracer.lesson import forward_pass
+    from tracer.request import position_of, traced
     from tracer.steps import select, stages
 
-    trace = _trace(loaded, unmasked=no_mask)
+    trace = traced(loaded, unmasked=no_mask)
     chosen = select(stages(trace.steps), name, layer, head)
-    position = None if token is None else _position(token, trace.tokens)
+    position = None if token is None else position_of(token, trace.tokens)
     if style.format is Format.JSON:
         whole = name is None and layer is None and head is None
         steps = None if whole else [step for stage in chosen for step in stage.steps]
@@ -402,23 +358,6 @@ def _print_json(
     from tracer.renderers import as_json
 
     _write(as_json.render(trace, trace.steps if steps is None else steps, token), output)
-
-
-def _position(token: str, tokens: tuple[str, ...]) -> int:
-    """The place, counted from 0, of a token given by its position or its text."""
-    from tracer.names import closest
-
-    if token.isdecimal() and 1 <= int(token) <= len(tokens):
-        return int(token) - 1
-    places = [i for i, text in enumerate(tokens) if text == token]
-    if len(places) == 1:
-        return places[0]
-    if places:
-        positions = ", ".join(str(place + 1) for place in places)
-        message = f"the token {token!r} stands at several positions, give one of them: {positions}"
-        raise TracerError(Problem(message))
-    hint = closest(token, tokens)
-    raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
 
 
 def _write(content: str, output: Path | None) -> None:

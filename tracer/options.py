@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracer.carry import Carry
+
 if TYPE_CHECKING:
     from tracer.document import Document
 
@@ -21,14 +23,6 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     LATEX = "latex"
     JSON = "json"
-
-
-class CarryOption(StrEnum):
-    """Which number the next calculation uses."""
-
-    LINE = "line"
-    STEP = "step"
-    NEVER = "never"
 
 
 Scenario = Annotated[str, typer.Argument(help="A file, a bundled scenario, or - for stdin.")]
@@ -58,7 +52,7 @@ Output = Annotated[
 ]
 Decimals = Annotated[int | None, typer.Option(help="Decimals to round to.", min=0, max=12)]
 CarryMode = Annotated[
-    CarryOption | None,
+    Carry | None,
     typer.Option(
         help="Work on with the number printed, with the one rounded where its step ended, "
         "or never round on the way."

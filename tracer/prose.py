@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
+from tracer.carry import Carry
 from tracer.document import Inline, Name
 from tracer.expression import Exponential, Expression, Number, Symbol
 from tracer.operations import Copy, DivTerm, Normalize
-from tracer.rounding import Carry, Rounding
+from tracer.rounding import Rounding
 from tracer.steps import Stage
 from tracer.symbols import role
 from tracer.tape import Step, Value

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from tracer.carry import Carry
+
 CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
 """More digits than any printed line: what is rounded here was not rounded before."""
 
@@ -19,17 +21,6 @@ SCIENTIFIC_FROM = 12
 """From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
 
 MOST_DECIMALS = 12
-
-
-class Carry(StrEnum):
-    """Which number the next calculation uses.
-
-    LINE: the one printed. STEP: rounded where its step ends. NEVER: the one in full precision.
-    """
-
-    LINE = "line"
-    STEP = "step"
-    NEVER = "never"
 
 
 class Zeros(StrEnum):

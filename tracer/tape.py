@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from tracer.carry import Carry
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.operations import Array, Axes, Given, Operation, Part
-from tracer.rounding import Carry, Digits, Rounding, round_half_away
+from tracer.rounding import Digits, Rounding, round_half_away
 
 PRECISION = 50
 """Significant digits of "full precision": far more than any line prints."""

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import TypeAlias, assert_never
 
+from tracer.carry import Carry
 from tracer.expression import (
     Call,
     Chain,
@@ -59,7 +60,7 @@ from tracer.operations import (
     Surprise,
     Total,
 )
-from tracer.rounding import Carry, Rounding, trimmed
+from tracer.rounding import Rounding, trimmed
 from tracer.tape import Step, Value
 
 Index: TypeAlias = tuple[int, ...]
