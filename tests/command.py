@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -51,3 +52,14 @@ def printed(*arguments: str, width: int = 80, stdin: str = "") -> str:
 def run_json(*arguments: str, stdin: str = "") -> Any:
     """What `run … --format json` prints, read back."""
     return json.loads(printed("run", *arguments, "--format", "json", stdin=stdin))
+
+
+def generated(*arguments: str, stdin: str = "") -> Any:
+    """What `generate --worked --format json` prints, read back."""
+    return json.loads(printed("generate", *arguments, "--worked", "--format", "json", stdin=stdin))
+
+
+def turns(document: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each turn with its values by address."""
+    for turn in document["turns"]:
+        yield turn, {value["address"]: value["data"] for value in turn["values"]}

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 CARRY_MODES = ("line", "step", "never")
 EPSILONS = ("0.1", "0.00001", "0")
-MOST_TURNS = 4
+MOST_TURNS = 3
 
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
 ODD_WORDS = (
@@ -57,6 +57,7 @@ def scenarios(
     encoder: bool | None = None,
     padded: bool | None = None,
     speaks: bool = False,
+    limits: Sequence[int] = (1, 2),
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
@@ -65,12 +66,12 @@ def scenarios(
     among them a row of equal values, which the tool refuses, cannot be avoided at width 1.
     ``encoder`` and ``padded`` say whether there is an encoder and a padding token; None leaves it
     open.  One that ``speaks`` has an embedding for each word of its vocabulary, and positions for
-    ``MOST_TURNS`` more tokens.
+    ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
     """
     make = _Maker(
         draw=draw,
         seed=draw(st.integers(0, 2**32 - 1)),
-        limit=draw(st.sampled_from((1, 2))),
+        limit=draw(st.sampled_from(limits)),
         names=words() if names is None else names,
         epsilons=epsilons,
     )

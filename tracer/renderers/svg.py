@@ -77,7 +77,7 @@ def _cells(matrix: Matrix, row: int, place: tuple[float, float, float, float]) -
         share = min(max(float(number.value), 0.0), 1.0)
         x = stub + width * j
         box = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{CELL_HEIGHT}"'
-        strong = ' class="strong"' if share > 0.5 else ""
+        strong = ' class="strong"' if share > 0.6 else ""
         yield f'<rect class="cell" {box} fill-opacity="{share:.3g}"/>'
         yield f'<rect class="frame" {box}/>'
         yield (
