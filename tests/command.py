@@ -14,6 +14,8 @@ from unittest import mock
 
 from tracer.cli import app
 
+NOT_FROM_OUTSIDE = ("FORCE_COLOR", "DECODER_TRACE_SCENARIO")
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -28,9 +30,10 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
     """Run `decoder-trace …` in a terminal of a width, without colour."""
     out, err = io.StringIO(), io.StringIO()
     given = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
-    here = {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb", **environment}
+    outer = {k: v for k, v in os.environ.items() if k not in NOT_FROM_OUTSIDE}
+    here = {**outer, "COLUMNS": str(width), "NO_COLOR": "1", "TERM": "dumb", **environment}
     with (
-        mock.patch.dict(os.environ, here),
+        mock.patch.dict(os.environ, here, clear=True),
         mock.patch.object(sys, "stdin", given),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

@@ -32,6 +32,41 @@ def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) ->
     assert len(equations(text)) >= FEWEST_EQUATIONS
 
 
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("token", ["1", "3", "-"])
+@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+def test_bundled_systems(scenario: str, token: str, carry: str) -> None:
+    followed = () if token == "-" else ("--token", token)  # the last, unless one is named
+    text = printed("run", scenario, *followed, "--carry", carry)
+    assert_true(text)
+    assert len(equations(text)) >= FEWEST_EQUATIONS
+
+
+DRAWN = ("--seed", "3", "--temperature", "1.5", "--top-k", "4", "--top-p", "0.9")
+
+COMMANDS = {
+    "loss of a translation": ("loss", "pizza"),
+    "loss": ("loss", "comics"),
+    "loss of the last example": ("loss", "comics", "--example", "4"),
+    "turns": ("generate", "pizza", "--worked", "--max-tokens", "2"),
+    "turns with a cache": ("generate", "pizza", "--worked", "--kv-cache", "--max-tokens", "3"),
+    "drawn words": ("generate", "pizza", *DRAWN),
+    "drawn words with a cache": ("generate", "pizza", *DRAWN, "--kv-cache", "--max-tokens", "3"),
+    "without the mask": ("run", "alex", "--no-mask", "--token", "2"),
+    "a padded sequence": ("run", "comics", "--sequence", "2"),
+    "a sequence of a batch": ("run", "comics", "--sequence", "3", "--token", "4"),
+}
+FEWEST_OF = {name: 4 if name.startswith("loss") else 20 for name in COMMANDS}
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_other_commands(name: str, carry: str) -> None:
+    text = printed(*COMMANDS[name], "--carry", carry)
+    assert_true(text)
+    assert len(equations(text)) >= FEWEST_OF[name]
+
+
 @pytest.mark.parametrize("decimals", range(9))
 @pytest.mark.parametrize("carry", CARRY_MODES)
 @pytest.mark.parametrize("scenario", ["alex", "science"])
@@ -58,4 +93,28 @@ def test_random_scenarios(scenario: dict[str, object], width: int, data: st.Data
 def test_random_scenarios_with_odd_names(scenario: dict[str, object]) -> None:
     ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))
     assert ran.exit_code == 0, ran.stderr
+    assert_true(ran.stdout)
+
+
+OF_ONE_THAT_SPEAKS = (
+    ("loss",),
+    ("generate", "--worked", "--max-tokens", "2"),
+    ("generate", "--worked", "--max-tokens", "2", "--kv-cache"),
+    ("generate", *DRAWN, "--max-tokens", "3", "--kv-cache"),
+    ("run", "--no-mask", "--token", "1"),
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    scenario=scenarios(epsilons=("0.1",), speaks=True, max_layers=1, max_tokens=3),
+    command=st.sampled_from(OF_ONE_THAT_SPEAKS),
+)
+def test_random_other_commands(scenario: dict[str, object], command: tuple[str, ...]) -> None:
+    name, *options = command
+    ran = run(name, "-", *options, stdin=to_yaml(scenario))
+    if ran.exit_code:
+        # The next token may be outside the vocabulary, or only fill up.
+        assert "no position has a next token" in ran.stderr
+        return
     assert_true(ran.stdout)

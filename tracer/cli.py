@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -283,9 +285,19 @@ def main(
     ] = False,
 ) -> None:
     """Worked calculations of a transformer decoder in which every printed equation is true."""
+    _prepare_streams()
     if version:
         typer.echo(f"decoder-trace {__version__}")
         raise typer.Exit
+
+
+def _prepare_streams() -> None:
+    """Signs that a terminal's encoding lacks come out as escapes; `| head` ends the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is sys.__stdout__ and hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 class _told_problems:  # noqa: N801  # used as a function is

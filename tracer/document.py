@@ -108,8 +108,9 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A text about one scenario; a part of one has no title."""
+    """A text about one scenario; a part of one, to be put into another text, shows no title."""
 
     title: str
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]
+    whole: bool = True

@@ -17,7 +17,11 @@ class Problem:
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        return ": ".join(part for part in (place, self.address, self.message) if part)
+        told = ": ".join(part for part in (place, self.address, self.message) if part)
+        # A name in the message may hold anything; it does not act on the terminal.
+        return "".join(
+            c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in told
+        )
 
 
 class TracerError(Exception):

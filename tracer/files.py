@@ -33,6 +33,10 @@ def replace(path: Path, content: str, *, create_folder: bool = False) -> None:
     try:
         if create_folder:
             path.parent.mkdir(parents=True, exist_ok=True)
+        path = path.resolve()  # of a link, the file that it stands for
+        if path.exists() and not path.is_file():
+            path.write_text(content, encoding="utf-8", newline="")  # a pipe or a device
+            return
         handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:

@@ -22,8 +22,8 @@ def forward_pass(trace: Trace, chosen: Sequence[Stage], token: int, *, whole: bo
     """The sections of the stages for a token (counted from 0); a whole pass is introduced."""
     teacher = Teacher(trace, token)
     introduction = (*teacher.introduction(), *_padded_batch(trace)) if whole else ()
-    title = trace.scenario.title if whole else ""
-    return Document(title, introduction, tuple(map(teacher.section, chosen)))
+    sections = tuple(map(teacher.section, chosen))
+    return Document(trace.scenario.title, introduction, sections, whole=whole)
 
 
 def tutorial(trace: Trace, token: int) -> Document:

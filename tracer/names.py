@@ -22,5 +22,6 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 def closest(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'softmax'?`, or nothing where no known name is near."""
-    found = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    by_lower = {k.lower(): k for k in known}
+    found = [by_lower[k] for k in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)]
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""

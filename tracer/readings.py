@@ -18,9 +18,14 @@ from tracer.tape import Step, Value
 
 
 def reading(stage: Stage, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    """The sentence for a stage, if there is anything to say; `printed` is its last row."""
+    """The sentence for a stage, if there is anything to say.
+
+    `printed` is the token's row of its result; none where only a part of the stage is shown.
+    """
     step = stage.steps[-1]
     value = step.output
+    if not printed and stage.kind not in ("key", "value"):
+        return None
     match stage.kind:
         case "scores" if len(printed) > 1:
             return _best(value, told, printed, "The query of ", " fits the key of ", " best: ")

@@ -61,8 +61,9 @@ def traced(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Tra
 
 def position_of(token: str, tokens: tuple[str, ...]) -> int:
     """The place, counted from 0, of a token given by its position or its text."""
-    if token.isdecimal() and 1 <= int(token) <= len(tokens):
-        return int(token) - 1
+    positions = [str(position) for position in range(1, len(tokens) + 1)]
+    if token in positions:
+        return positions.index(token)
     places = [i for i, text in enumerate(tokens) if text == token]
     if len(places) == 1:
         return places[0]

@@ -5,12 +5,14 @@ Rounding is decimal and half away from zero, as people round by hand.
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from tracer.carry import Carry
 
@@ -21,6 +23,16 @@ SCIENTIFIC_FROM = 12
 """From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
 
 MOST_DECIMALS = 12
+
+
+def _whole(value: Any) -> Any:
+    """Digits and a sign, and nothing else that Python would take for a whole number."""
+    if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]{1,18}", value):
+        raise PydanticCustomError("int_parsing", "expected a whole number")
+    return value
+
+
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
 
 
 class Zeros(StrEnum):
@@ -35,8 +47,8 @@ class Digits(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    decimals: Annotated[int, Field(ge=0, le=MOST_DECIMALS)] | None = None
-    significant: Annotated[int, Field(ge=1, le=MOST_DECIMALS)] | None = None
+    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] | None = None
+    significant: Annotated[WholeNumber, Field(ge=1, le=MOST_DECIMALS)] | None = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Digits:
@@ -70,7 +82,7 @@ class Rounding(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    decimals: Annotated[int, Field(ge=0, le=MOST_DECIMALS)] = 3
+    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = 3
     carry: Carry = Carry.STEP
     trailing_zeros: Zeros = Zeros.KEEP
     digits: dict[str, Annotated[Digits, BeforeValidator(_decimals)]] = {}

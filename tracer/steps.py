@@ -131,7 +131,7 @@ def select(
     ):
         if wanted is not None and wanted not in there:
             most = max((number for number in there if number), default=0)
-            raise TracerError(Problem(f"no {what} {wanted}, there are {most}"))
+            raise TracerError(Problem(f"no {what} {wanted}, the last is {most}"))
     chosen = [
         stage
         for stage in all_stages

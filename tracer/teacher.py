@@ -22,7 +22,7 @@ from tracer.names import distinct
 from tracer.operations import ArgMax, Axis, Dot, Given, Pick, Select
 from tracer.prose import Told
 from tracer.steps import Stage, stages
-from tracer.symbols import symbols
+from tracer.symbols import role, symbols
 from tracer.tape import Step, Value
 from tracer.working import Writer
 
@@ -33,9 +33,9 @@ class Teacher:
     def __init__(self, trace: Trace, token: int, *, refers: bool = False) -> None:
         """With `refers`, each step says from which steps its numbers come."""
         self.trace, self.token, self.refers = trace, token, refers
-        self.stages = {
-            step.output.address: stage for stage in stages(trace.steps) for step in stage.steps
-        }
+        every = stages(trace.steps)
+        self.stages = {step.output.address: stage for stage in every for step in stage.steps}
+        self.ends = {stage.number: stage.steps[-1].output.address for stage in every}
         layers = trace.scenario.layers
         self.told = Told(
             trace.scenario.rounding,
@@ -81,7 +81,9 @@ class Teacher:
                 return [*written, Paragraph(readings.drawn(last))]
             case _:
                 written += self.result(last.output)
-                sentence = readings.reading(stage, self.told, self.row(last.output))
+                ends = role(last.output.address) == role(self.ends[stage.number])
+                printed = self.row(last.output) if ends else ()
+                sentence = readings.reading(stage, self.told, printed)
                 return [*written, Paragraph(sentence)] if sentence else written
 
     def sources(self, stage: Stage) -> list[tuple[Expression, int]]:

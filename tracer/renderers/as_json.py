@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from tracer.decoder import Trace
 from tracer.generation import Generated
+from tracer.operations import SquareRoot
 from tracer.renderers.text import text
 from tracer.symbols import symbols
 from tracer.tape import Step, Value
@@ -50,6 +52,7 @@ def _values(trace: Trace, steps: Sequence[Step], token: int | None) -> list[dict
             "symbol": text(named[step.output.address]),
             "operation": step.operation.name,
             "operands": [value.address for value in step.inputs],
+            **_epsilon(step),
             **_labelled(step.output, token),
         }
         for step in steps
@@ -58,6 +61,13 @@ def _values(trace: Trace, steps: Sequence[Step], token: int | None) -> list[dict
 
 def _dumped(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _epsilon(step: Step) -> dict[str, Any]:
+    """What a standard deviation adds to the variance, without which it cannot be recomputed."""
+    operation = step.operation
+    epsilon = isinstance(operation, SquareRoot) and operation.epsilon
+    return {"epsilon": float(epsilon)} if epsilon else {}
 
 
 def _labelled(value: Value, token: int | None) -> dict[str, Any]:
@@ -73,13 +83,18 @@ def _labelled(value: Value, token: int | None) -> dict[str, Any]:
 
 
 def _plain(data: Any) -> Any:
-    """Decimals as JSON numbers, infinities as the strings "inf" and "-inf", words as they are."""
+    """Decimals as JSON numbers, words as they are.
+
+    Infinities are the strings "inf" and "-inf"; so are numbers beyond the range of floats strings.
+    """
     match data:
         case list():
             return [_plain(entry) for entry in data]
         case Decimal() if data.is_infinite():
             return "inf" if data > 0 else "-inf"
         case Decimal():
-            return int(data) if data == int(data) and "." not in str(data) else float(data)
+            number = float(data)
+            lost = math.isinf(number) or (data and not number)
+            return str(data) if lost else int(data) if data == data.to_integral_value() else number
         case _:
             return data

@@ -151,7 +151,7 @@ IN_FORMULAS, IN_LINES = LatexNotation(fractions=True), LatexNotation(fractions=F
 
 def render(document: Document, *, standalone: bool) -> str:
     """A document as a fragment to be included, or with all that pdflatex needs."""
-    title = [rf"\section*{{{name_latex(document.title)}}}"] if document.title else []
+    title = [rf"\section*{{{name_latex(document.title)}}}"] if document.whole else []
     blocks = [*title, *map(_block, document.introduction)]
     for section in document.sections:
         number = "" if section.number is None else f"{section.number}. "

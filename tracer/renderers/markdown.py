@@ -52,7 +52,7 @@ def render(document: Document, *, math: bool, figures: str | None = None) -> str
     `figures` is the way to the folder of its pictures, if they are to be shown.
     """
     page = _Page(math, figures)
-    parts = [f"# {escaped(document.title)}"] if document.title else []
+    parts = [f"# {escaped(document.title)}"] if document.whole else []
     parts += map(page.block, document.introduction)
     for section in document.sections:
         parts += page.section(section)

@@ -41,8 +41,7 @@ LONGEST_NAME = 24
 def render(document: Document, console: Console) -> None:
     """Print a document at the console's width."""
     width = max(console.width, 40)
-    if document.title:
-        _write(_paragraph(Text(name_text(document.title), TITLE), width), console)
+    _write(_paragraph(Text(name_text(document.title), TITLE), width), console)
     for block in document.introduction:
         _print(block, width, console)
     for section in document.sections:
@@ -51,7 +50,7 @@ def render(document: Document, console: Console) -> None:
 
 def plain(document: Document) -> str:
     """A document as a terminal without colour shows it."""
-    console = Console(highlight=False, markup=False, emoji=False, no_color=True)
+    console = Console(force_terminal=False, color_system=None, markup=False, emoji=False)
     with console.capture() as captured:
         render(document, console)
     return captured.get()

@@ -16,10 +16,6 @@ from tracer.names import closest
 from tracer.rounding import Digits, Rounding
 from tracer.scenario import shapes
 from tracer.scenario.model import (
-    BY_POSITION,
-    BY_TOKEN,
-    ROW,
-    ROWS,
     Frozen,
     GivenNumbers,
     Scenario,
@@ -82,19 +78,23 @@ def load(name: str) -> Loaded:
         file = "<stdin>"
         return Loaded("stdin", file, parse(_text(sys.stdin.buffer.read(), file), file))
     path = Path(name)
-    if not path.is_file():
-        known = bundled()
-        found = known.get(name.removesuffix(".yaml"))
-        if found is None:
-            hint = closest(name.removesuffix(".yaml"), known)
-            what = "a folder, expected a scenario" if path.is_dir() else "no such file or scenario"
-            raise TracerError(Problem(f"{what}{hint}", name))
-        path = found
     try:
+        if path.is_dir() or not path.exists():
+            path = _bundled(name, folder=path.is_dir())
         content = path.read_bytes()
-    except OSError as error:
-        raise TracerError(Problem(f"cannot be read: {error.strerror}", name)) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise TracerError(Problem(f"cannot be read: {reason}", name)) from None
     return Loaded(path.stem, name, parse(_text(content, name), name))
+
+
+def _bundled(name: str, *, folder: bool) -> Path:
+    known = bundled()
+    short = name.removesuffix(".yaml")
+    if short not in known:
+        what = "a folder, expected a scenario" if folder else "no such file or scenario"
+        raise TracerError(Problem(f"{what}{closest(short, known)}", name))
+    return known[short]
 
 
 def _text(content: bytes, name: str) -> str:
@@ -115,7 +115,9 @@ def parse(text: str, file: str) -> Scenario:
     source = read(text, file)
     scenario, found = _validated(source)
     if scenario is not None:
-        found += shapes.problems(scenario, source)
+        told = {(problem.line, problem.column) for problem in found}
+        misfits = dict.fromkeys(shapes.problems(scenario, source))
+        found += [problem for problem in misfits if (problem.line, problem.column) not in told]
     if found or scenario is None:
         raise TracerError(*sorted(found, key=lambda p: (p.line or 0, p.column or 0)))
     return scenario
@@ -139,6 +141,8 @@ def _validated(source: Source) -> tuple[Scenario | None, list[Problem]]:
     data = deepcopy(source.data)
     for detail in details:
         _repair(data, _place(detail))
+    if isinstance(data, dict):
+        data.setdefault("title", "untitled")
     try:
         return Scenario.model_validate(data), found
     except ValidationError:
@@ -156,7 +160,12 @@ def _place(detail: ErrorDetails) -> Place:
     if len(loc) > 3 and loc[:2] == ("rounding", "digits"):
         # What is wrong with a pattern's digits is told at the pattern.
         loc = loc[:3]
-    return tuple(part for part in loc if part not in (BY_TOKEN, BY_POSITION, ROW, ROWS, "[key]"))
+    if loc[:1] == ("embeddings",):
+        return (*loc[:1], *loc[2:])
+    for at in (0, 2):
+        if loc[at : at + 1] == ("given",):
+            return (*loc[: at + 2], *loc[at + 3 :])
+    return loc
 
 
 def _message(detail: ErrorDetails) -> str:

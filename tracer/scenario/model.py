@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from tracer.rounding import Rounding
+from tracer.rounding import Rounding, WholeNumber
 
 LARGEST = Decimal(10) ** 12
 MOST_DIGITS = 20
@@ -39,7 +39,8 @@ def _number(text: Any) -> Decimal:
     if len(number.as_tuple().digits) > MOST_DIGITS or number.adjusted() < -MOST_DIGITS:
         raise _no_number("expected a number of at most 20 digits")
     # 1e3 is shown as 1000: no pencil writes an exponent where digits do.
-    return Decimal(format(number, "f"))
+    plain = Decimal(format(number, "f"))
+    return plain or plain.copy_abs()
 
 
 def _none(value: Any) -> Any:
@@ -151,7 +152,7 @@ class Layer(Frozen):
 class Sinusoidal(Frozen):
     """The encoding of Vaswani et al. 2017; `start` is the position of the first token."""
 
-    start: Annotated[int, Field(ge=0, le=1_000_000)] = 1
+    start: Annotated[WholeNumber, Field(ge=0, le=1_000_000)] = 1
 
 
 class Positions(Frozen):
@@ -191,7 +192,7 @@ class Generation(Frozen):
 
     start: str | None = None
     end: str | None = None
-    max_tokens: Annotated[int, Field(ge=1, le=1000)] = 10
+    max_tokens: Annotated[WholeNumber, Field(ge=1, le=1000)] = 10
 
 
 class Unembedding(Frozen):
@@ -214,7 +215,7 @@ class Scenario(Frozen):
 
     title: Annotated[str, Field(min_length=1)]
     tokens: Annotated[Names, Field(min_length=1)]
-    token_ids: tuple[int, ...] | None = None
+    token_ids: tuple[WholeNumber, ...] | None = None
     features: Names | None = None
     embeddings: Annotated[
         Annotated[dict[str, Row], Tag(BY_TOKEN)] | Annotated[Matrix, Tag(BY_POSITION)],

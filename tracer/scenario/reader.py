@@ -18,6 +18,8 @@ Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
 Place: TypeAlias = tuple[int | str, ...]
 """The way to a part of the data: ("layers", 0, "attention", "W_O", 2)."""
 
+MAX_DEPTH = 100
+
 MAX_NODES = 1_000_000
 """Aliases let a short text stand for an endless one; past this it is no scenario."""
 
@@ -55,11 +57,14 @@ def read(text: str, file: str) -> Source:
         raise TracerError(Problem(message, file, line)) from None
     except RecursionError:
         raise TracerError(Problem("nested too deeply", file)) from None
+    except (ValueError, OverflowError) as error:
+        # Escapes and directives with numbers that PyYAML does not expect.
+        raise TracerError(Problem(f"not YAML: {error}", file)) from None
     if root is None:
         raise TracerError(Problem("empty, expected a scenario", file))
-    problems = list(_structural_problems(root, file))
+    problems = set(_structural_problems(root, file))
     if problems:
-        raise TracerError(*problems)
+        raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     return Source(file, _plain(root), root)
 
 
@@ -78,6 +83,11 @@ def _structural_problems(root: yaml.Node, file: str) -> Iterator[Problem]:
         if id(node) in parents:
             yield Problem("an alias that contains itself", file, line, column)
             return
+        if len(parents) > MAX_DEPTH:
+            yield Problem("nested too deeply", file, line, column)
+            return
+        if isinstance(node, yaml.ScalarNode) and _has_surrogate(node.value):
+            yield Problem("half of a surrogate pair, which is no character", file, line, column)
         here = (*parents, id(node))
         if isinstance(node, yaml.SequenceNode):
             stack += [(child, here) for child in node.value]
@@ -93,11 +103,18 @@ def _structural_problems(root: yaml.Node, file: str) -> Iterator[Problem]:
                         mark.column + 1,
                     )
                     continue
+                if _has_surrogate(key.value):
+                    message = "half of a surrogate pair, which is no character"
+                    yield Problem(message, file, mark.line + 1, mark.column + 1)
                 if key.value in seen:
                     message = f"the key {key.value!r} again, first given on line {seen[key.value]}"
                     yield Problem(message, file, mark.line + 1, mark.column + 1)
                 seen.setdefault(key.value, mark.line + 1)
                 stack.append((value, here))
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _plain(node: yaml.Node) -> Data:
@@ -112,7 +129,7 @@ def _plain(node: yaml.Node) -> Data:
 
 def _mark(node: yaml.Node, place: Place) -> yaml.Mark:
     """Where the innermost existing node on the way to `place` starts."""
-    for part in place:
+    for depth, part in enumerate(place, 1):
         match node:
             case yaml.MappingNode():
                 pair = next(((k, v) for k, v in node.value if k.value == part), None)
@@ -120,7 +137,7 @@ def _mark(node: yaml.Node, place: Place) -> yaml.Mark:
                     break
                 key, node = pair
                 # Of a block below its key the key is what a person looks for.
-                if part == place[-1]:
+                if depth == len(place):
                     return key.start_mark  # type: ignore[no-any-return]  # of a bare node.value
             case yaml.SequenceNode() if isinstance(part, int) and part < len(node.value):
                 node = node.value[part]

@@ -18,6 +18,7 @@ from tracer.scenario.model import (
     Norm,
     Row,
     Scenario,
+    SubLayer,
 )
 from tracer.scenario.reader import Place, Source
 
@@ -37,7 +38,7 @@ def address(place: Place) -> str:
     for part in place:
         if isinstance(part, str):
             parts.append(part)
-        elif parts[-1] in ("layers", "heads"):
+        elif place[0] == "layers" and parts[-1] in ("layers", "heads"):
             parts[-1] = f"{parts[-1][:-1]}{part + 1}"
         else:
             indices.append(part + 1)
@@ -74,7 +75,8 @@ class _Checker:
         if scenario.positions and (table := scenario.positions.table):
             place: Place = ("positions", "table")
             if len(table) < len(scenario.tokens):
-                yield self.problem(place, f"{count(len(table), 'row')}, expected one per token")
+                found, expected = count(len(table), "row"), len(scenario.tokens)
+                yield self.problem(place, f"{found}, expected {expected} (one per token)")
             yield from self.matrix(place, table, None, width, feature)
         encoder = scenario.encoder
         if encoder:
@@ -84,7 +86,9 @@ class _Checker:
             if part := layer.attention:
                 at: Place = (*place, "attention")
                 out = yield from self.attention(at, part, width, width)
-                yield from self.norm((*at, "norm"), layer.norm_of(part), width, out)
+                yield from self.norm(
+                    self.norm_place(place, at, part), layer.norm_of(part), width, out
+                )
                 width = out
             if part := layer.cross_attention:
                 at = (*place, "cross_attention")
@@ -92,12 +96,16 @@ class _Checker:
                     yield self.problem(at, "cross-attention without an encoder")
                 else:
                     out = yield from self.attention(at, part, width, len(encoder.vectors[0]))
-                    yield from self.norm((*at, "norm"), layer.norm_of(part), width, out)
+                    yield from self.norm(
+                        self.norm_place(place, at, part), layer.norm_of(part), width, out
+                    )
                     width = out
             if network := layer.ffn:
                 at = (*place, "ffn")
                 out = yield from self.ffn(at, network, width)
-                yield from self.norm((*at, "norm"), layer.norm_of(network), width, out)
+                yield from self.norm(
+                    self.norm_place(place, at, network), layer.norm_of(network), width, out
+                )
                 width = out
         yield from self.unembedding(width)
         yield from self.words()
@@ -107,7 +115,10 @@ class _Checker:
         scenario, table = self.scenario, self.scenario.embeddings
         place: Place = ("embeddings",)
         if isinstance(table, dict):
-            missing = [token for token in dict.fromkeys(scenario.tokens) if token not in table]
+            # What could not be read is told already, and is not missing.
+            typed = self.source.data["embeddings"] if isinstance(self.source.data, dict) else ()
+            there = (*table, *typed)
+            missing = [token for token in dict.fromkeys(scenario.tokens) if token not in there]
             for token in missing:
                 hint = closest(token, table)
                 at: Place = ("tokens", scenario.tokens.index(token))
@@ -115,8 +126,8 @@ class _Checker:
             rows: dict[int | str, Row] = dict(table.items())
         else:
             if len(table) != len(scenario.tokens):
-                tokens = count(len(scenario.tokens), "token")
-                yield self.problem(place, f"{count(len(table), 'row')}, expected one per {tokens}")
+                found, expected = count(len(table), "row"), len(scenario.tokens)
+                yield self.problem(place, f"{found}, expected {expected} (one per token)")
             rows = dict(enumerate(table))
         if not rows:
             return 0
@@ -203,6 +214,10 @@ class _Checker:
                 "expected as many, or residual: false"
             )
             yield self.problem(place, message)
+
+    def norm_place(self, layer: Place, at: Place, part: SubLayer) -> Place:
+        """Where a sub-layer's norm is written: with it, or for the layer as a whole."""
+        return (*at, "norm") if "norm" in part.model_fields_set else (*layer, "norm")
 
     def norm(self, place: Place, norm: Norm | None, width: int, out: int) -> Iterator[Problem]:
         width = width if norm and norm.placement == "pre" else out

@@ -1,0 +1,196 @@
+r"""Markdown and LaTeX as the worked lines that `truth` reads: `    label: chain`.
+
+In Markdown a worked line stands in a ```text fence, or, written as mathematics, in an `aligned`
+between $$ and $$; in LaTeX, in an `align*`. Formulas, vectors, matrices and diagrams stand in the
+same places. They are told apart by what they are, not by where they are: a block is left out only
+if it has no relation, or ends in a matrix or a list, or has a symbol on every side. All else goes
+to the judge, and what cannot be read at all is an error. Each line keeps its number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+GREEK = {
+    **{"omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
+    **{"Sigma": "Σ", "ell": "ℓ"},
+}
+SIGNS = {
+    **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
+    **{" ": " ", "top": "ᵀ", "max": "max", "sin": "sin", "cos": "cos", "ln": "ln"},
+}
+FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln)(?=\()|\be(?=\^)|\[[0-9]+ more:")
+
+LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
+VECTOR_GOES_ON = r",\\" + "\n" + r"&\phantom{{}=[}\, "
+MATRIX = re.compile(
+    r"[^=≈]+ = \\begin\{bmatrix\}\n(?:(?!\\(?:begin|end)\{).)*\\end\{bmatrix\}", re.DOTALL
+)
+ENVIRONMENT = re.compile(
+    r"\\begin\{(aligned|align\*)\}\n(?P<rows>(?:(?!\\end\{\1\}).)*)\\end\{\1\}", re.DOTALL
+)
+DISPLAY = re.compile(r"\\\[ .*? \\\]|\\begin\{align\*\}.*?\\end\{align\*\}", re.DOTALL)
+
+
+class UnreadableError(ValueError):
+    """The text is not built as this reader knows it."""
+
+
+def from_latex(text: str) -> str:
+    """The worked lines of a LaTeX document or fragment."""
+    lines = [""] * text.count("\n")
+    for found in DISPLAY.finditer(text):
+        inner = found[0].removeprefix(r"\[ ").removesuffix(r" \]")
+        _put(lines, text.count("\n", 0, found.start()), _display(inner))
+    if re.search(r"\\(?:\[|\]|(?:begin|end)\{align)", DISPLAY.sub("", text)):
+        raise UnreadableError("mathematics that does not end, or does not begin")
+    return "\n".join(lines)
+
+
+def from_markdown(text: str) -> str:
+    """The worked lines of Markdown, in fences and between $$ and $$."""
+    lines = text.split("\n")
+    worked = [""] * len(lines)
+    end, start = "", 0
+    for number, line in enumerate(lines):
+        if end:
+            if line != end:
+                continue
+            inner = lines[start + 1 : number]
+            shown = _display("\n".join(inner)) if end == "$$" else _fenced(inner)
+            _put(worked, start + 1, shown)
+            end = ""
+        elif line == "$$" or re.fullmatch("`{3,}text", line):
+            end, start = line.removesuffix("text"), number
+    if end:
+        raise UnreadableError(f"line {start + 1}: {end} is not closed")
+    return "\n".join(worked)
+
+
+def _put(lines: list[str], at: int, shown: list[str]) -> None:
+    for line in shown:
+        lines[at] = line
+        at += 1
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    if not re.search("[=≈]", "\n".join(lines)):
+        return []  # a diagram
+    if len(lines) == 1 and _is_no_chain(lines[0]):
+        return []
+    for line in lines:
+        if not re.match(r"\S| {2,}[-=≈+/] ", line):
+            raise UnreadableError(
+                f"a line that neither begins a chain nor goes on with one: {line}"
+            )
+    return [f"    {line}" for line in lines]
+
+
+def _is_no_chain(line: str) -> bool:
+    """Whether a line is a vector or a formula: nothing on it is said of numbers alone."""
+    return bool(LIST.search(line)) or all(map(_has_symbol, re.split("[=≈]", line)))
+
+
+def _has_symbol(side: str) -> bool:
+    return bool(re.search(r"[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹⁻]", FUNCTIONS.sub("", side)))
+
+
+# --- LaTeX mathematics ---------------------------------------------------------------------------
+
+
+def _display(latex: str) -> list[str]:
+    """The worked lines of one displayed piece of mathematics, a line each."""
+    if MATRIX.fullmatch(latex):
+        return []
+    if VECTOR_GOES_ON in latex:
+        latex = latex.replace(VECTOR_GOES_ON, r",\ ").replace(" &= ", " = ")
+        latex = latex.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
+    if environment := ENVIRONMENT.fullmatch(latex):
+        return _rows(environment["rows"])
+    if "\n" in latex or "&" in latex:
+        raise UnreadableError(latex)
+    line = plain(latex)
+    return [] if _is_no_chain(line) else [f"    {line}"]
+
+
+def _rows(rows: str) -> list[str]:
+    """Rows of an alignment; one that begins with a relation or further in goes on with the last."""
+    worked: list[str] = []
+    for row in re.split(r" \\\\\n", rows.removesuffix("\n")):
+        head, *rest = re.split(r"(?<!\\)& ", row)
+        if len(rest) != 1:
+            raise UnreadableError(row)
+        if head == "" and re.match(r"= |\\approx |\\quad [-+/] ", rest[0]):
+            if not worked:
+                raise UnreadableError(row)
+            worked.append(f"      {plain(rest[0]).strip()}")
+        else:
+            worked.append(f"    {_label(head)}{plain(rest[0])}")
+    return worked
+
+
+def _label(head: str) -> str:
+    r"""What stands in front of a chain: nothing, or \text{…:}\quad, whatever is in it."""
+    if not head:
+        return ""
+    inner, rest = _group(head, len(r"\text")) if head.startswith(r"\text{") else ("", "")
+    if not inner.endswith(":") or rest != r"\quad ":
+        raise UnreadableError(head)
+    return re.sub(r"[\\{}$]", "", inner) + " "
+
+
+def plain(latex: str) -> str:
+    """Mathematics in one line of plain text."""
+    spaced = re.sub(" +", " ", "".join(_pieces(latex)))
+    return spaced.replace(" ×", "×").replace("× ", "×").strip()
+
+
+def _pieces(rest: str) -> Iterator[str]:
+    while rest:
+        if power := re.match(r"\\times 10\^\{(-?[0-9]+)\}", rest):
+            rest = rest[power.end() :]
+            yield "×10" + power[1].translate(SUPERSCRIPTS)
+        elif command := re.match(r"\\(?:[A-Za-z]+|[,; ])", rest):
+            name, rest = command[0][1:], rest[command.end() :]
+            if name in ("text", "operatorname"):
+                inner, rest = _group(rest)
+                yield re.sub(r"[\\{}$]", "", inner)
+            elif name == "sqrt":
+                inner, rest = _group(rest)
+                yield f"√({plain(inner)})"
+            elif name == "frac":
+                over, rest = _group(rest)
+                under, rest = _group(rest)
+                yield f"({plain(over)}) / ({plain(under)})"
+            elif name in GREEK or name in SIGNS:
+                yield GREEK.get(name) or SIGNS[name]
+            else:
+                raise UnreadableError(f"\\{name}")
+        elif rest.startswith("^{2}"):
+            rest = rest.removeprefix("^{2}")
+            yield "²"
+        elif rest[0] in "^_":
+            inner, after = _group(rest, 1)
+            yield f"^({plain(inner)})" if rest[0] == "^" else f"_{plain(inner)}"
+            rest = after
+        elif rest[0] == "{":
+            inner, rest = _group(rest)
+            yield plain(inner)
+        elif re.match(r"[A-Za-z0-9.,()\[\] '=+/-]", rest):
+            yield "′" if rest[0] == "'" else rest[0]
+            rest = rest[1:]
+        else:
+            raise UnreadableError(rest)
+
+
+def _group(latex: str, at: int = 0) -> tuple[str, str]:
+    """What stands in the braces that open there, and what follows them."""
+    depth = 0
+    for found in re.finditer(r"\\.|[{}]", latex[at:]):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth == 0 and latex.startswith("{", at):
+            return latex[at + 1 : at + found.start()], latex[at + found.end() :]
+    raise UnreadableError(latex)

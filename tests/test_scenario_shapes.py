@@ -1,0 +1,246 @@
+"""Whether the parts of a scenario fit: one valid scenario, in which one thing is changed.
+
+A ‸ in a changed text stands where the problem is to be told, and is no part of the scenario.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tracer.errors import TracerError
+from tracer.scenario import bundled, load
+from tracer.scenario.loading import parse
+
+# Every width is another one: 3 tokens, d = 2, heads of d_k = 3 and 1, d_v = 4 and 1, d_ff = 6.
+VALID = """\
+title: Three words
+tokens: [a, b, c]
+token_ids: [7, 8, 9]
+features: [x, y]
+embeddings:
+  a: [1, 2]
+  b: [3, 4]
+  c: [5, 6]
+positions:
+  table:
+    - [0, 1]
+    - [1, 0]
+    - [1, 1]
+layers:
+  - attention:
+      heads:
+        - labels:
+            query: [q1, q2, q3]
+            key: [k1, k2, k3]
+            value: [v1, v2, v3, v4]
+          W_Q: [[1, 2, 3], [4, 5, 6]]
+          W_K: [[1, 3, 5], [2, 4, 6]]
+          W_V: [[1, 2, 3, 4], [5, 6, 7, 8]]
+          b_Q: [1, 2, 4]
+          b_K: [1, 2, 5]
+          b_V: [1, 2, 3, 6]
+        - W_Q: [[1], [2]]
+          W_K: [[3], [4]]
+          W_V: [[5], [6]]
+      W_O:
+        - [1, 2]
+        - [3, 4]
+        - [5, 6]
+        - [7, 8]
+        - [9, 0]
+      b_O: [1, 2]
+      norm: {gain: [1, 3], shift: [0, 3]}
+    ffn:
+      labels: [h1, h2, h3, h4, h5, h6]
+      W_1: [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]
+      b_1: [1, 2, 3, 4, 5, 7]
+      W_2: [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [11, 12]]
+      b_2: [1, 4]
+      norm: {gain: [1, 5], shift: [0, 5]}
+vocabulary: [p, q, r, s]
+unembedding:
+  W_U: [[1, 2, 3, 4], [5, 6, 7, 8]]
+  b_U: [1, 2, 3, 5]
+"""
+MARK = "‸"
+Changes = tuple[tuple[str, str], ...]
+
+
+def changed(changes: Changes) -> str:
+    """The valid scenario with texts replaced, each of which it has once."""
+    text = VALID
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def problems(text: str) -> list[str]:
+    """What is wrong with a scenario; nothing, if it can be read."""
+    try:
+        parse(text, "f.yaml")
+    except TracerError as error:
+        return [str(problem) for problem in error.problems]
+    return []
+
+
+def marked(text: str) -> tuple[str, list[str]]:
+    """A text without its marks, and the file:line:column of each of them."""
+    places = []
+    while MARK in text:
+        before, _, after = text.partition(MARK)
+        places.append(
+            f"f.yaml:{before.count(chr(10)) + 1}:{len(before.rpartition(chr(10))[2]) + 1}"
+        )
+        text = before + after
+    return text, places
+
+
+def test_the_valid_scenario_is_valid() -> None:
+    assert problems(VALID) == []
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_the_bundled_scenarios_are_valid(name: str) -> None:
+    assert load(name).scenario.tokens
+
+
+HEAD = "layer1.attention.head1"
+
+MISFITS: list[tuple[Changes, str]] = [
+    ((("token_ids: [7, 8, 9]", "‸token_ids: [7, 8]"),), "token_ids: 2 entries, expected 3"),
+    ((("features: [x, y]", "‸features: [x]"),), "features: 1 entry, expected 2"),
+    ((("features: [x, y]", "‸features: [x, y, z]"),), "features: 3 entries, expected 2"),
+    # embeddings
+    ((("  b: [3, 4]", "  ‸b: [3]"),), "embeddings.b: 1 number, expected 2"),
+    ((("  c: [5, 6]", "  ‸c: [5, 6, 7]"),), "embeddings.c: 3 numbers, expected 2"),
+    (
+        (("  b: [3, 4]", "  B: [3, 4]"), ("[a, b, c]", "[a, ‸b, c]")),
+        "tokens entry 2: no embedding for the token 'b'",
+    ),
+    (
+        (("  b: [3, 4]", "  bee: [3, 4]"), ("[a, b, c]", "[a, ‸be, c]")),
+        "tokens entry 2: no embedding for the token 'be'; did you mean 'bee'?",
+    ),
+    (
+        (
+            ("embeddings:\n", "‸embeddings: [[1, 2], [3, 4]]\n"),
+            ("  a: [1, 2]\n  b: [3, 4]\n  c: [5, 6]\n", ""),
+        ),
+        "embeddings: 2 rows, expected",
+    ),
+    (
+        (
+            ("embeddings:\n", "embeddings: [[1, 2], ‸[3], [5, 6]]\n"),
+            ("  a: [1, 2]\n  b: [3, 4]\n  c: [5, 6]\n", ""),
+        ),
+        "embeddings row 2: 1 number, expected 2",
+    ),
+    # positions
+    ((("    - [1, 1]\n", ""), ("  table:", "  ‸table:")), "positions.table: 2 rows, expected"),
+    ((("- [0, 1]", "- ‸[0]"),), "positions.table row 1: 1 column, expected 2"),
+    ((("- [1, 1]", "- ‸[1, 1, 1]"),), "positions.table row 3: 3 columns, expected 2"),
+    # attention
+    ((("[[1, 2, 3], [4, 5, 6]]", "[[1, 2, 3], ‸[4, 5]]"),), f"{HEAD}.W_Q row 2: 2 columns, expect"),
+    ((("W_Q: [[1, 2, 3], [4", "‸W_Q: [[1, 2, 3], [0, 0, 0], [4"),), f"{HEAD}.W_Q: 3 rows, expecte"),
+    ((("W_K: [[1, 3, 5], [2, 4, 6]]", "‸W_K: [[1, 3, 5]]"),), f"{HEAD}.W_K: 1 row, expected 2"),
+    ((("[2, 4, 6]", "‸[2, 4, 6, 8]"),), f"{HEAD}.W_K row 2: 4 columns, expected 3"),
+    ((("W_V: [[1, 2, 3, 4], ", "‸W_V: ["),), f"{HEAD}.W_V: 1 row, expected 2"),
+    ((("4], [5, 6, 7, 8]]\n          b", "4], ‸[5]]\n          b"),), f"{HEAD}.W_V row 2: 1 colu"),
+    ((("b_Q: [1, 2, 4]", "‸b_Q: [1, 2]"),), f"{HEAD}.b_Q: 2 numbers, expected 3"),
+    ((("b_K: [1, 2, 5]", "‸b_K: []"),), f"{HEAD}.b_K: 0 numbers, expected 3"),
+    ((("b_V: [1, 2, 3, 6]", "‸b_V: [1]"),), f"{HEAD}.b_V: 1 number, expected 4"),
+    ((("query: [q1, q2, q3]", "‸query: [q1]"),), f"{HEAD}.labels.query: 1 entry, expected 3"),
+    ((("key: [k1, k2, k3]", "‸key: [k1, k2]"),), f"{HEAD}.labels.key: 2 entries, expected 3"),
+    ((("value: [v1, v2, ", "‸value: ["),), f"{HEAD}.labels.value: 2 entries, expected 4"),
+    (
+        (("[[3], [4]]", "[[3], ‸[4, 5]]"),),
+        "layer1.attention.head2.W_K row 2: 2 columns, expected 1",
+    ),
+    ((("        - [9, 0]\n", ""), ("W_O:", "‸W_O:")), "layer1.attention.W_O: 4 rows, expected 5"),
+    ((("- [5, 6]", "- ‸[5, 6, 7]"),), "layer1.attention.W_O row 3: 3 columns, expected 2"),
+    ((("b_O: [1, 2]", "‸b_O: [1, 2, 3]"),), "layer1.attention.b_O: 3 numbers, expected 2"),
+    ((("gain: [1, 3]", "‸gain: [1]"),), "layer1.attention.norm.gain: 1 number, expected 2"),
+    ((("shift: [0, 3]", "‸shift: [0, 0, 3]"),), "layer1.attention.norm.shift: 3 numbers, expected"),
+    # FFN
+    ((("labels: [h1, h2, ", "‸labels: ["),), "layer1.ffn.labels: 4 entries, expected 6"),
+    ((("W_1: [[1, 2, 3, 4, 5, 6], [", "‸W_1: [["),), "layer1.ffn.W_1: 1 row, expected 2"),
+    ((("[7, 8, 9, 10, 11, 12]", "‸[7, 8, 9]"),), "layer1.ffn.W_1 row 2: 3 columns, expected 6"),
+    ((("b_1: [1, 2, ", "‸b_1: ["),), "layer1.ffn.b_1: 4 numbers, expected 6"),
+    ((("W_2: [[1, 2], ", "‸W_2: ["),), "layer1.ffn.W_2: 5 rows, expected 6"),
+    ((("[9, 10]", "‸[9]"),), "layer1.ffn.W_2 row 5: 1 column, expected 2"),
+    ((("b_2: [1, 4]", "‸b_2: [1]"),), "layer1.ffn.b_2: 1 number, expected 2"),
+    ((("gain: [1, 5]", "‸gain: [1]"),), "layer1.ffn.norm.gain: 1 number, expected 2"),
+    ((("shift: [0, 5]", "‸shift: []"),), "layer1.ffn.norm.shift: 0 numbers, expected 2"),
+    # output
+    ((("  W_U: [[1, 2, 3, 4], ", "  ‸W_U: ["),), "unembedding.W_U: 1 row, expected 2"),
+    (
+        (("  W_U: [[1, 2, 3, 4], [5, 6, 7, 8]]", "  W_U: [[1, 2, 3, 4], ‸[5, 6, 7]]"),),
+        "unembedding.W_U row 2: 3 columns, expected 4",
+    ),
+    (
+        (
+            ("W_U: [[1, 2, 3, 4], [5, 6, 7, 8]]", "W_U: [‸[], []]"),
+            ("  b_U: [1, 2, 3, 5]\n", ""),
+        ),
+        "unembedding.W_U row 1: an empty row",
+    ),
+    ((("b_U: [1, 2, ", "‸b_U: ["),), "unembedding.b_U: 2 numbers, expected 4"),
+]
+"""What is changed, and the beginning of what is told of it."""
+
+
+@pytest.mark.parametrize(("changes", "told"), MISFITS, ids=[told for _, told in MISFITS])
+def test_a_misfit_is_told_at_its_line(changes: Changes, told: str) -> None:
+    text, (place,) = marked(changed(changes))
+    (problem,) = problems(text)
+    assert problem.startswith(f"{place}: {told}")
+
+
+def test_the_vocabulary_is_counted_against_every_row() -> None:
+    change = ("[p, q, r, s]", "[p, q, r]"), ("W_U: [[1, 2, 3, 4], [", "W_U: [‸[1, 2, 3, 4], ‸[")
+    text, places = marked(changed(change))
+    assert [problem.partition(" (")[0] for problem in problems(text)] == [
+        f"{place}: unembedding.W_U row {row}: 4 columns, expected 3"
+        for row, place in enumerate(places, 1)
+    ]
+
+
+NARROW = "- [1]\n        - [3]\n        - [5]\n        - [7]\n        - [9]\n"
+
+
+def test_a_bias_needs_its_matrix() -> None:
+    w_o = VALID[VALID.index("      W_O:") : VALID.index("      b_O")]
+    text, (place,) = marked(changed(((w_o, "      residual: false\n"), ("b_O:", "‸b_O:"))))
+    assert f"{place}: layer1.attention.b_O: a bias without W_O" in problems(text)
+
+
+def test_an_embedding_has_numbers() -> None:
+    text, (place,) = marked(changed((("  a: [1, 2]", "  ‸a: []"),)))
+    assert problems(text)[0].startswith(f"{place}: embeddings.a: no numbers, expected")
+
+
+def test_a_residual_needs_as_many_outputs_as_inputs() -> None:
+    w_o = VALID[VALID.index("        - [1, 2]\n") : VALID.index("      b_O")]
+    changes = ((w_o, f"        {NARROW}"), ("b_O: [1, 2]", "b_O: [1]"))
+    text, (place, *_) = marked(changed((*changes, ("- attention:", "- ‸attention:"))))
+    assert any(p.startswith(f"{place}: layer1.attention: 1 output ") for p in problems(text))
+    without = changed((*changes, ("      b_O", "      residual: false\n      b_O")))
+    assert not any("layer1.attention: " in problem for problem in problems(without))
+    # What comes behind is counted against the one number that is left.
+    told = " ".join(problems(without))
+    assert "layer1.attention.norm.gain: 2 numbers, expected 1" in told
+    assert "layer1.ffn.W_1: 2 rows, expected 1" in told
+    assert "layer1.ffn: 2 outputs cannot be added to 1 input" in told
+
+
+def test_all_misfits_are_told_together_in_the_order_of_the_file() -> None:
+    changes = (
+        *(("token_ids: [7, 8, 9]", "‸token_ids: [7]"), ("  c: [5, 6]", "  ‸c: [5]")),
+        *(("- [1, 1]", "- ‸[1]"), ("key: [k1, k2, k3]", "‸key: []")),
+        *(("[2, 4, 6]", "‸[2]"), ("shift: [0, 3]", "‸shift: [0]"), ("[9, 10]", "‸[9]")),
+        ("b_U: [1, 2, 3, 5]", "‸b_U: [1]"),
+    )
+    text, places = marked(changed(changes))
+    assert [problem.split(": ")[0] for problem in problems(text)] == places
+    assert len(places) == len(changes)
