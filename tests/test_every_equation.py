@@ -32,11 +32,13 @@ def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) ->
     assert len(equations(text)) >= FEWEST_EQUATIONS
 
 
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("token", ["1", "3", "-"])
+OF_SYSTEMS = [("1", "line"), ("3", "step"), ("last", "never"), ("3", "never"), ("last", "line")]
+
+
+@pytest.mark.parametrize(("token", "carry"), OF_SYSTEMS)
 @pytest.mark.parametrize("scenario", ["pizza", "comics"])
 def test_bundled_systems(scenario: str, token: str, carry: str) -> None:
-    followed = () if token == "-" else ("--token", token)  # the last, unless one is named
+    followed = () if token == "last" else ("--token", token)
     text = printed("run", scenario, *followed, "--carry", carry)
     assert_true(text)
     assert len(equations(text)) >= FEWEST_EQUATIONS
@@ -48,15 +50,16 @@ COMMANDS = {
     "loss of a translation": ("loss", "pizza"),
     "loss": ("loss", "comics"),
     "loss of the last example": ("loss", "comics", "--example", "4"),
-    "turns": ("generate", "pizza", "--worked", "--max-tokens", "2"),
-    "turns with a cache": ("generate", "pizza", "--worked", "--kv-cache", "--max-tokens", "3"),
-    "drawn words": ("generate", "pizza", *DRAWN),
+    "drawn words": ("generate", "pizza", *DRAWN, "--max-tokens", "3"),
     "drawn words with a cache": ("generate", "pizza", *DRAWN, "--kv-cache", "--max-tokens", "3"),
     "without the mask": ("run", "alex", "--no-mask", "--token", "2"),
     "a padded sequence": ("run", "comics", "--sequence", "2"),
-    "a sequence of a batch": ("run", "comics", "--sequence", "3", "--token", "4"),
 }
-FEWEST_OF = {name: 4 if name.startswith("loss") else 20 for name in COMMANDS}
+LONG_COMMANDS = {
+    "step": ("generate", "pizza", "--worked", "--max-tokens", "2"),
+    "line": ("generate", "pizza", "--worked", "--kv-cache", "--max-tokens", "2"),
+    "never": ("generate", "pizza", "--worked", "--kv-cache", "--max-tokens", "2", *DRAWN),
+}
 
 
 @pytest.mark.parametrize("carry", CARRY_MODES)
@@ -64,7 +67,14 @@ FEWEST_OF = {name: 4 if name.startswith("loss") else 20 for name in COMMANDS}
 def test_other_commands(name: str, carry: str) -> None:
     text = printed(*COMMANDS[name], "--carry", carry)
     assert_true(text)
-    assert len(equations(text)) >= FEWEST_OF[name]
+    assert len(equations(text)) >= (4 if name.startswith("loss") else 20)
+
+
+@pytest.mark.parametrize("carry", LONG_COMMANDS)
+def test_worked_turns(carry: str) -> None:
+    text = printed(*LONG_COMMANDS[carry], "--carry", carry)
+    assert_true(text)
+    assert len(equations(text)) >= 2 * FEWEST_EQUATIONS
 
 
 @pytest.mark.parametrize("decimals", range(9))
@@ -105,7 +115,7 @@ OF_ONE_THAT_SPEAKS = (
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     scenario=scenarios(epsilons=("0.1",), speaks=True, max_layers=1, max_tokens=3),
     command=st.sampled_from(OF_ONE_THAT_SPEAKS),

@@ -26,7 +26,7 @@ ENOUGH = 200
 
 OTHER_COMMANDS = [
     ("loss", "pizza"),
-    ("generate", "pizza", "--max-tokens", "2", "--worked", "--kv-cache", "--seed", "1"),
+    ("generate", "pizza", "--max-tokens", "1", "--worked", "--kv-cache", "--seed", "1"),
     ("step", "softmax", "-s", "pizza", "--layer", "1", "--no-mask", "--token", "2"),
     ("step", "probabilities", "-s", "comics", "--decimals", "2", "--carry", "never"),
 ]

@@ -17,7 +17,7 @@ from tests.reference import reference
 
 UNMASKED = re.compile(r"(layer\d+\.attention\.head\d+)\.unmasked\.weights")
 
-few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def values(*arguments: str, stdin: str = "") -> dict[str, Any]:
@@ -33,7 +33,7 @@ def softmax(row: list[float]) -> list[float]:
 
 @pytest.mark.parametrize("carry", CARRY_MODES)
 @pytest.mark.parametrize(("scenario", "count"), [("alex", 2), ("science", 1), ("pizza", 4)])
-def test_the_weights_are_those_of_the_unmasked_scores(
+def test_weights_are_the_softmax_of_the_unmasked_scores(
     scenario: str, count: int, carry: str
 ) -> None:
     found = values(scenario, "--no-mask", "--carry", carry, "--decimals", "6")
