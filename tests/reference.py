@@ -98,7 +98,8 @@ def _embedding(scenario: Spec) -> Array:
 def _visible(scenario: Spec) -> Flags:
     """Which token sees which: itself and earlier ones, but none that only fills up."""
     filler = np.array([token == scenario.get("padding") for token in scenario["tokens"]])
-    return np.tri(len(filler), dtype=bool) & ~filler
+    visible: Flags = np.tri(len(filler), dtype=bool) & ~filler
+    return visible
 
 
 def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:

@@ -84,7 +84,7 @@ def test_any_number_of_decimals(scenario: str, carry: str, decimals: int) -> Non
     assert_true(printed("run", scenario, "--carry", carry, "--decimals", str(decimals)))
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scenario=scenarios(), width=st.sampled_from([40, 80, 200]), data=st.data())
 def test_random_scenarios(scenario: dict[str, object], width: int, data: st.DataObject) -> None:
     tokens = scenario["tokens"]

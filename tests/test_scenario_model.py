@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from tests.small_scenario import END, SMALL, problems, scenario
-from tracer.rounding import Carry, Digits, Rounding, Zeros
+from tracer.carry import Carry
+from tracer.rounding import Digits, Rounding, Zeros
 from tracer.scenario.model import Norm, Sinusoidal
 
 

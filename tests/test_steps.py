@@ -42,7 +42,8 @@ def test_a_stage_has_its_steps_and_no_parameters() -> None:
     addresses = {
         number: [step.output.address for step in stage.steps] for number, stage in by_number.items()
     }
-    assert addresses[2] == ["position.index", "position.div_term", "position.angle", "position"]
+    inner = ("index", "div_term", "angle", "sin", "cos")
+    assert addresses[2] == [*(f"position.{name}" for name in inner), "position"]
     place = "layer1.attention.head2"
     assert addresses[14] == [f"{place}.{name}" for name in ("dot", "d_k", "scale", "scores")]
     assert addresses[16] == [f"{place}.{name}" for name in ("exp", "exp_sum", "weights")]

@@ -137,8 +137,9 @@ def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
             assert found[f"{place}.weights"] == f"A{above}"
     # What each sub-layer hands on is x₁, x₂, …, each once and in this order.
     handed_on = [symbol for symbol in found.values() if re.fullmatch("x[₀-₉]+", symbol)]
-    sub_layers = sum(("attention" in layer) + ("ffn" in layer) for layer in spec["layers"])
-    assert handed_on == [f"x{'₀₁₂₃₄₅₆'[i]}" for i in range(1, sub_layers + 1)]
+    kinds = ("attention", "cross_attention", "ffn")
+    sub_layers = sum(kind in layer for layer in spec["layers"] for kind in kinds)
+    assert handed_on == [f"x{'₀₁₂₃₄₅₆₇₈₉'[i]}" for i in range(1, sub_layers + 1)]
 
 
 @pytest.mark.parametrize(

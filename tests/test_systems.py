@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from tests.command import printed, run, run_json
 from tests.random_scenarios import Scenario, scenarios, to_yaml
@@ -21,13 +21,7 @@ TOLERANCE = 1e-12
 LARGEST = 50
 """Beyond scores of this size float64, in which the reference is written, is not as good as that."""
 
-several = settings(
-    phases=[Phase.generate],
-    database=None,
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+several = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 some = settings(several, max_examples=10)
 
 

@@ -110,7 +110,7 @@ def test_number_text(number: str, expected: str) -> None:
         (Quotient(A, MINUS), "1.5 / (-0.5)"),
         (Quotient(TINY, TINY), "2.1×10⁻⁵ / (2.1×10⁻⁵)"),
         (Quotient(Sum((A, B)), Root(B)), "(1.5 + 2) / √2"),
-        (Quotient(Product((A, B)), C), "1.5×2 / 0.25"),
+        (Quotient(Product((A, B)), C), "(1.5×2) / 0.25"),
         (Quotient(A, Product((B, C))), "1.5 / (2×0.25)"),
         (Quotient(Quotient(A, B), C), "1.5 / 2 / 0.25"),
         (Quotient(A, Quotient(B, C)), "1.5 / (2 / 0.25)"),

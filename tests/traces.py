@@ -90,7 +90,7 @@ def worked(of: Trace, address: str, token: int) -> dict[str, str]:
 def formula_of(of: Trace, address: str) -> str | None:
     """The formula of a step, on one line."""
     chain = formula(steps(of)[address], symbols(of.steps))
-    return chain and chain_text(chain)
+    return chain_text(chain) if chain else None
 
 
 def chain_text(chain: Chain) -> str:
