@@ -13,7 +13,6 @@ from tracer.names import closest
 from tracer.weaving import Directive
 
 COMMANDS = ("run", "step", "loss", "generate", "tutorial", "value")
-WRITING = ("-o", "--output", "--figures")
 PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
 """The terminal that woven text is made for."""
 
@@ -29,17 +28,24 @@ def renderer(path: Path, app: Callable[..., object]) -> Callable[[Directive], st
         if command not in COMMANDS:
             message = f"no command {command!r} to weave{closest(command, COMMANDS)}"
             raise TracerError(Problem(message))
-        if any(argument.partition("=")[0] in WRITING for argument in arguments):
+        if any(_is_option(argument, "-o", "--output", "--figures") for argument in arguments):
             raise TracerError(Problem("a woven command writes no files"))
         if command == "value":
             return _output(app, path, [command, *arguments])
-        options = {argument.partition("=")[0] for argument in arguments}
-        if not {"-f", "--format"} & options:
+        formats = [argument for argument in arguments if _is_option(argument, "-f", "--format")]
+        if not formats:
             return _output(app, path, [command, "--format", "markdown", *arguments])
         written = _output(app, path, [command, *arguments])
-        return written if "markdown" in arguments else f"```text\n{written}\n```"
+        chosen = " ".join(arguments[arguments.index(formats[-1]) :][:2])
+        return written if "markdown" in chosen else f"```text\n{written}\n```"
 
     return render
+
+
+def _is_option(argument: str, short: str, *names: str) -> bool:
+    """Whether an argument is one of these options, its value attached or not: -ofile, -o file."""
+    attached = argument.startswith(short) and not argument.startswith("--")
+    return attached or argument.partition("=")[0] in names
 
 
 @contextlib.contextmanager

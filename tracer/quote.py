@@ -55,5 +55,8 @@ def _index(axis: Axis, label: str, address: str) -> int:
             return names.index(wanted)
     if wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
         return int(wanted) - 1
-    message = f"no {axis.name} {wanted!r}{closest(wanted, axis.labels)}"
+    names = distinct(axis.labels)
+    alike = [name for name, label in zip(names, axis.labels, strict=True) if label == wanted]
+    hint = f"; did you mean {' or '.join(map(repr, alike))}?" if alike else closest(wanted, names)
+    message = f"no {axis.name} {wanted!r}{hint}"
     raise TracerError(Problem(message, address=address))

@@ -32,7 +32,7 @@ LINE = 66
 UNCUT = 1000
 """Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
 
-LONGEST_NAME = 40
+LONGEST_NAME = 24
 
 SPACE = r" \; "
 
@@ -67,7 +67,6 @@ ESCAPES = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
     "…": r"\dots{}",
     "“": "``",
@@ -86,6 +85,9 @@ ESCAPES = {
     **{c: f"${command}$" for c, command in GREEK.items()},
 }
 """What means something else in LaTeX, or is no letter of its text fonts."""
+
+T1_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
+"""What the text fonts have beyond Latin-1."""
 
 SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
@@ -151,7 +153,7 @@ IN_FORMULAS, IN_LINES = LatexNotation(fractions=True), LatexNotation(fractions=F
 
 def render(document: Document, *, standalone: bool) -> str:
     """A document as a fragment to be included, or with all that pdflatex needs."""
-    title = [rf"\section*{{{name_latex(document.title)}}}"] if document.whole else []
+    title = [rf"\section*{{{_breakable(document.title)}}}"] if document.whole else []
     blocks = [*title, *map(_block, document.introduction)]
     for section in document.sections:
         number = "" if section.number is None else f"{section.number}. "
@@ -184,10 +186,10 @@ def vector(shown: Vector) -> str:
 def matrices(matrix: Matrix) -> list[str]:
     """A matrix with labels for rows and columns; in several where it is too wide for a line."""
     widths = [
-        max(len(_short(column)), *(len(number_text(row[j])) for row in matrix.cells)) + 2
+        max(_width(_short(column)), *(len(number_text(row[j])) for row in matrix.cells)) + 2
         for j, column in enumerate(matrix.columns)
     ]
-    stub = max(len(_short(row)) for row in matrix.rows) + 2
+    stub = max(_width(_short(row)) for row in matrix.rows) + 2
     return [_bmatrix(matrix, range(first, last)) for first, last in _fitting(widths, LINE - stub)]
 
 
@@ -204,8 +206,18 @@ def _character_or_index(part: str) -> str:
         sign = "_" if part[0] in SUBSCRIPTS else "^"
         return f"${sign}{{{part.translate(DIGITS)}}}$"
     return "".join(
-        ESCAPES.get(c) or (c if ord(c) < 0x180 else rf"\texttt{{U+{ord(c):04X}}}") for c in part
+        ESCAPES.get(c) or (c if _in_font(c) else rf"\texttt{{U+{ord(c):04X}}}") for c in part
     )
+
+
+def _in_font(c: str) -> bool:
+    return ord(c) < 0x100 or c in T1_LETTERS
+
+
+def _width(name: str) -> int:
+    """About how many letters wide a name is; a code point takes seven, a capital two."""
+    known = (c in ESCAPES or _in_font(c) or bool(INDICES.match(c)) for c in name)
+    return sum((2 if c.isupper() else 1) if k else 7 for c, k in zip(name, known, strict=True))
 
 
 def short_latex(name: str) -> str:
@@ -215,8 +227,10 @@ def short_latex(name: str) -> str:
 
 def _short(name: str) -> str:
     whole = name_text(name)
-    half = LONGEST_NAME // 2
-    return whole if len(whole) <= LONGEST_NAME else f"{whole[:half]}…{whole[-half:]}"
+    if _width(whole) <= LONGEST_NAME:
+        return whole
+    half = max(1, LONGEST_NAME // 2 * len(whole) // _width(whole))
+    return f"{whole[:half]}…{whole[-half:]}"
 
 
 def _block(block: Block) -> str:
@@ -246,7 +260,7 @@ def _inline(part: Inline) -> str:
         case str():
             return _words(part)
         case Name(name):
-            return name_latex(name)
+            return _breakable(name)
         case Percent(number):
             return rf"${IN_LINES.number(Number(trimmed(number.value * 100)))}$\,\%"
         case _:
@@ -271,7 +285,7 @@ def _lines(label: str | None, chain: Chain) -> list[str]:
     sides = list(zip(relations, chain.sides, strict=True))
     plain = [cut(relation + text(side), UNCUT) for relation, side in sides]
     latex = [cut(_relation(relation) + IN_LINES.write(side), UNCUT) for relation, side in sides]
-    start = 0 if label is None else len(_short(label)) + 2
+    start = 0 if label is None else _width(_short(label)) + 2
     head = "" if label is None else rf"\text{{{short_latex(label)}:}}\quad "
     written = []
     for number, row in enumerate(rows(plain, start, 4, LINE + start)):
@@ -328,17 +342,31 @@ def _folded(shown: Vector) -> str:
     return f"\\begin{{aligned}}\n{start} &= {joined}\n\\end{{aligned}}"
 
 
+def _broken(lines: Iterable[str]) -> str:
+    """Lines with a break between them; a [ or a * at their start is not the break's option."""
+    guarded = ("{}" + line if line.startswith(("[", "*")) else line for line in lines)
+    return " \\\\\n".join(guarded)
+
+
+def _breakable(name: str) -> str:
+    """A name that may be broken anywhere, if it is one long word."""
+    whole = name_text(name)
+    if max(map(_width, whole.split(" "))) <= LONGEST_NAME:
+        return name_latex(name)
+    return r"\allowbreak{}".join(map(name_latex, whole))
+
+
 def _table(table: Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
-    widths = [max(len(name_text(cell.text)) for cell in column) for column in columns]
+    widths = [max(_width(name_text(cell.text)) for cell in column) for column in columns]
     shares = (rf"p{{{0.9 * width / sum(widths):.3f}\textwidth}}" for width in widths)
     form = "l" * len(widths) if sum(widths) < LINE else "".join(shares)
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):
-        cells = [name_latex(cell.text) for cell in row]
+        cells = [_breakable(cell.text) for cell in row]
         marked = [rf"\textbf{{{cell}}}" for cell in cells] if i == table.marked else cells
         lines.append(" & ".join(marked))
-    body = " \\\\\n".join([head, *lines])
+    body = _broken([head, *lines])
     return f"\\begin{{longtable}}[l]{{{form}}}\n{body}\n\\end{{longtable}}"

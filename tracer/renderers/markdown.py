@@ -35,7 +35,7 @@ from tracer.working import Line
 WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
 
-MARKUP = re.compile(r"^[^\w\s]|[\\`*\[\]|<>$~@&]|(?<!\w)_|_(?!\w)|:(?=\S)|\.(?=[\s)]|$)")
+MARKUP = re.compile(r"^[^\w\s]|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|\.(?=[\s)]|$)")
 """What may mean something in Markdown, HTML or a table; as an entity it does not.
 
 W_Q and street-stall stay as they are: inside a word these signs mean nothing.
@@ -110,7 +110,7 @@ class _Page:
             case Percent(number):
                 return f"{number_text(Number(trimmed(number.value * 100)))} %"
             case _ if self.math:
-                return f"${latex.IN_FORMULAS.write(part)}$"
+                return f"${_for_katex(latex.IN_FORMULAS.write(part))}$"
             case _:
                 return escaped(text(part))
 
@@ -120,7 +120,14 @@ def _backslashed(found: re.Match[str]) -> str:
 
 
 def _display(mathematics: str) -> str:
-    return f"$$\n{mathematics}\n$$"
+    return f"$$\n{_for_katex(mathematics)}\n$$"
+
+
+def _for_katex(mathematics: str) -> str:
+    """What fonts of LaTeX lack, a page has: characters as they are."""
+    for command, sign in ((r"\textasciigrave{}", "`"), (r"\textvisiblespace{}", "␣")):
+        mathematics = mathematics.replace(command, sign)
+    return re.sub(r"\\texttt\{U\+([0-9A-F]+)\}", lambda m: chr(int(m[1], 16)), mathematics)
 
 
 def _fenced(lines: Sequence[str]) -> str:
