@@ -16,7 +16,7 @@ TOLERANCE = 1e-12
 LARGEST = 50
 SENTENCE = ["<START>", "Me", "gusta", "la", "pizza", "<END>"]
 
-few = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def test_the_translation_is_said_turn_by_turn() -> None:

@@ -126,8 +126,8 @@ def test_titles_in_markdown(title: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("__init__", marks=pytest.mark.xfail(strict=True, reason="read as emphasis")),
-        pytest.param("a #", marks=pytest.mark.xfail(strict=True, reason="closes the heading")),
+        "__init__",
+        "a #",
     ],
 )
 def test_names_that_are_lost_in_markdown(name: str) -> None:
@@ -161,6 +161,7 @@ PIECES = re.compile(
 
 def read_back(latex: str) -> str:
     """The name that LaTeX shows for an escaped one."""
+    latex = latex.replace(r"\allowbreak{}", "")
     read, at = "", 0
     while at < len(latex):
         found = PIECES.match(latex, at)

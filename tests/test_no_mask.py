@@ -17,7 +17,7 @@ from tests.reference import reference
 
 UNMASKED = re.compile(r"(layer\d+\.attention\.head\d+)\.unmasked\.weights")
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def values(*arguments: str, stdin: str = "") -> dict[str, Any]:

@@ -21,7 +21,7 @@ TOLERANCE = 1e-12
 LARGEST = 50
 """Beyond scores of this size float64, in which the reference is written, is not as good as that."""
 
-several = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+several = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 some = settings(several, max_examples=10)
 
 

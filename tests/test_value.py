@@ -72,7 +72,6 @@ def test_a_token_that_occurs_twice(asked: str) -> None:
     assert run("value", asked, "-s", "-", stdin=SCENARIO) == Ran(0, f"{TWICE[asked]}\n", "")
 
 
-@pytest.mark.xfail(strict=True, reason="the suggestion is the same ambiguous text")
 def test_a_token_that_occurs_twice_is_told_apart() -> None:
     ran = run("value", "embedding[a,y]", "-s", "-", stdin=SCENARIO)
     assert ran == Ran(2, "", "embedding: no token 'a'; did you mean 'a (1)' or 'a (3)'?\n")

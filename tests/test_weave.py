@@ -170,13 +170,11 @@ def test_a_command_that_fails(page: Path, command: str) -> None:
     assert refused(page, f"a\n{block(command)}").startswith(WRONG[command])
 
 
-@pytest.mark.xfail(strict=True, reason="an option's value may be attached to its letter")
 @pytest.mark.parametrize("command", ["run mine.yaml -oout.md", "step query -s mine.yaml -oout.md"])
 def test_a_command_that_writes_with_an_attached_value(page: Path, command: str) -> None:
     assert refused(page, block(command)) == "1: a woven command writes no files"
 
 
-@pytest.mark.xfail(strict=True, reason="the format may be attached to its option")
 @pytest.mark.parametrize("option", ["--format=markdown", "-fjson"])
 def test_a_format_that_is_attached(page: Path, option: str) -> None:
     text = woven(page, block(f"step query -s mine.yaml {option}"))

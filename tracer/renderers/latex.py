@@ -215,9 +215,9 @@ def _in_font(c: str) -> bool:
 
 
 def _width(name: str) -> int:
-    """About how many letters wide a name is; a code point takes seven, a capital two."""
+    """About how many letters wide a name is; a code point takes seven, a wide one two."""
     known = (c in ESCAPES or _in_font(c) or bool(INDICES.match(c)) for c in name)
-    return sum((2 if c.isupper() else 1) if k else 7 for c, k in zip(name, known, strict=True))
+    return sum((2 if c.isupper() or c in "mw" else 1) if k else 7 for c, k in zip(name, known, strict=True))
 
 
 def short_latex(name: str) -> str:
