@@ -88,7 +88,10 @@ def test_other_commands(command: tuple[str, ...], form: str) -> None:
 
 
 @several
-@given(scenario=scenarios(names=odd_tokens(), epsilons=("0.1",)), form=st.sampled_from([*FORMATS]))
+@given(
+    scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",)),
+    form=st.sampled_from([*FORMATS]),
+)
 def test_random_scenarios(scenario: Scenario, form: str) -> None:
     source = to_yaml(scenario)
     terminal = printed("tutorial", "-", "--format", "terminal", stdin=source)

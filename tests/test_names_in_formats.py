@@ -137,7 +137,7 @@ def test_names_that_are_lost_in_markdown(name: str) -> None:
 
 
 @several
-@given(scenario=scenarios(names=odd_tokens(), epsilons=("0.1",), max_layers=1))
+@given(scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",), max_layers=1))
 def test_random_scenarios_in_markdown(scenario: Scenario) -> None:
     assert_well_formed(printed("tutorial", "-", stdin=to_yaml(scenario)))
 
@@ -213,7 +213,7 @@ def test_names_in_latex(names: list[str]) -> None:
 
 
 @several
-@given(scenario=scenarios(names=odd_tokens(), epsilons=("0.1",), max_layers=1))
+@given(scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",), max_layers=1))
 def test_random_scenarios_in_latex(scenario: Scenario) -> None:
     latex = printed("tutorial", "-", "--format", "latex", stdin=to_yaml(scenario))
     assert_balanced(latex)

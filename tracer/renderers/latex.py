@@ -217,7 +217,8 @@ def _in_font(c: str) -> bool:
 def _width(name: str) -> int:
     """About how many letters wide a name is; a code point takes seven, a wide one two."""
     known = (c in ESCAPES or _in_font(c) or bool(INDICES.match(c)) for c in name)
-    return sum((2 if c.isupper() or c in "mw" else 1) if k else 7 for c, k in zip(name, known, strict=True))
+    sizes = (2 if c.isupper() or c in "mw" else 1 for c in name)
+    return sum(size if k else 7 for size, k in zip(sizes, known, strict=True))
 
 
 def short_latex(name: str) -> str:
@@ -360,8 +361,10 @@ def _table(table: Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
     widths = [max(_width(name_text(cell.text)) for cell in column) for column in columns]
-    shares = (rf"p{{{0.9 * width / sum(widths):.3f}\textwidth}}" for width in widths)
-    form = "l" * len(widths) if sum(widths) < LINE else "".join(shares)
+    capped = [min(width, LINE) for width in widths]
+    shares = (max(0.12, 0.85 * width / sum(capped)) for width in capped)
+    wide = "".join(rf"p{{{share:.3f}\textwidth}}" for share in shares)
+    form = "l" * len(widths) if sum(widths) < LINE else wide
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):
