@@ -22,7 +22,7 @@ def assert_true(text: str) -> None:
     assert false_equations(text) == []
 
 
-@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("width", [40, 80])
 @pytest.mark.parametrize("carry", CARRY_MODES)
 @pytest.mark.parametrize("token", ["1", "2", "3", "4"])
 @pytest.mark.parametrize("scenario", ["alex", "science"])
@@ -77,7 +77,7 @@ def test_worked_turns(carry: str) -> None:
     assert len(equations(text)) >= 2 * FEWEST_EQUATIONS
 
 
-@pytest.mark.parametrize("decimals", range(9))
+@pytest.mark.parametrize("decimals", [0, 1, 2, 5, 8])
 @pytest.mark.parametrize("carry", CARRY_MODES)
 @pytest.mark.parametrize("scenario", ["alex", "science"])
 def test_any_number_of_decimals(scenario: str, carry: str, decimals: int) -> None:

@@ -35,7 +35,7 @@ every_format = pytest.mark.parametrize("form", FORMATS)
 several = settings(
     phases=[Phase.generate],
     database=None,
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -139,6 +139,10 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> Value:
     features = Axis("feature", scenario.features or numbered("d", 0, width))
     x = tape.given("embedding", scenario.embedding[first:], (tokens, features))
     positions = scenario.positions
+    if "position" in tape.pinned:
+        # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
+        p = tape.given("position", scenario.embedding[first:], (tokens, features))
+        return tape.record("input", Add(), x, p)
     if positions is None:
         return tape.record("input", Copy(), x)
     if positions.sinusoidal:

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 Part: TypeAlias = Callable[[Array], Array]
 
+NOISE = Decimal("1e-40")
+"""Numbers are computed to 50 digits: a sum that is this much smaller than its terms is 0."""
+
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -35,6 +38,11 @@ Axes: TypeAlias = tuple[Axis, ...]
 def numbered(letter: str, start: int, number: int) -> tuple[str, ...]:
     """`d₀ d₁ d₂`, `h₁ h₂ h₃`: the labels of dimensions that the scenario does not name."""
     return tuple(letter + str(start + i).translate(SUBSCRIPTS) for i in range(number))
+
+
+def settled(total: Array, size: Array) -> Array:
+    """Sums, 0 where what is left is only the error in the last digits of terms of this size."""
+    return np.where(abs(total) < size * NOISE, np.array(Decimal(0), object), total)
 
 
 def decimals(floats: Array) -> Array:
@@ -148,7 +156,7 @@ class Add(_SameAxes):
 
     def result(self, a: Array, b: Array, *, part: Part) -> Array:
         """Shape of a."""
-        return a + b
+        return settled(a + b, abs(a) + abs(b))
 
 
 @dataclass(frozen=True)
@@ -160,7 +168,7 @@ class Subtract(_SameAxes):
     def result(self, a: Array, b: Array, *, part: Part) -> Array:
         """Shape of a."""
         column = b[:, np.newaxis]
-        return a - column
+        return settled(a - column, abs(a) + abs(column))
 
 
 @dataclass(frozen=True)
@@ -172,7 +180,8 @@ class MatMul:
     def result(self, x: Array, w: Array, *bias: Array, part: Part) -> Array:
         """The products one by one, since a pencil rounds each of them."""
         products = part(x[:, :, np.newaxis] * w[np.newaxis, :, :])
-        return sum(bias, products.sum(axis=1))
+        size = sum(map(abs, bias), abs(products).sum(axis=1))
+        return settled(sum(bias, products.sum(axis=1)), size)
 
     def axes(self, x: Axes, w: Axes, *bias: Axes) -> Axes:
         """Rows of x, columns of W."""
@@ -228,7 +237,7 @@ class Share(_SameAxes):
 
     def result(self, a: Array, total: Array, *, part: Part) -> Array:
         """Shape of a."""
-        divisors = [row_sum or Decimal(1) for row_sum in total]
+        divisors = [s if s or any(row) else Decimal(1) for s, row in zip(total, a, strict=True)]
         return np.asarray(a / np.array(divisors, object)[:, np.newaxis])
 
 
@@ -280,7 +289,7 @@ class Total(_RowAxes):
 
     def result(self, a: Array, *, part: Part) -> Array:
         """Shape of a."""
-        return np.asarray(a.sum(axis=1))
+        return settled(a.sum(axis=1), abs(a).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -326,9 +335,15 @@ class Surprise:
         return (Axis("target", self.targets),)
 
     def result(self, p: Array, *, part: Part) -> Array:
-        """Natural logarithms."""
-        right = zip(p, self.columns, strict=True)
-        return np.array([Decimal(0) if j is None else -row[j].ln() for row, j in right], object)
+        """Natural logarithms.
+
+        Raises:
+            decimal.Overflow: a right word has the probability 0, whose logarithm has no bound.
+        """
+        pairs = list(zip(p, self.columns, strict=True))
+        if any(j is not None and not row[j] for row, j in pairs):
+            raise Overflow
+        return np.array([Decimal(0) if j is None else -row[j].ln() for row, j in pairs], object)
 
 
 @dataclass(frozen=True)

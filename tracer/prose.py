@@ -265,6 +265,8 @@ def goal(stage: Stage, told: Told) -> Sentence:
                 *(*GOALS["mask"], " So does the score of “", Name(told.padding), "”, which only "),
                 "fills up the sequence.",
             )
+        case "concat" if len(last.inputs) == 1:
+            return ("There is only one head: its output goes on as it is.",)
         case "concat":
             return ("The outputs of the heads stand side by side, one long row for each token.",)
         case "projection" if copied:

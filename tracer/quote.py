@@ -53,7 +53,7 @@ def _index(axis: Axis, label: str, address: str) -> int:
     for names in (distinct(axis.labels), axis.labels):
         if names.count(wanted) == 1:
             return names.index(wanted)
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
+    if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
         return int(wanted) - 1
     names = distinct(axis.labels)
     alike = [name for name, label in zip(names, axis.labels, strict=True) if label == wanted]

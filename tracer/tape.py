@@ -14,7 +14,7 @@ import numpy as np
 from tracer.carry import Carry
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
-from tracer.operations import Array, Axes, Given, Operation, Part
+from tracer.operations import Append, Array, Axes, Given, Normalize, Operation, Part
 from tracer.rounding import Digits, Rounding, round_half_away
 
 PRECISION = 50
@@ -31,12 +31,16 @@ STEP_ENDS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A labelled array of Decimals; `given` numbers are printed as they were typed."""
+    """A labelled array of Decimals.
+
+    `given` numbers are printed as they were typed, `rounded` ones with the digits they have.
+    """
 
     address: str
     array: Array
     axes: Axes
     given: bool = False
+    rounded: bool = False
 
     @property
     def per_token(self) -> bool:
@@ -98,10 +102,13 @@ class Tape:
 
     def _pinned(self, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""
-        if address not in self.pinned:
+        if address not in self.pinned or address in _WORDS:
             return None
         array = np.array(self.pinned[address], dtype=object)
         expected = tuple(len(axis.labels) for axis in axes)
+        if any(isinstance(entry, tuple) for entry in array.flat):
+            self.problems.append(Problem("given as rows of different lengths", address=address))
+            return None
         if array.shape == expected:
             return Value(address, array, axes, given=True)
         message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
@@ -125,12 +132,17 @@ class Tape:
             with decimal.localcontext(prec=PRECISION):
                 result = operation.result(*arrays, part=self._part(address))
         except (decimal.DivisionByZero, decimal.InvalidOperation):
-            raise TracerError(Problem(_DIVISION_BY_ZERO, address=address)) from None
+            message = _ZERO_DEVIATION if isinstance(operation, Normalize) else _UNDEFINED
+            raise TracerError(Problem(message, address=address)) from None
         except decimal.Overflow:
             raise TracerError(Problem("too large a number to work with", address=address)) from None
-        if self._rounds_here(address):
+        # What an earlier trace computed is taken over as it is.
+        reused = isinstance(operation, Append) or (inputs[:1] and inputs[0].address == address)
+        rounds = not reused and self._rounds_here(address)
+        if rounds:
             result = _rounded(result, self.rounding.digits_for(address))
-        value = Value(address, result, axes)
+        rounded = rounds or bool(reused and all(value.rounded for value in inputs))
+        value = Value(address, result, axes, rounded=rounded)
         self.steps.append(Step(operation, inputs, value))
         return value
 
@@ -162,10 +174,11 @@ class Tape:
         return lambda array: _rounded(array, digits)
 
 
-_WORDS = ("tokens", "prediction")
+_WORDS = ("tokens", "prediction", "loss.target", "sampling.word")
 """Addresses of words; only numbers can be pinned."""
 
-_DIVISION_BY_ZERO = "a division by zero: all numbers of the row are equal, so σ is 0; set epsilon"
+_ZERO_DEVIATION = "a division by zero: all numbers of the row are equal, so σ is 0; set epsilon"
+_UNDEFINED = "no result: a division by zero, or the root or logarithm of a negative number"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TypeAlias, assert_never
 
 from tracer.carry import Carry
+from tracer.errors import Problem, TracerError
 from tracer.expression import (
     Call,
     Chain,
@@ -162,14 +163,17 @@ class Writer:
                     if isinstance(right, Number)
                 ):
                     return chain
-        raise AssertionError(f"no true line for {step.output.address}{list(index)}")
+        message = "no line with so few digits that a person would read them is true"
+        raise TracerError(Problem(message, address=step.output.address))
 
     def number(self, of: Value, index: Index, guard: int = 0) -> Number:
         """An entry as it is printed: as typed, or rounded to its digits and `guard` more."""
         exact: Decimal = of.array[index]
         if of.given or not exact.is_finite():
             return Number(exact)
-        places = self.rounding.digits_for(of.address).places(exact)
+        # A number that was rounded keeps its digits: rounded again, 0.050 would become 0.1.
+        digits = self.rounding.digits_for(of.address)
+        places = Number(exact).places if of.rounded else digits.places(exact)
         if guard:
             # No digits beyond those that the number has.
             places = max(places, min(places + guard, Number(trimmed(exact)).places))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -127,7 +128,13 @@ def _for_katex(mathematics: str) -> str:
     """What fonts of LaTeX lack, a page has: characters as they are."""
     for command, sign in ((r"\textasciigrave{}", "`"), (r"\textvisiblespace{}", "␣")):
         mathematics = mathematics.replace(command, sign)
-    return re.sub(r"\\texttt\{U\+([0-9A-F]+)\}", lambda m: chr(int(m[1], 16)), mathematics)
+    return re.sub(r"\\texttt\{U\+([0-9A-F]+)\}", _sign_for_katex, mathematics)
+
+
+def _sign_for_katex(code_point: re.Match[str]) -> str:
+    """KaTeX does not know every accent."""
+    sign = chr(int(code_point[1], 16))
+    return code_point[0] if unicodedata.combining(sign) else sign
 
 
 def _fenced(lines: Sequence[str]) -> str:
