@@ -5,6 +5,8 @@ The parser of `truth` shares no code with the program.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -93,7 +95,7 @@ def test_random_scenarios(scenario: dict[str, object], width: int, data: st.Data
     ran = run("run", "-", "--token", str(token), width=width, stdin=to_yaml(scenario))
     if ran.exit_code:
         # A row of equal numbers and an epsilon of 0: there is no LayerNorm.
-        assert "a division by zero" in ran.stderr
+        assert re.search("a division by zero|too large a number", ran.stderr)
         return
     assert_true(ran.stdout)
 

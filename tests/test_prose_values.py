@@ -74,7 +74,7 @@ def test_sentences_agree_with_the_values(spec: dict[str, Any], data: st.DataObje
     token = data.draw(st.integers(0, len(tokens) - 1))
     ran = run("run", "-", "--token", str(token + 1), width=WIDE, stdin=yaml)
     if ran.exit_code:
-        assert "a division by zero" in ran.stderr
+        assert re.search("a division by zero|too large a number", ran.stderr)
         reject()
     assert not re.search(r"[{}<>]|None|Decimal|Number\(|Name\(", ran.stdout)
     prose = [line for line in ran.stdout.split("\n")[1:] if re.match(r"[^ \d]|\d+ ", line)]
