@@ -22,10 +22,10 @@ from tests.traces import (
     traced_or_rejected,
     values,
 )
-from tracer.carry import Carry
-from tracer.operations import Given
-from tracer.rounding import Digits
-from tracer.tape import PRECISION, Step
+from tracer.scenario.carry import Carry
+from tracer.decoder.operations import Given
+from tracer.scenario.rounding import Digits
+from tracer.decoder.tape import PRECISION, Step
 
 some = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.traces import numbers, steps, traced, values
-from tracer.decoder import trace
+from tracer.decoder.forward import trace
 from tracer.scenario import load
 
 HEAD = (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracer.expression import (
+from tracer.lesson.expression import (
     Brackets,
     Call,
     Difference,

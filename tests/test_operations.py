@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.traces import array
-from tracer.operations import (
+from tracer.decoder.operations import (
     Add,
     ArgMax,
     Array,

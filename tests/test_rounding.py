@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tracer.rounding import Digits, Rounding, Zeros, round_half_away, trimmed
+from tracer.scenario.rounding import Digits, Rounding, Zeros, round_half_away, trimmed
 
 THREE, NONE = Digits(decimals=3), Digits(decimals=0)
 

@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from tests.small_scenario import END, SMALL, problems, scenario
-from tracer.carry import Carry
-from tracer.rounding import Digits, Rounding, Zeros
+from tracer.scenario.carry import Carry
+from tracer.scenario.rounding import Digits, Rounding, Zeros
 from tracer.scenario.model import Norm, Sinusoidal
 
 

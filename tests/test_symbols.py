@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.random_scenarios import scenarios
 from tests.traces import bundled, traced, traced_or_rejected
-from tracer.decoder import Trace
+from tracer.decoder.forward import Trace
 from tracer.renderers.text import text
-from tracer.symbols import role, symbols
+from tracer.lesson.symbols import role, symbols
 
 
 def named(ran: Trace) -> dict[str, str]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.random_scenarios import odd_tokens
 from tests.truth import equations, falsehood
-from tracer.expression import (
+from tracer.lesson.expression import (
     Brackets,
     Call,
     Difference,

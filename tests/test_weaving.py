@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracer.errors import Problem, TracerError
-from tracer.weaving import Directive, difference, weave
+from tracer.weave.marks import Directive, difference, weave
 
 START = "<!-- decoder-trace: step a -->"
 END = "<!-- /decoder-trace -->"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.traces import bundled, formula_of, traced, worked
-from tracer.carry import Carry
+from tracer.scenario.carry import Carry
 
 HEAD_1 = "layer1.attention.head1"
 

@@ -16,8 +16,8 @@ from tests.command import printed
 from tests.random_scenarios import scenarios
 from tests.traces import is_short, traced, traced_or_rejected, worked, writer
 from tests.truth import false_equations, unreadable
-from tracer.expression import Expression, Number
-from tracer.operations import (
+from tracer.lesson.expression import Expression, Number
+from tracer.decoder.operations import (
     Divide,
     DivTerm,
     Dot,
@@ -28,8 +28,8 @@ from tracer.operations import (
     Square,
     SquareRoot,
 )
-from tracer.tape import Step
-from tracer.working import Unworked, Writer
+from tracer.decoder.tape import Step
+from tracer.lesson.lines import Unworked, Writer
 
 TYPED = """
 title: typed numbers

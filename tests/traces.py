@@ -11,18 +11,18 @@ from hypothesis import reject
 from numpy.typing import NDArray
 
 from tests.random_scenarios import to_yaml
-from tracer.carry import Carry
-from tracer.decoder import Trace, trace
+from tracer.scenario.carry import Carry
+from tracer.decoder.forward import Trace, trace
 from tracer.errors import TracerError
-from tracer.expression import Chain
-from tracer.formulas import formula
+from tracer.lesson.expression import Chain
+from tracer.lesson.formulas import formula
 from tracer.renderers.text import text
-from tracer.rounding import Digits
+from tracer.scenario.rounding import Digits
 from tracer.scenario import load
 from tracer.scenario.loading import parse
-from tracer.symbols import symbols
-from tracer.tape import Step, Value
-from tracer.working import Writer
+from tracer.lesson.symbols import symbols
+from tracer.decoder.tape import Step, Value
+from tracer.lesson.lines import Writer
 
 
 def bundled(name: str, carry: Carry | None = None) -> Trace:

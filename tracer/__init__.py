@@ -1,3 +1,19 @@
 """Worked calculations of a transformer decoder in which every printed equation is true."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracer.library import explain, load, render, trace
+
 __version__ = "0.1.0"
+
+__all__ = ["__version__", "explain", "load", "render", "trace"]
+
+
+def __getattr__(name: str) -> Any:
+    """The library, imported when it is used: the command line starts without it."""
+    if name in __all__:
+        from tracer import library
+
+        return getattr(library, name)
+    raise AttributeError(f"module 'tracer' has no attribute {name!r}")

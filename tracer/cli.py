@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import signal
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated
 
 import typer
 
 from tracer import __version__
 from tracer.errors import Problem, TracerError
-from tracer.options import (
-    CarryMode,
-    Decimals,
-    Figures,
-    Format,
-    Formatted,
-    Given,
-    Head,
-    Layer,
-    Math,
-    NoMask,
-    Output,
-    Scenario,
-    ScenarioOption,
-    Sequence,
-    Standalone,
-    Style,
-    Token,
-)
-
-if TYPE_CHECKING:
-    from tracer.decoder import Trace
-    from tracer.document import Document
-    from tracer.scenario import Loaded
-    from tracer.tape import Step
-
-DEFAULT_SCENARIO = "alex"
+from tracer.options import PAGE, asks, request
+from tracer.renderers import Format
+from tracer.request import Request
 
 app = typer.Typer(
     name="decoder-trace",
@@ -51,186 +29,55 @@ app = typer.Typer(
 
 
 @app.command()
-def run(
-    scenario: Scenario,
-    token: Token = None,
-    layer: Layer = None,
-    head: Head = None,
-    sequence: Sequence = None,
-    no_mask: NoMask = False,
-    given: Given = None,
-    format: Formatted = Format.TERMINAL,
-    math: Math = False,
-    standalone: Standalone = False,
-    figures: Figures = None,
-    output: Output = None,
-    decimals: Decimals = None,
-    carry: CarryMode = None,
-) -> None:
+@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
+def run(request: Request) -> None:
     """Every step of the forward pass, worked for one token: the last, unless --token is given."""
-    from tracer.request import load_as, of_batch
-
-    with _told_problems():
-        loaded = of_batch(load_as(scenario, decimals, carry, given), sequence)
-        style = Style(format, math, standalone, figures, output)
-        _forward_pass(loaded, None, token, layer, head, no_mask, style)
+    _show(request)
 
 
 @app.command()
-def step(
-    name: Annotated[str, typer.Argument(help="A step, a group of steps, or an address.")],
-    scenario: ScenarioOption = DEFAULT_SCENARIO,
-    token: Token = None,
-    layer: Layer = None,
-    head: Head = None,
-    sequence: Sequence = None,
-    no_mask: NoMask = False,
-    given: Given = None,
-    format: Formatted = Format.TERMINAL,
-    math: Math = False,
-    standalone: Standalone = False,
-    figures: Figures = None,
-    output: Output = None,
-    decimals: Decimals = None,
-    carry: CarryMode = None,
-) -> None:
+@asks("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
+def step(request: Request) -> None:
     """One step of a scenario, or a group of steps: attention, softmax, ffn, norm, logits …"""
-    from tracer.request import load_as, of_batch
-
-    with _told_problems():
-        loaded = of_batch(load_as(scenario, decimals, carry, given), sequence)
-        style = Style(format, math, standalone, figures, output)
-        _forward_pass(loaded, name, token, layer, head, no_mask, style)
+    _show(request)
 
 
 @app.command()
-def loss(
-    scenario: Scenario,
-    example: Annotated[
-        int | None, typer.Option(help="The training example, if there are several.", min=1)
-    ] = None,
-    given: Given = None,
-    format: Formatted = Format.TERMINAL,
-    math: Math = False,
-    standalone: Standalone = False,
-    figures: Figures = None,
-    output: Output = None,
-    decimals: Decimals = None,
-    carry: CarryMode = None,
-) -> None:
+@asks("ENTRY", "scenario", "depth", "sequence", "given", *PAGE)
+def why(request: Request) -> None:
+    """One number, and the worked lines of every number it came from, back to what was typed."""
+    _show(request)
+
+
+@app.command()
+@asks("ENTRY", "scenario", "given", "decimals", "carry")
+def value(request: Request) -> None:
+    """One number, as it is printed, for a sentence of your own; add `as percent` if wanted."""
+    _show(request)
+
+
+@app.command()
+@asks("SCENARIO", "example", "given", *PAGE)
+def loss(request: Request) -> None:
     """The training pass: all positions at once, predictions beside targets, cross-entropy."""
-    from tracer.lesson import training_pass
-    from tracer.request import example_of, load_as, traced
+    _show(request)
 
-    with _told_problems():
-        loaded = example_of(load_as(scenario, decimals, carry, given), example)
-        trace = traced(loaded, loss=True)
-        if format is Format.JSON:
-            _print_json(trace, output)
-        else:
-            _print(training_pass(trace), Style(format, math, standalone, figures, output))
+
+DRAWING = ("temperature", "top_k", "top_p", "seed")
 
 
 @app.command()
-def generate(
-    scenario: Scenario,
-    start: Annotated[
-        list[str] | None, typer.Option(help="A token to begin with; several, one after the other.")
-    ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The most words to add.", min=1)] = None,
-    worked: Annotated[bool, typer.Option("--worked", help="Every step of each turn.")] = False,
-    kv_cache: Annotated[
-        bool, typer.Option("--kv-cache", help="Compute only the new token's row in each turn.")
-    ] = False,
-    temperature: Annotated[
-        float | None, typer.Option(help="Draw words, from logits divided by this.")
-    ] = None,
-    top_k: Annotated[int | None, typer.Option(help="Draw among the k likeliest.", min=1)] = None,
-    top_p: Annotated[
-        float | None, typer.Option(help="Draw among the likeliest that together reach p.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Draw words; the same seed, the same.")] = None,
-    format: Formatted = Format.TERMINAL,
-    math: Math = False,
-    standalone: Standalone = False,
-    figures: Figures = None,
-    output: Output = None,
-    decimals: Decimals = None,
-    carry: CarryMode = None,
-) -> None:
+@asks("SCENARIO", "start", "max_tokens", "worked", "kv_cache", *DRAWING, *PAGE)
+def generate(request: Request) -> None:
     """Generate a text, one turn at a time: the most probable word, unless words are drawn."""
-    from tracer.generation import choice, generate
-    from tracer.lesson import generated_text
-    from tracer.request import load_as
-
-    with _told_problems():
-        loaded = load_as(scenario, decimals, carry, [])
-        beginning = loaded.scenario.generation
-        generated = generate(
-            loaded.name,
-            loaded.scenario,
-            start=start or [beginning.start or loaded.scenario.tokens[0]],
-            most=max_tokens or beginning.max_tokens,
-            choice=choice(seed, temperature, top_k, top_p),
-            cached=kv_cache,
-        )
-        if format is Format.JSON:
-            from tracer.renderers import as_json
-
-            _write(as_json.generated(generated, worked=worked), output)
-        else:
-            document = generated_text(generated, worked=worked)
-            _print(document, Style(format, math, standalone, figures, output))
+    _show(request)
 
 
 @app.command()
-def tutorial(
-    scenario: Scenario,
-    token: Token = None,
-    given: Given = None,
-    format: Formatted = Format.MARKDOWN,
-    math: Math = False,
-    standalone: Standalone = False,
-    figures: Figures = None,
-    output: Output = None,
-    decimals: Decimals = None,
-    carry: CarryMode = None,
-) -> None:
+@asks("SCENARIO", "token", "given", *PAGE, format=Format.MARKDOWN)
+def tutorial(request: Request) -> None:
     """The complete text for a scenario: the question, every step, a summary, the pipeline."""
-    from tracer.lesson import tutorial as lesson
-    from tracer.request import load_as, position_of, traced
-
-    with _told_problems():
-        trace = traced(load_as(scenario, decimals, carry, given))
-        if format is Format.JSON:
-            _print_json(trace, output)
-            return
-        position = len(trace.tokens) - 1 if token is None else position_of(token, trace.tokens)
-        document = lesson(trace, position)
-        _print(document, Style(format, math, standalone, figures, output))
-
-
-@app.command()
-def value(
-    which: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="ADDRESS[ROW,COLUMN] [as percent]",
-            help="layer1.attention.head1.weights[Alex,Frank]; rows and columns by label or number.",
-        ),
-    ],
-    scenario: ScenarioOption = DEFAULT_SCENARIO,
-    given: Given = None,
-    decimals: Decimals = None,
-    carry: CarryMode = None,
-) -> None:
-    """One number, as it is printed: for a sentence of your own."""
-    from tracer.quote import quoted
-    from tracer.request import load_as, traced
-
-    with _told_problems():
-        trace = traced(load_as(scenario, decimals, carry, given))
-        typer.echo(quoted(trace, which))
+    _show(request)
 
 
 @app.command()
@@ -241,35 +88,24 @@ def weave(
     ] = False,
 ) -> None:
     """Refresh the marked blocks and numbers in your own Markdown; all else stays as it is."""
-    from tracer.directives import renderer
-    from tracer.files import read, replace
-    from tracer.weaving import difference, weave
+    from tracer.files import replace
+    from tracer.weave.files import stale
 
     with _told_problems():
-        found = [(path, read(path)) for path in files]
-        problems: list[Problem] = []
-        woven: list[tuple[Path, str, str]] = []
-        for path, text in found:
-            try:
-                woven.append((path, text, weave(text, str(path), renderer(path, app))))
-            except TracerError as error:
-                problems += error.problems
-        if problems:
-            raise TracerError(*problems)
-        stale = [(path, old, new) for path, old, new in woven if old != new]
-        for path, old, new in stale:
+        found = stale(files, _asked)
+        for file in found:
             if check:
-                sys.stdout.write(difference(old, new, str(path)))
+                sys.stdout.write(file.difference)
             else:
-                replace(path, new)
-        if check and stale:
+                replace(file.path, file.woven)
+        if check and found:
             raise typer.Exit(1)
 
 
 @app.command()
 def scenarios() -> None:
     """The scenarios that come with the program."""
-    from tracer.scenario import bundled, load
+    from tracer.scenario.loading import bundled, load
 
     with _told_problems():
         found = {name: load(str(path)).scenario for name, path in bundled().items()}
@@ -300,82 +136,47 @@ def _prepare_streams() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-class _told_problems:  # noqa: N801  # used as a function is
-    """Turns bad input into a line per problem on standard error, and exit code 2."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if isinstance(error, TracerError):
-            _fail(error)
-
-
-def _fail(error: TracerError) -> NoReturn:
-    for problem in error.problems:
-        typer.echo(str(problem), err=True)
-    raise typer.Exit(2)
+@contextlib.contextmanager
+def _told_problems() -> Iterator[None]:
+    """Bad input is a line per problem on standard error, and exit code 2."""
+    try:
+        yield
+    except TracerError as error:
+        for problem in error.problems:
+            typer.echo(str(problem), err=True)
+        raise typer.Exit(2) from None
 
 
-def _forward_pass(
-    loaded: Loaded,
-    name: str | None,
-    token: str | None,
-    layer: int | None,
-    head: int | None,
-    no_mask: bool,
-    style: Style,
-) -> None:
-    """Show the chosen steps."""
-    from tracer.lesson import forward_pass
-    from tracer.request import position_of, traced
-    from tracer.steps import select, stages
+def _show(request: Request) -> None:
+    """Print the answer, or write it to a file without colour; and its pictures to theirs."""
+    from tracer import files
+    from tracer.pipeline import answer, pictures, rendered
 
-    trace = traced(loaded, unmasked=no_mask)
-    chosen = select(stages(trace.steps), name, layer, head)
-    position = None if token is None else position_of(token, trace.tokens)
-    if style.format is Format.JSON:
-        whole = name is None and layer is None and head is None
-        steps = None if whole else [step for stage in chosen for step in stage.steps]
-        _print_json(trace, style.output, steps, position)
-    else:
-        followed = len(trace.tokens) - 1 if position is None else position
-        _print(forward_pass(trace, chosen, followed, whole=name is None), style)
+    with _told_problems():
+        answered = answer(request)
+        for path, picture in pictures(request, answered).items():
+            files.replace(path, picture, create_folder=True)
+        if request.output is not None:
+            files.replace(request.output, rendered(request, answered))
+        elif isinstance(answered, str) or request.format is not Format.TERMINAL:
+            sys.stdout.write(rendered(request, answered))
+        else:
+            from tracer.renderers import terminal
+
+            terminal.show(answered)
 
 
-def _print(document: Document, style: Style) -> None:
-    """Print a document, or write it to a file without colour; and its pictures to theirs."""
-    if style.figures:
-        from tracer import files
-        from tracer.renderers import svg
+def _asked(words: Sequence[str]) -> Request:
+    """A command in words as the command line understands it, without running it.
 
-        for name, picture in svg.figures(document).items():
-            files.replace(style.figures / name, picture, create_folder=True)
-    if style.format is Format.TERMINAL and style.output is None:
-        from rich.console import Console
-
-        from tracer.renderers import terminal
-
-        terminal.render(document, Console(highlight=False, markup=False, emoji=False))
-    else:
-        _write(style.rendered(document), style.output)
-
-
-def _print_json(
-    trace: Trace,
-    output: Path | None,
-    steps: list[Step] | None = None,
-    token: int | None = None,
-) -> None:
-    from tracer.renderers import as_json
-
-    _write(as_json.render(trace, trace.steps if steps is None else steps, token), output)
-
-
-def _write(content: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.write(content)
-    else:
-        from tracer import files
-
-        files.replace(output, content)
+    Raises:
+        TracerError: the command line would not take it.
+    """
+    name, *arguments = words
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    usage_error = typer.BadParameter.__mro__[1]  # of click, which newer Typers bring themselves
+    try:
+        context = command.make_context(name, arguments)
+    except usage_error as error:
+        raise TracerError(Problem(error.format_message())) from None  # type: ignore[attr-defined]
+    return request(name, context.params)

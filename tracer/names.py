@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -14,8 +15,11 @@ def count(number: int, noun: str) -> str:
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names that occur twice are told apart by their position: the (1), the (4)."""
+    times = Counter(names)
+    if len(times) == len(names):
+        return tuple(names)
     return tuple(
-        f"{name} ({position})" if names.count(name) > 1 else name
+        f"{name} ({position})" if times[name] > 1 else name
         for position, name in enumerate(names, 1)
     )
 

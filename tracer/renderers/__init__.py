@@ -1,1 +1,57 @@
-"""One module for each format; each reads documents, expressions and nothing else."""
+"""What it looks like: one module for each format, and the table of them.
+
+Text formats read documents and expressions and nothing else; JSON reads traces.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, assert_never
+
+if TYPE_CHECKING:
+    from tracer.lesson.document import Document
+
+
+class Format(StrEnum):
+    """What is printed: text for people, for authors, or for programs."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    JSON = "json"
+
+
+def render(
+    document: Document,
+    format: Format,
+    *,
+    math: bool = False,
+    standalone: bool = False,
+    figures: str | None = None,
+    width: int | None = None,
+) -> str:
+    """A document as text, without colour.
+
+    `math` writes Markdown's formulas and lines as mathematics, `standalone` a whole LaTeX file;
+    `figures` is the way to the folder of the pictures; `width` is that of a terminal in cells.
+
+    Raises:
+        ValueError: JSON, which is made of traces.
+    """
+    match format:
+        case Format.TERMINAL:
+            from tracer.renderers import terminal
+
+            return terminal.plain(document, width)
+        case Format.MARKDOWN:
+            from tracer.renderers import markdown
+
+            return markdown.render(document, math=math, figures=figures)
+        case Format.LATEX:
+            from tracer.renderers import latex
+
+            return latex.render(document, standalone=standalone)
+        case Format.JSON:
+            raise ValueError("a document has no JSON; a trace has")
+        case _:
+            assert_never(format)

@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
-from tracer.decoder import Trace
-from tracer.generation import Generated
-from tracer.operations import SquareRoot
-from tracer.renderers.text import text
-from tracer.symbols import symbols
-from tracer.tape import Step, Value
+import numpy as np
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.generation import Generated
+from tracer.decoder.operations import Operation
+from tracer.decoder.tape import Record, Value
+from tracer.lesson import entries
+from tracer.lesson.symbols import symbols
+from tracer.renderers.text import number_text, text
+
+SCHEMA = 1
+"""The version of the form; it grows where a reader of the old form would be misled."""
 
 
-def render(trace: Trace, steps: Sequence[Step], token: int | None) -> str:
-    """The values of `steps` in the order of computation, one row of each where a token is given."""
-    return _dumped({**_header(trace), "values": _values(trace, steps, token)})
+def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
+    """The values of `records` in the order of computation; of one token, where it is given."""
+    return _dumped({**_header(trace), "values": _values(trace, records, token)})
 
 
 def generated(result: Generated, *, worked: bool) -> str:
@@ -26,9 +33,9 @@ def generated(result: Generated, *, worked: bool) -> str:
     turns = [
         {
             "input": list(turn.trace.tokens),
-            "outputs": turn.trace.value("prediction").array.tolist(),
+            "outputs": turn.trace["prediction"].numbers.tolist(),
             "word": turn.word,
-            **({"values": _values(turn.trace, turn.trace.steps, None)} if worked else {}),
+            **({"values": _values(turn.trace, turn.trace.records, None)} if worked else {}),
         }
         for turn in result.turns
     ]
@@ -38,24 +45,22 @@ def generated(result: Generated, *, worked: bool) -> str:
 
 def _header(trace: Trace) -> dict[str, Any]:
     rounding = trace.scenario.rounding
-    return {
-        "scenario": trace.name,
-        "rounding": {"decimals": rounding.decimals, "carry": rounding.carry.value},
-    }
+    rounded = {"decimals": rounding.decimals, "carry": rounding.carry.value}
+    return {"schema": SCHEMA, "scenario": trace.name, "rounding": rounded}
 
 
-def _values(trace: Trace, steps: Sequence[Step], token: int | None) -> list[dict[str, Any]]:
-    named = symbols(trace.steps)
+def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[dict[str, Any]]:
+    named = symbols(trace.records)
     return [
         {
-            "address": step.output.address,
-            "symbol": text(named[step.output.address]),
-            "operation": step.operation.name,
-            "operands": [value.address for value in step.inputs],
-            **_epsilon(step),
-            **_labelled(step.output, token),
+            "address": record.output.address,
+            "symbol": text(named[record.output.address]),
+            "operation": record.operation.name,
+            "parameters": _parameters(record.operation),
+            "operands": [value.address for value in record.inputs],
+            **_labelled(trace, record.output, token),
         }
-        for step in steps
+        for record in records
     ]
 
 
@@ -63,23 +68,34 @@ def _dumped(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def _epsilon(step: Step) -> dict[str, Any]:
-    """What a standard deviation adds to the variance, without which it cannot be recomputed."""
-    operation = step.operation
-    epsilon = isinstance(operation, SquareRoot) and operation.epsilon
-    return {"epsilon": float(epsilon)} if epsilon else {}
+def _parameters(operation: Operation) -> dict[str, Any]:
+    """What the operation needs, besides its operands, to be done again."""
+    return {field.name: _plain(getattr(operation, field.name)) for field in fields(operation)}
 
 
-def _labelled(value: Value, token: int | None) -> dict[str, Any]:
-    array, axes = value.array, [(axis.name, list(axis.labels)) for axis in value.axes]
+def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
+    axes = [(axis.name, list(axis.labels)) for axis in value.axes]
+    rows = slice(None)
     if token is not None and value.per_token:
-        array = array[token : token + 1]
-        axes[0] = (axes[0][0], axes[0][1][token : token + 1])
+        rows = slice(token, token + 1)
+        axes[0] = (axes[0][0], axes[0][1][rows])
+    numbers = value.numbers[rows] if value.axes else value.numbers
+    printed = np.empty(value.numbers.shape, object)
+    for index in np.ndindex(value.numbers[rows].shape) if value.axes else [()]:
+        at = (index[0] + (rows.start or 0), *index[1:]) if index else ()
+        printed[at] = _printed(trace, value, at)
     return {
         "axes": [{"name": name, "labels": labels} for name, labels in axes],
-        "shape": list(array.shape),
-        "data": _plain(array.tolist()),
+        "shape": list(numbers.shape),
+        "data": _plain(numbers.tolist()),
+        "printed": (printed[rows] if value.axes else printed).tolist(),
     }
+
+
+def _printed(trace: Trace, value: Value, index: tuple[int, ...]) -> str:
+    if value.role.words:
+        return str(value.numbers[index])
+    return number_text(entries.number(trace.pencil, value, index))
 
 
 def _plain(data: Any) -> Any:
@@ -88,7 +104,7 @@ def _plain(data: Any) -> Any:
     Infinities are the strings "inf" and "-inf"; so are numbers beyond the range of floats strings.
     """
     match data:
-        case list():
+        case list() | tuple():
             return [_plain(entry) for entry in data]
         case Decimal() if data.is_infinite():
             return "inf" if data > 0 else "-inf"
@@ -96,5 +112,7 @@ def _plain(data: Any) -> Any:
             number = float(data)
             lost = math.isinf(number) or (data and not number)
             return str(data) if lost else int(data) if data == data.to_integral_value() else number
+        case float() if math.isinf(data):
+            return "inf" if data > 0 else "-inf"
         case _:
             return data

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
-from tracer.document import (
+from tracer.lesson.document import (
     Block,
     Diagram,
     Document,
@@ -20,11 +20,11 @@ from tracer.document import (
     Vector,
     Working,
 )
-from tracer.expression import Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import cut, rows
-from tracer.rounding import trimmed
+from tracer.scenario.rounding import trimmed
 
 LINE = 66
 """What fits beside a label on a line of A4, counted in characters of plain text."""

@@ -11,12 +11,13 @@ from urllib.parse import quote
 
 from rich.cells import cell_len
 
-from tracer.document import (
+from tracer.lesson.document import (
     Block,
     Diagram,
     Document,
     Formula,
     Inline,
+    Line,
     Matrix,
     Name,
     Paragraph,
@@ -26,12 +27,11 @@ from tracer.document import (
     Vector,
     Working,
 )
-from tracer.expression import Chain, Number
+from tracer.lesson.expression import Chain, Number
 from tracer.renderers import latex, svg
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped
-from tracer.rounding import trimmed
-from tracer.working import Line
+from tracer.scenario.rounding import trimmed
 
 WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""

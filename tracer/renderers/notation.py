@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import assert_never
 
-from tracer.expression import (
+from tracer.lesson.expression import (
     Brackets,
     Call,
     Difference,

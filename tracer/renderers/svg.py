@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from tracer.document import Block, Document, Matrix
+from tracer.lesson.document import Block, Document, Matrix
 from tracer.renderers.text import name_text, number_text
 
 CELL_WIDTH, CELL_HEIGHT, LETTER, MARGIN = 64, 32, 7.5, 12

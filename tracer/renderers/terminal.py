@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from tracer.document import (
+from tracer.lesson.document import (
     Block,
     Diagram,
     Document,
@@ -25,10 +25,10 @@ from tracer.document import (
     Vector,
     Working,
 )
-from tracer.expression import Chain, Number
+from tracer.lesson.expression import Chain, Number
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped
-from tracer.rounding import trimmed
+from tracer.scenario.rounding import trimmed
 
 TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
     *("bold", "bold blue", "cyan", "dim", "bold", "bold"),
@@ -48,9 +48,16 @@ def render(document: Document, console: Console) -> None:
         _print_section(section, width, console)
 
 
-def plain(document: Document) -> str:
-    """A document as a terminal without colour shows it."""
-    console = Console(force_terminal=False, color_system=None, markup=False, emoji=False)
+def show(document: Document) -> None:
+    """Print a document on standard output, in colour where that is a terminal."""
+    render(document, Console(highlight=False, markup=False, emoji=False))
+
+
+def plain(document: Document, width: int | None = None) -> str:
+    """A document as a terminal without colour shows it; `width` is that of this one if not given."""
+    console = Console(
+        force_terminal=False, color_system=None, markup=False, emoji=False, width=width
+    )
     with console.capture() as captured:
         render(document, console)
     return captured.get()

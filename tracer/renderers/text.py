@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.expression import Expression, Number, Product, Quotient, Rest, Symbol
+from tracer.lesson.expression import Expression, Number, Product, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -13,7 +13,6 @@ from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
-from tracer.rounding import Digits, Rounding
 from tracer.scenario import shapes
 from tracer.scenario.model import (
     Frozen,
@@ -22,6 +21,7 @@ from tracer.scenario.model import (
     SubLayer,
 )
 from tracer.scenario.reader import Data, Place, Source, read
+from tracer.scenario.rounding import Digits, Rounding
 
 STANDARD_INPUT = "-"
 MODELS: tuple[type[BaseModel], ...] = (

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from tracer.rounding import Rounding, WholeNumber
+from tracer.scenario.rounding import Rounding, WholeNumber
 
 LARGEST = Decimal(10) ** 12
 MOST_DIGITS = 20
@@ -41,6 +41,9 @@ def _number(text: Any) -> Decimal:
     # 1e3 is shown as 1000: no pencil writes an exponent where digits do.
     plain = Decimal(format(number, "f"))
     return plain or plain.copy_abs()
+
+
+ActivationName: TypeAlias = Literal["relu", "none"]
 
 
 def _none(value: Any) -> Any:
@@ -124,7 +127,7 @@ class FFN(SubLayer):
     b_1: Row | None = None
     W_2: Matrix
     b_2: Row | None = None
-    activation: Literal["relu", "none"] = "relu"
+    activation: ActivationName = "relu"
 
 
 class Layer(Frozen):
@@ -232,6 +235,7 @@ class Scenario(Frozen):
     training: tuple[Example, ...] = ()
     generation: Generation = Generation()
     given: dict[str, GivenNumbers] = {}
+    arithmetic: Literal["decimal", "float64"] = "decimal"
     rounding: Rounding = Rounding()
 
     def reading(

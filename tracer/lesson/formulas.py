@@ -1,11 +1,45 @@
-"""Step → formula: how each operation is written in symbols."""
+"""How each operation is written in symbols."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import assert_never
 
-from tracer.expression import (
+from tracer.decoder.operations import (
+    Add,
+    Append,
+    ArgMax,
+    Concat,
+    Copy,
+    Cos,
+    Cumulate,
+    Divide,
+    DivTerm,
+    Dot,
+    Exp,
+    Given,
+    Interleave,
+    Mask,
+    MatMul,
+    Mean,
+    MeanOf,
+    Normalize,
+    Outer,
+    Pick,
+    Pinned,
+    Relu,
+    Reused,
+    Select,
+    Share,
+    Sin,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    Total,
+)
+from tracer.decoder.tape import Record
+from tracer.lesson.expression import (
     Call,
     Chain,
     Difference,
@@ -22,49 +56,18 @@ from tracer.expression import (
     Symbol,
     Transposed,
 )
-from tracer.operations import (
-    Add,
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cos,
-    Cumulate,
-    Divide,
-    DivTerm,
-    Dot,
-    Exp,
-    Given,
-    Interleave,
-    MatMul,
-    Mean,
-    MeanOf,
-    Normalize,
-    Outer,
-    Pick,
-    Relu,
-    Select,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
-    Total,
-)
-from tracer.tape import Step
 
 
-def formula(step: Step, symbols: Mapping[str, Expression]) -> Chain | None:
+def formula(record: Record, symbols: Mapping[str, Expression]) -> Chain | None:
     """Symbol = formula; nothing where the symbol says it already."""
-    left = symbols[step.output.address]
+    left = symbols[record.output.address]
     # Values of an earlier trace are only taken over: no formula names them.
-    right = _in_symbols(step, [symbols[v.address] for v in step.inputs if v.address in symbols])
+    right = _in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])
     return None if right is None or left == right else Chain((left, right), ("=",))
 
 
-def _in_symbols(step: Step, of: list[Expression]) -> Expression | None:
-    match step.operation:
+def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
+    match record.operation:
         case MatMul():
             product = MatrixProduct(of[0], of[1])
             return Sum((product, *of[2:])) if of[2:] else product
@@ -74,7 +77,7 @@ def _in_symbols(step: Step, of: list[Expression]) -> Expression | None:
             return Product((of[0], of[1]))
         case Divide():
             return Quotient(of[0], of[1])
-        case Add():
+        case Add() | Mask():
             return Sum((of[0], of[1]))
         case Subtract():
             return Difference(of[0], of[1])
@@ -101,14 +104,14 @@ def _in_symbols(step: Step, of: list[Expression]) -> Expression | None:
         case Share():
             return Quotient(of[0], of[1])
         case Sin() | Cos():
-            return Call(step.operation.name, (of[0],))
+            return Call(record.operation.name, (of[0],))
         case Surprise():
             return Negative(Call("ln", (of[0],)))
         case MeanOf():
             return Call("mean", (of[0],))
-        case Concat() | Copy() | Interleave() | Append() | Select() | Pick() | ArgMax():
+        case Copy() | Reused() | Append() | Concat() | Interleave() | Select():
             return None
-        case Cumulate() | Given():
+        case Cumulate() | ArgMax() | Pick() | Given() | Pinned():
             return None
         case _:
-            assert_never(step.operation)
+            assert_never(record.operation)

@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from tracer.carry import Carry
+from tracer.scenario.carry import Carry
 
 CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
 """More digits than any printed line: what is rounded here was not rounded before."""
 
 SCIENTIFIC_FROM = 12
 """From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
+
+PLAIN_ZEROS = 4
+"""Up to so many decimals in front of its first digit a small number is written without a power."""
 
 MOST_DECIMALS = 12
 
@@ -57,10 +59,7 @@ class Digits(BaseModel):
         return self
 
     def places(self, number: Decimal) -> int:
-        """Decimal places for `number`; negative where it is written as a power of ten.
-
-        A number that would be 0.000 though it is not zero gets two significant digits.
-        """
+        """Decimal places for `number`; negative where it is written as a power of ten."""
         exponent = number.adjusted()
         if exponent >= SCIENTIFIC_FROM:
             return (self.significant or 4) - 1 - exponent
@@ -68,9 +67,7 @@ class Digits(BaseModel):
             # Digits in front of the decimal point are never zeros in place of others.
             return max(0, self.significant - 1 - exponent)
         assert self.decimals is not None
-        if number and round_half_away(number, self.decimals) == 0:
-            return 1 - exponent
-        return self.decimals
+        return visible_places(number, self.decimals)
 
 
 def _decimals(value: Any) -> Any:
@@ -78,34 +75,31 @@ def _decimals(value: Any) -> Any:
 
 
 class Rounding(BaseModel):
-    """The rounding of a scenario; `digits` maps address patterns to digits, the last one wins."""
+    """The rounding of a scenario.
+
+    `working` is how many more decimals are kept inside a step with `carry: step`; `digits` maps
+    patterns of addresses to digits, and the last one that fits wins.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = 3
     carry: Carry = Carry.STEP
+    working: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = 2
     trailing_zeros: Zeros = Zeros.KEEP
     digits: dict[str, Annotated[Digits, BeforeValidator(_decimals)]] = {}
 
-    def digits_for(self, address: str) -> Digits:
-        """The digits of the value at `address`."""
-        found = Digits(decimals=self.decimals)
-        for pattern, digits in self.digits.items():
-            if fnmatchcase(address, pattern):
-                found = digits
-        return found
 
-    def digits_within(self, address: str) -> Digits:
-        """The digits on the way to the value at `address`: never fewer than usual."""
-        usual, there = Digits(decimals=self.decimals), self.digits_for(address)
-        return there if (there.decimals or 0) > self.decimals else usual
+def visible_places(number: Decimal, decimals: int) -> int:
+    """`decimals`, or as many as give two significant digits where those would tell too little.
 
-    def printed(self, number: Decimal, places: int) -> Decimal:
-        """`number` with the digits that are printed: rounded, no −0, zeros kept or trimmed."""
-        rounded = round_half_away(number, places)
-        if not rounded:
-            return Decimal(0)
-        return trimmed(rounded) if self.trailing_zeros is Zeros.TRIM else rounded
+    That is where they would show 0 of what is not zero, or as a power of ten a single rounded
+    digit (1×10⁻⁵ of 5.1×10⁻⁶).
+    """
+    if not number or number.adjusted() >= -decimals:
+        return decimals
+    too_little = decimals > PLAIN_ZEROS or not round_half_away(number, decimals)
+    return 1 - number.adjusted() if too_little else decimals
 
 
 def round_half_away(number: Decimal, places: int) -> Decimal:

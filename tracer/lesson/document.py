@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tracer.expression import Chain, Expression, Number
-from tracer.working import Line
+from tracer.lesson.expression import Chain, Expression, Number
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,17 @@ class Percent:
 
 Inline: TypeAlias = str | Name | Number | Percent | Expression
 """A piece of a sentence; `str` is the project's own words."""
+
+
+Sentence: TypeAlias = tuple[Inline, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A worked line: what it is for, where that is not said by its symbol, and its equations."""
+
+    label: str | None
+    chain: Chain
 
 
 @dataclass(frozen=True)

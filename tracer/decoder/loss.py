@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tracer.decoder.operations import MeanOf, Surprise
+from tracer.decoder.roles import LOSS, TARGET, TOKEN_LOSS
+from tracer.decoder.tape import Tape, Value
 from tracer.errors import Problem, TracerError
-from tracer.operations import MeanOf, Surprise
 from tracer.scenario.model import Scenario
-from tracer.tape import Tape, Value
 
 NO_TARGET = "—"
 """Where the right next word would stand, at a position that has none."""
@@ -28,10 +29,9 @@ def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -
             Problem("no position has a next token that is in the vocabulary", address="targets")
         )
     labels = tuple(NO_TARGET if word is None else word for word in targets)
-    tape.given("loss.target", labels, probabilities.axes[:1])
-    with tape.scope("loss"):
-        losses = tape.record("token", Surprise(columns, labels), probabilities)
-    return tape.record("loss", MeanOf(counted), losses)
+    tape.given(TARGET, labels, probabilities.axes[:1])
+    losses = tape.record(TOKEN_LOSS, Surprise(columns, labels), probabilities)
+    return tape.record(LOSS, MeanOf(counted), losses)
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:

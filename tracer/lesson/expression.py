@@ -7,21 +7,37 @@ the printed line. Symbols, matrix products and brackets stand in formulas and ha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, localcontext
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
-from tracer.rounding import CONTEXT, round_half_away
+from tracer.decoder.tape import Value
+from tracer.scenario.rounding import CONTEXT, round_half_away
 
 DOUBTFUL_DIGITS = 10
 """The last digits of a power that may be off."""
 
 
-@dataclass(frozen=True)
+Index: TypeAlias = tuple[int, ...]
+
+
+class Entry(NamedTuple):
+    """One number of a trace: a value at an index."""
+
+    value: Value
+    at: Index
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
-    """A number with its printed digits; -∞ is one too."""
+    """A number with its printed digits; -∞ is one too.
+
+    One that is taken from the trace knows its entry there.
+    """
 
     value: Decimal
+    entry: Entry | None = field(default=None, compare=False, repr=False)
 
     @staticmethod
     def of(number: int) -> Number:
@@ -170,6 +186,12 @@ class Chain:
     relations: tuple[Relation, ...]
 
 
+def total_of(terms: Iterable[Decimal]) -> Decimal:
+    """A sum with more digits than are ever printed."""
+    with localcontext(CONTEXT):
+        return sum(terms, Decimal(0))
+
+
 def value(expression: Expression) -> tuple[Decimal, bool]:
     """What an expression comes to, and whether that is exact rather than cut off somewhere.
 
@@ -237,6 +259,25 @@ def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
     # Decimals have no sine; that of the nearest float is right to far more digits than are printed.
     context.flags[Inexact] = True
     return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
+
+
+def numbers(expression: Expression) -> Iterator[Number]:
+    """The numbers in an expression, from left to right."""
+    match expression:
+        case Number():
+            yield expression
+        case Sum(parts) | Product(parts) | Call(_, parts) | Brackets(parts):
+            for part in parts:
+                yield from numbers(part)
+        case Difference(a, b) | Quotient(a, b) | Power(a, b) | MatrixProduct(a, b):
+            yield from numbers(a)
+            yield from numbers(b)
+        case Root(of) | Exponential(of) | Negative(of) | Transposed(of):
+            yield from numbers(of)
+        case Rest() | Symbol():
+            return
+        case _:
+            assert_never(expression)
 
 
 def replaced(expression: Expression, places: int) -> Number:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.decoder import Trace, trace
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.roles import PREDICTION, WORD
+from tracer.decoder.sampling import Sampling
 from tracer.errors import Problem, TracerError
 from tracer.names import closest, count
-from tracer.sampling import Sampling
-from tracer.scenario import Scenario
+from tracer.scenario.model import Scenario
 
 DRAW_DECIMALS = 4
 
@@ -97,7 +98,7 @@ def generate(
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
         turn = trace(name, text, sampling=sampling, cache=cache)
-        said = turn.value("sampling.word" if sampling else "prediction").array[-1]
+        said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
         turns.append(Turn(turn, said))
         tokens = (*tokens, said)
     ended = turns[-1].word == end

@@ -1,0 +1,1 @@
+"""What is computed: Scenario → Trace, every value of a pass on a tape of primitive operations."""

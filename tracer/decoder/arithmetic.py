@@ -1,0 +1,318 @@
+"""What each operation computes: on Decimals, as a pencil does; on floats, as NumPy does.
+
+A tape has one arithmetic. NumPy works on arrays of Decimals as on floats; where a pencil goes
+about it in another way, the two classes differ. The third has shapes alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from decimal import Decimal, Overflow, Underflow, localcontext
+from typing import Any, Final, TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracer.decoder.operations import (
+    Add,
+    Append,
+    ArgMax,
+    Axes,
+    Concat,
+    Copy,
+    Cos,
+    Cumulate,
+    Divide,
+    DivTerm,
+    Dot,
+    Exp,
+    Interleave,
+    Mask,
+    MatMul,
+    Mean,
+    MeanOf,
+    Normalize,
+    Outer,
+    Pick,
+    Recorded,
+    Relu,
+    Reused,
+    Select,
+    Share,
+    Sin,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    Total,
+)
+
+Array: TypeAlias = NDArray[Any]
+Part: TypeAlias = Callable[[Array], Array]
+"""Rounds the numbers that a worked line shows on the way to its result."""
+
+PRECISION = 50
+"""Significant digits of Decimals in full precision: far more than any line prints."""
+
+NOISE, FLOAT_NOISE = Decimal("1e-40"), 1e-15
+"""A sum that is this much smaller than its terms is 0."""
+
+
+def exactly(numbers: Array) -> Array:
+    """No rounding on the way."""
+    return numbers
+
+
+class Arithmetic(ABC):
+    """A kind of numbers: how they are stored, and what the operations give."""
+
+    @abstractmethod
+    def array(self, numbers: object) -> Array:
+        """Numbers of a scenario as an array."""
+
+    @abstractmethod
+    def context(self) -> AbstractContextManager[Any]:
+        """In which operations are done; what has no result raises an ArithmeticError in it."""
+
+    @abstractmethod
+    def matmul(self, x: Array, w: Array, bias: tuple[Array, ...], part: Part) -> Array:
+        """x W + b."""
+
+    @abstractmethod
+    def sum(self, a: Array, axis: int | None = None) -> Array:
+        """The sum along an axis, or of all."""
+
+    @abstractmethod
+    def add(self, a: Array, b: Array) -> Array:
+        """a + b."""
+
+    @abstractmethod
+    def exp(self, a: Array) -> Array:
+        """e^a.
+
+        Raises:
+            Overflow, Underflow: beyond all bounds, or so small that the number would be 0.
+        """
+
+    @abstractmethod
+    def log(self, a: Array) -> Array:
+        """The natural logarithm."""
+
+    @abstractmethod
+    def waves(self, a: Array) -> tuple[Array, Array]:
+        """sin and cos."""
+
+    @abstractmethod
+    def powers(self, base: int, over: list[int], under: int) -> Array:
+        """base^(n / under) for each n."""
+
+    def result(self, operation: Recorded, inputs: list[Array], axes: Axes, part: Part) -> Array:
+        """What an operation gives; `axes` are those of the result."""
+        x = inputs
+        match operation:
+            case MatMul():
+                return self.matmul(x[0], x[1], tuple(x[2:]), part)
+            case Dot():
+                return self.matmul(x[0], x[1].T, (), part)
+            case Add():
+                return self.add(x[0], x[1])
+            case Mask():
+                return np.asarray(x[0] + x[1])
+            case Subtract():
+                return self.add(x[0], -x[1][:, np.newaxis])
+            case Outer():
+                return np.multiply.outer(x[0], x[1])
+            case Divide():
+                return np.asarray(x[0] / x[1])
+            case Share():
+                return np.asarray(x[0] / _divisors(x[0], x[1])[:, np.newaxis])
+            case Exp():
+                return self.exp(x[0])
+            case Square():
+                return x[0] * x[0]
+            case SquareRoot(epsilon):
+                return np.asarray(np.sqrt(x[0] + self.array(epsilon) if epsilon else x[0]))
+            case Relu():
+                return np.asarray(np.maximum(x[0], x[0] - x[0]))
+            case Total():
+                return self.sum(x[0], axis=1)
+            case Mean():
+                return np.asarray(self.sum(x[0], axis=1) / self.array(x[0].shape[1]))
+            case MeanOf(counted):
+                return np.asarray(self.sum(x[0][list(counted)]) / self.array(len(counted)))
+            case Normalize(gain, shift):
+                return self._normalized(x, gain, shift, part)
+            case Sin():
+                return self.waves(x[0])[0]
+            case Cos():
+                return self.waves(x[0])[1]
+            case DivTerm(width):
+                return self.powers(10000, [-2 * k for k in range((width + 1) // 2)], width)
+            case Surprise(columns, _):
+                return self._surprises(columns, x[0])
+            case Cumulate():
+                return np.asarray(np.cumsum(x[0], axis=1))
+            case Copy() | Reused():
+                return x[0]
+            case Append():
+                return np.concatenate(x, axis=0)
+            case Concat():
+                return np.concatenate(x, axis=1)
+            case Interleave(features):
+                return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, : len(features)]
+            case Select(columns):
+                return x[0][-1:, list(columns)]
+            case ArgMax(words):
+                rows = zip(x[0], x[1], strict=True)
+                return np.array([words[_largest(p, z)] for p, z in rows], object)
+            case Pick(words):
+                above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
+                return np.array([above[0] if above else words[-1]], object)
+            case _:
+                assert_never(operation)
+
+    def _normalized(self, inputs: list[Array], gain: bool, shift: bool, part: Part) -> Array:
+        deviation, std, *parameters = inputs
+        total = deviation / std[:, np.newaxis]
+        if gain:
+            total = part(total) * parameters[0]
+        return self.add(part(total), parameters[-1]) if shift else np.asarray(total)
+
+    def _surprises(self, columns: tuple[int | None, ...], p: Array) -> Array:
+        found = self.array([0] * len(columns))
+        rows = [i for i, column in enumerate(columns) if column is not None]
+        right = p[rows, [column for column in columns if column is not None]]
+        if not all(right):
+            raise Overflow
+        found[rows] = -self.log(right)
+        return found
+
+
+def _divisors(a: Array, total: Array) -> Array:
+    """The sums of the rows; 1 for a row of zeros, which is masked as a whole."""
+    if total.all():
+        return total
+    return np.where(np.logical_or(total, a.any(axis=1)), total, total + 1)
+
+
+def _largest(p: Array, z: Array) -> int:
+    """The first of the largest probabilities; of alike ones, that of the largest logit."""
+    alike = np.flatnonzero(p == p.max())
+    return int(alike[np.argmax(z[alike])]) if len(alike) > 1 else int(alike[0])
+
+
+class Decimals(Arithmetic):
+    """As a pencil computes: 0.1 + 0.2 is 0.3, a tie is a tie, products are rounded one by one."""
+
+    def array(self, numbers: object) -> Array:
+        found = np.array(numbers, dtype=object)
+        typed = found.size == 0 or isinstance(found.flat[0], Decimal | tuple | str)
+        return found if typed else np.asarray(np.frompyfunc(_decimal, 1, 1)(found), object)
+
+    def context(self) -> AbstractContextManager[Any]:
+        return localcontext(prec=PRECISION)
+
+    def matmul(self, x: Array, w: Array, bias: tuple[Array, ...], part: Part) -> Array:
+        columns = w.T
+        products = part(x[:, np.newaxis, :] * columns[np.newaxis, :, :])
+        size = abs(products).sum(axis=2)
+        return _settled(sum(bias, products.sum(axis=2)), sum(map(abs, bias), size))
+
+    def sum(self, a: Array, axis: int | None = None) -> Array:
+        return _settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
+
+    def add(self, a: Array, b: Array) -> Array:
+        return _settled(a + b, abs(a) + abs(b))
+
+    def exp(self, a: Array) -> Array:
+        powers = np.asarray(np.exp(a))
+        if any(not power and x.is_finite() for power, x in zip(powers.flat, a.flat, strict=True)):
+            raise Underflow
+        return powers
+
+    def log(self, a: Array) -> Array:
+        return np.array([x.ln() for x in a.flat], object).reshape(a.shape)
+
+    def waves(self, a: Array) -> tuple[Array, Array]:
+        # Decimals have no sine: that of the nearest float is right to more digits than are printed.
+        angles = a.astype(np.float64)
+        return _shortest(np.sin(angles)), _shortest(np.cos(angles))
+
+    def powers(self, base: int, over: list[int], under: int) -> Array:
+        return np.array([Decimal(base) ** (Decimal(n) / under) for n in over], object)
+
+
+def _decimal(number: float | Decimal) -> Decimal:
+    """A float as the shortest decimal that it stands for."""
+    return number if isinstance(number, Decimal) else Decimal(repr(number))
+
+
+def _shortest(floats: Array) -> Array:
+    return np.array([Decimal(repr(x)) for x in floats.ravel().tolist()], object).reshape(
+        floats.shape
+    )
+
+
+def _settled(total: Array, size: Array) -> Array:
+    """Sums, 0 where what is left is only the error in the last digits of terms of this size."""
+    noise = abs(total) < size * NOISE
+    return np.where(noise, np.array(Decimal(0), object), total) if np.any(noise) else total
+
+
+class Floats(Arithmetic):
+    """As a checkpoint's code computes: float64, at NumPy's speed."""
+
+    def array(self, numbers: object) -> Array:
+        if isinstance(numbers, np.ndarray):
+            return np.asarray(numbers, np.float64)
+        return np.array(numbers, dtype=object).astype(np.float64)
+
+    def context(self) -> AbstractContextManager[Any]:
+        return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
+
+    def matmul(self, x: Array, w: Array, bias: tuple[Array, ...], part: Part) -> Array:
+        return sum(bias, x @ w)
+
+    def sum(self, a: Array, axis: int | None = None) -> Array:
+        return np.asarray(a.sum(axis=axis))
+
+    def add(self, a: Array, b: Array) -> Array:
+        total = np.asarray(a + b)
+        noise = abs(total) < (abs(a) + abs(b)) * FLOAT_NOISE
+        return np.where(noise, 0.0, total) if noise.any() else total
+
+    def exp(self, a: Array) -> Array:
+        try:
+            powers = np.asarray(np.exp(a))
+        except FloatingPointError:
+            raise Overflow from None
+        if not powers.all() and (a[powers == 0] > -np.inf).any():
+            raise Underflow
+        return powers
+
+    def log(self, a: Array) -> Array:
+        return np.asarray(np.log(a))
+
+    def waves(self, a: Array) -> tuple[Array, Array]:
+        return np.sin(a), np.cos(a)
+
+    def powers(self, base: int, over: list[int], under: int) -> Array:
+        return np.asarray(float(base) ** (np.array(over) / under))
+
+
+class Shapes(Floats):
+    """Nothing is computed: zeros of the right shape, which take no memory."""
+
+    def array(self, numbers: object) -> Array:
+        found = np.array(numbers, dtype=object)
+        return np.broadcast_to(np.float64(0), found.shape)
+
+    def result(self, operation: Recorded, inputs: list[Array], axes: Axes, part: Part) -> Array:
+        return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))
+
+
+DECIMALS: Final = Decimals()
+FLOATS: Final = Floats()
+SHAPES: Final = Shapes()

@@ -1,0 +1,125 @@
+"""The forward pass of a decoder, as it stands in the papers; every line of it is on the tape.
+
+Vaswani et al. 2017 (attention, FFN, positions, post-norm), Ba et al. 2016 (LayerNorm),
+Xiong et al. 2020 (pre-norm).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import assert_never
+
+from tracer.decoder.arithmetic import DECIMALS, FLOATS, Arithmetic
+from tracer.decoder.attention import Memory, attention
+from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
+from tracer.decoder.loss import cross_entropy
+from tracer.decoder.operations import Copy
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import OUTPUT
+from tracer.decoder.sampling import Sampling, sample
+from tracer.decoder.sub_layers import feed_forward, sub_layer
+from tracer.decoder.tape import Record, Tape, Value
+from tracer.decoder.words import predict
+from tracer.scenario.model import Names, Scenario
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A pass on record: `name` is the scenario's short name."""
+
+    name: str
+    scenario: Scenario
+    pencil: Pencil
+    records: tuple[Record, ...]
+
+    @property
+    def tokens(self) -> Names:
+        """The tokens, one per position."""
+        return self.scenario.tokens
+
+    @cached_property
+    def values(self) -> dict[str, Value]:
+        """Every value by its address, in the order of computation."""
+        return {record.output.address: record.output for record in self.records}
+
+    @cached_property
+    def producers(self) -> dict[Value, Record]:
+        """The record that each value comes from."""
+        return {record.output: record for record in self.records}
+
+    def __getitem__(self, address: str) -> Value:
+        """The value at an address; a KeyError where there is none."""
+        return self.values[address]
+
+
+def trace(
+    name: str,
+    scenario: Scenario,
+    *,
+    unmasked: bool = False,
+    loss: bool = False,
+    sampling: Sampling | None = None,
+    cache: Trace | None = None,
+    arithmetic: Arithmetic | None = None,
+) -> Trace:
+    """Run the decoder.
+
+    With `unmasked`, each head's softmax is worked a second time, on the scores without the mask.
+    With `loss`, the cross-entropy at all positions is worked. With `sampling`, a word is drawn
+    after the last token. With `cache`, a trace of the first tokens, only the tokens behind them
+    are computed; their keys and values come from the cache. The arithmetic is the scenario's,
+    unless another is given.
+
+    Raises:
+        TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
+            what it pins is not there.
+    """
+    pencil = Pencil(scenario.rounding)
+    tape = Tape(arithmetic or arithmetic_of(scenario), pencil, scenario.given)
+    x = input_vectors(tape, scenario, first=len(cache.tokens) if cache else 0)
+    earlier = cache.values if cache else None
+    encoder = encoder_output(tape, scenario.encoder) if scenario.encoder else None
+    mask = attention_mask(tape, scenario, x)
+
+    def self_attention(x: Value) -> Value:
+        assert layer.attention
+        return attention(tape, x, Memory(x, mask, earlier, True, unmasked), layer.attention)
+
+    def cross_attention(x: Value) -> Value:
+        assert layer.cross_attention and encoder
+        return attention(tape, x, Memory(encoder, None, earlier, False), layer.cross_attention)
+
+    def ffn(x: Value) -> Value:
+        assert layer.ffn
+        return feed_forward(tape, x, layer.ffn)
+
+    for number, layer in enumerate(scenario.layers, start=1):
+        if part := layer.attention:
+            with tape.at(layer=number, sub_layer="attention"):
+                x = sub_layer(tape, x, part, layer.norm_of(part), self_attention)
+        if part := layer.cross_attention:
+            with tape.at(layer=number, sub_layer="cross_attention"):
+                x = sub_layer(tape, x, part, layer.norm_of(part), cross_attention)
+        if network := layer.ffn:
+            with tape.at(layer=number, sub_layer="ffn"):
+                x = sub_layer(tape, x, network, layer.norm_of(network), ffn)
+    output = tape.record(OUTPUT, Copy(), x)
+    predicted = predict(tape, output, scenario)
+    if loss:
+        cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
+    if predicted and sampling:
+        sample(tape, predicted.logits, sampling)
+    tape.check_pinned()
+    return Trace(name, scenario, pencil, tuple(tape.records))
+
+
+def arithmetic_of(scenario: Scenario) -> Arithmetic:
+    """What the scenario computes with."""
+    match scenario.arithmetic:
+        case "decimal":
+            return DECIMALS
+        case "float64":
+            return FLOATS
+        case _:
+            assert_never(scenario.arithmetic)

@@ -1,0 +1,379 @@
+"""The primitive operations of a decoder, and how the axes of their results are labelled.
+
+What each computes is said in `arithmetic.py`; its formula and its worked line in `tracer.lesson`.
+Fields are parameters of the operation: with them and its operands it can be done again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import ClassVar, TypeAlias
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named axis with a label for each of its entries."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+Axes: TypeAlias = tuple[Axis, ...]
+
+
+@lru_cache
+def numbered(letter: str, start: int, number: int) -> tuple[str, ...]:
+    """`d₀ d₁ d₂`, `h₁ h₂ h₃`: the labels of dimensions that the scenario does not name."""
+    return tuple(letter + str(start + i).translate(SUBSCRIPTS) for i in range(number))
+
+
+class _SameAxes:
+    """The result has the axes of the first input."""
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        return first
+
+
+class _RowAxes:
+    """The result has one entry for each row of its input."""
+
+    def axes(self, a: Axes) -> Axes:
+        return a[:1]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Numbers that the scenario gives: embeddings, weights, the mask."""
+
+    name: ClassVar[str] = "given"
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """Numbers that stand in place of computed ones; the operands are what is not used."""
+
+    name: ClassVar[str] = "given"
+
+
+@dataclass(frozen=True)
+class Reused(_SameAxes):
+    """What an earlier pass computed: (m, d) → (m, d)."""
+
+    name: ClassVar[str] = "copy"
+
+
+@dataclass(frozen=True)
+class Append:
+    """The rows of b below those that an earlier pass computed: (m, d), (n, d) → (m + n, d)."""
+
+    name: ClassVar[str] = "append"
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """The tokens of both."""
+        return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
+
+
+@dataclass(frozen=True)
+class Copy(_SameAxes):
+    """The same numbers under another name."""
+
+    name: ClassVar[str] = "copy"
+
+
+@dataclass(frozen=True)
+class Concat:
+    """The columns of all heads side by side: (n, d_1), (n, d_2), … → (n, d_1 + d_2 + …)."""
+
+    name: ClassVar[str] = "concat"
+
+    def axes(self, *heads: Axes) -> Axes:
+        """The labels of all heads, in their order."""
+        labels = tuple(label for head in heads for label in head[1].labels)
+        return (heads[0][0], Axis("concat", labels))
+
+
+@dataclass(frozen=True)
+class Interleave:
+    """Sines in the even columns, cosines in the odd ones: twice (n, d/2) → (n, d).
+
+    An odd width leaves the last cosine out.
+    """
+
+    name: ClassVar[str] = "interleave"
+    features: tuple[str, ...]
+
+    def axes(self, sin: Axes, cos: Axes) -> Axes:
+        """The features in place of the pairs."""
+        return (sin[0], Axis("feature", self.features))
+
+
+@dataclass(frozen=True)
+class Mask(_SameAxes):
+    """S + M: scores as they are where M is 0, -∞ where it is -∞."""
+
+    name: ClassVar[str] = "add"
+
+
+@dataclass(frozen=True)
+class Select:
+    """Some columns of the last row, in a new order: (n, m) → (1, k)."""
+
+    name: ClassVar[str] = "select"
+    columns: tuple[int, ...]
+
+    def axes(self, a: Axes) -> Axes:
+        """The last row, and the labels of the columns that are kept."""
+        rows, columns = a
+        labels = tuple(columns.labels[j] for j in self.columns)
+        return (Axis(rows.name, rows.labels[-1:]), Axis(columns.name, labels))
+
+
+@dataclass(frozen=True)
+class DivTerm:
+    """10000^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,)."""
+
+    name: ClassVar[str] = "div_term"
+    width: int
+
+    def axes(self) -> Axes:
+        """One entry for each sine and the cosine beside it."""
+        return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
+
+
+@dataclass(frozen=True)
+class Outer:
+    """a bᵀ, each of a (n,) times each of b (m,): (n, m)."""
+
+    name: ClassVar[str] = "outer"
+
+    def axes(self, a: Axes, b: Axes) -> Axes:
+        """Those of both."""
+        return (*a, *b)
+
+
+@dataclass(frozen=True)
+class Sin(_SameAxes):
+    """sin of each angle."""
+
+    name: ClassVar[str] = "sin"
+
+
+@dataclass(frozen=True)
+class Cos(_SameAxes):
+    """cos of each angle."""
+
+    name: ClassVar[str] = "cos"
+
+
+@dataclass(frozen=True)
+class Add(_SameAxes):
+    """a + b, of the same shape."""
+
+    name: ClassVar[str] = "add"
+
+
+@dataclass(frozen=True)
+class Subtract(_SameAxes):
+    """a (n, d) minus b (n,), one number for each row."""
+
+    name: ClassVar[str] = "subtract"
+
+
+@dataclass(frozen=True)
+class MatMul:
+    """x W + b: (n, d) (d, m) (m,) → (n, m); without a bias, x W."""
+
+    name: ClassVar[str] = "matmul"
+
+    def axes(self, x: Axes, w: Axes, *bias: Axes) -> Axes:
+        """Rows of x, columns of W."""
+        return (x[0], w[1])
+
+
+@dataclass(frozen=True)
+class Dot:
+    """Q Kᵀ: each query (n, d_k) with each key (m, d_k) → (n, m)."""
+
+    name: ClassVar[str] = "dot"
+
+    def axes(self, q: Axes, k: Axes) -> Axes:
+        """A row for each query, a column for each key."""
+        return (q[0], Axis("key", k[0].labels))
+
+
+@dataclass(frozen=True)
+class SquareRoot(_SameAxes):
+    """√(a + ε)."""
+
+    name: ClassVar[str] = "sqrt"
+    epsilon: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Divide(_SameAxes):
+    """Each entry of a divided by one number b."""
+
+    name: ClassVar[str] = "divide"
+
+
+@dataclass(frozen=True)
+class Share(_SameAxes):
+    """Each entry of a (n, m) divided by its row's sum (n,): a softmax's last step.
+
+    A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
+    """
+
+    name: ClassVar[str] = "share"
+
+
+@dataclass(frozen=True)
+class Exp(_SameAxes):
+    """e to the power of each entry; e^-∞ is 0."""
+
+    name: ClassVar[str] = "exp"
+
+
+@dataclass(frozen=True)
+class Square(_SameAxes):
+    """Each entry times itself."""
+
+    name: ClassVar[str] = "square"
+
+
+@dataclass(frozen=True)
+class Relu(_SameAxes):
+    """max(0, a)."""
+
+    name: ClassVar[str] = "relu"
+
+
+@dataclass(frozen=True)
+class Total(_RowAxes):
+    """The sum of each row: (n, m) → (n,)."""
+
+    name: ClassVar[str] = "sum"
+
+
+@dataclass(frozen=True)
+class Mean(_RowAxes):
+    """The mean of each row: (n, m) → (n,)."""
+
+    name: ClassVar[str] = "mean"
+
+
+@dataclass(frozen=True)
+class MeanOf:
+    """The mean of the entries that count: (n,) → one number."""
+
+    name: ClassVar[str] = "mean_of"
+    counted: tuple[int, ...]
+
+    def axes(self, a: Axes) -> Axes:
+        """None: it is one number."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Normalize(_SameAxes):
+    """d / σ · γ + β: deviations (n, d) and σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
+
+    name: ClassVar[str] = "normalize"
+    gain: bool = False
+    shift: bool = False
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """-ln of one column of each row, the right word's probability: (n, words) → (n,).
+
+    A row without a right word, such as a padded position, gets 0 and does not count.
+    """
+
+    name: ClassVar[str] = "neg_log"
+    columns: tuple[int | None, ...]
+    targets: tuple[str, ...]
+
+    def axes(self, p: Axes) -> Axes:
+        """The right words."""
+        return (Axis("target", self.targets),)
+
+
+@dataclass(frozen=True)
+class Cumulate(_SameAxes):
+    """Running sums along each row."""
+
+    name: ClassVar[str] = "cumulate"
+
+
+@dataclass(frozen=True)
+class ArgMax:
+    """The word of each row's largest probability (n, words): (n,).
+
+    Rounding may have made probabilities alike: then the larger logit (n, words) decides, and of
+    equal ones the first.
+    """
+
+    name: ClassVar[str] = "argmax"
+    words: tuple[str, ...]
+
+    def axes(self, p: Axes, z: Axes) -> Axes:
+        """One word for each row."""
+        return p[:1]
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The word whose interval of the running sums (1, k) holds the draw: (1,).
+
+    Where rounding leaves the last sum below the draw, the last word.
+    """
+
+    name: ClassVar[str] = "pick"
+    words: tuple[str, ...]
+
+    def axes(self, cumulative: Axes, draw: Axes) -> Axes:
+        """The row of the sums."""
+        return cumulative[:1]
+
+
+Moved: TypeAlias = Reused | Append | Copy | Concat | Interleave | Mask | Select
+"""Operations whose numbers are those of their inputs, and keep the digits they have there."""
+
+Activation: TypeAlias = Relu | Copy
+"""What may stand behind the FFN's hidden layer; `Copy` is none."""
+
+Chosen: TypeAlias = ArgMax | Pick
+"""Operations that choose a word, on the numbers as they were computed."""
+
+Computed: TypeAlias = (
+    DivTerm
+    | Outer
+    | Sin
+    | Cos
+    | Add
+    | Subtract
+    | MatMul
+    | Dot
+    | SquareRoot
+    | Divide
+    | Share
+    | Exp
+    | Square
+    | Relu
+    | Total
+    | Mean
+    | MeanOf
+    | Normalize
+    | Surprise
+    | Cumulate
+)
+"""Operations that compute numbers: each has worked lines."""
+
+Recorded: TypeAlias = Computed | Moved | Chosen
+"""What the decoder does; `Given` and `Pinned` numbers come from outside."""
+
+Operation: TypeAlias = Given | Pinned | Recorded

@@ -1,0 +1,26 @@
+"""Weights and biases on the tape, and the labels of their columns."""
+
+from __future__ import annotations
+
+from tracer.decoder.operations import Axis, numbered
+from tracer.decoder.roles import Role
+from tracer.decoder.tape import Tape, Value
+from tracer.scenario.model import Matrix, Names, Row
+
+
+def weights(
+    tape: Tape, role: Role, matrix: Matrix, x: Value, columns: Names, axis: str = "feature"
+) -> Value:
+    """Record a matrix: its rows are the columns of x."""
+    return tape.given(role, matrix, (x.axes[1], Axis(axis, columns)))
+
+
+def bias(tape: Tape, role: Role, row: Row | None, w: Value) -> tuple[Value, ...]:
+    """Record a bias, if there is one: its entries are the columns of W."""
+    return () if row is None else (tape.given(role, row, w.axes[1:]),)
+
+
+def features_of(x: Value, width: int) -> Names:
+    """The labels of x for another vector of its width; numbered ones where the width changes."""
+    labels = x.axes[1].labels
+    return labels if len(labels) == width else numbered("d", 0, width)

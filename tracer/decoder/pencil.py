@@ -1,0 +1,134 @@
+"""Which digits a number keeps when it has been computed: what the next calculation uses.
+
+`carry: line` keeps what is printed; `carry: step` rounds where a step ends, and inside a step
+keeps some digits more; `carry: never` keeps all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from tracer.decoder.arithmetic import Array, Part, exactly
+from tracer.decoder.roles import Keeps, Role
+from tracer.scenario.carry import Carry
+from tracer.scenario.rounding import (
+    SCIENTIFIC_FROM,
+    Digits,
+    Rounding,
+    Zeros,
+    round_half_away,
+    trimmed,
+    visible_places,
+)
+
+GUARD_OF_LARGEST = 3
+"""The largest exponential of a row has so many significant digits more than there are decimals."""
+
+
+class Pencil:
+    """The rounding of a scenario, at work."""
+
+    def __init__(self, rounding: Rounding) -> None:
+        self.rounding = rounding
+        self.carry = rounding.carry
+        self._usual = Digits(decimals=rounding.decimals)
+        self._chosen: dict[str, Digits | None] = {}
+
+    def chosen(self, address: str) -> Digits | None:
+        """The digits that the author sets for an address, if there are any."""
+        if address not in self._chosen:
+            patterns = self.rounding.digits.items()
+            found = [digits for pattern, digits in patterns if fnmatchcase(address, pattern)]
+            self._chosen[address] = found[-1] if found else None
+        return self._chosen[address]
+
+    def digits(self, address: str) -> Digits:
+        """The digits with which results are shown at an address."""
+        return self.chosen(address) or self._usual
+
+    def kept(self, role: Role, address: str, numbers: Array, operand: Array | None) -> Array | None:
+        """The numbers as they are worked on with; None where they are not rounded.
+
+        `operand` is the first input, whose rows a sum of exponentials shares its decimals with.
+        """
+        if self.carry is Carry.NEVER:
+            return None
+        chosen = self.chosen(address)
+        if chosen or self.carry is Carry.LINE:
+            return self._rounded(numbers, (chosen or self._usual).places)
+        match role.keeps:
+            case Keeps.EXACT:
+                return None
+            case Keeps.RESULT:
+                return self._rounded(numbers, self._usual.places)
+            case Keeps.WORKING:
+                return self._rounded(numbers, self._working_places)
+            case Keeps.SHARED:
+                sources = numbers if numbers.ndim == 2 or operand is None else operand
+                rows = [
+                    self._rounded(np.asarray(row, object), _sharing(self._shared_decimals(source)))
+                    for row, source in zip(numbers, sources, strict=True)
+                ]
+                return np.array([row if row.ndim else row.item() for row in rows], object)
+
+    def chosen_copy(self, address: str, numbers: Array) -> Array | None:
+        """Numbers that were computed before: rounded only where the author sets their digits."""
+        digits = None if self.carry is Carry.NEVER else self.chosen(address)
+        return self._rounded(numbers, digits.places) if digits else None
+
+    def part(self, address: str) -> Part:
+        """How the numbers are rounded that a line shows on the way to the value at `address`."""
+        if self.carry is not Carry.LINE:
+            return exactly
+        return lambda numbers: self._rounded(numbers, lambda x: self.part_places(address, x))
+
+    def part_places(self, address: str, number: Decimal) -> int:
+        """The decimals of a number on the way to the value at `address`: never fewer than usual."""
+        places = self.digits(address).places(number)
+        usual = self._usual.places(number)
+        return usual if number.adjusted() >= SCIENTIFIC_FROM else max(places, usual)
+
+    def printed(self, number: Decimal, places: int) -> Decimal:
+        """`number` with the digits that are printed: rounded, no −0, zeros kept or trimmed."""
+        rounded = round_half_away(number, places)
+        if not rounded:
+            return Decimal(0)
+        return trimmed(rounded) if self.rounding.trailing_zeros is Zeros.TRIM else rounded
+
+    def _working_places(self, number: Decimal) -> int:
+        """More decimals, but no zeros behind an exact number: 5.5345 is not 5.53450."""
+        usual = self.rounding.decimals
+        most = usual + self.rounding.working
+        if number.adjusted() >= SCIENTIFIC_FROM:
+            return self._usual.places(number)
+        rounded = round_half_away(number, visible_places(number, most))
+        exponent = trimmed(rounded).as_tuple().exponent if rounded else 0
+        assert isinstance(exponent, int)
+        return max(usual, -exponent)
+
+    def _shared_decimals(self, row: Array) -> int:
+        largest = max((x for x in row.flat if x.is_finite()), default=Decimal(0))
+        significant = self.rounding.decimals + GUARD_OF_LARGEST
+        return max(0, significant - 1 - largest.adjusted()) if largest else self.rounding.decimals
+
+    def _rounded(self, numbers: Array, places: Callable[[Decimal], int]) -> Array:
+        """Each finite number as it is printed; infinities stay."""
+
+        def rounded(number: Decimal) -> Decimal:
+            return self.printed(number, places(number)) if number.is_finite() else number
+
+        return np.asarray(np.frompyfunc(rounded, 1, 1)(numbers), object)
+
+
+def _sharing(decimals: int) -> Callable[[Decimal], int]:
+    digits = Digits(decimals=0)
+
+    def places(number: Decimal) -> int:
+        large = number.adjusted() >= SCIENTIFIC_FROM
+        return digits.places(number) if large else visible_places(number, decimals)
+
+    return places

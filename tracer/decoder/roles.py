@@ -1,0 +1,161 @@
+"""Every value that a pass can record, declared once: its name, and the digits that it keeps.
+
+An address is a role at a place: `layer1.attention.head1.query` is `QUERY` in layer 1's attention,
+head 1. What is told of each role stands in `tracer.lesson.steps`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Literal, TypeAlias
+
+SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the decoder; layers and heads are counted from 1."""
+
+    layer: int | None = None
+    sub_layer: SubLayer | None = None
+    head: int | None = None
+
+    def address(self, role: Role) -> str:
+        """`layer2.attention.head1.query`, or the role's name alone outside the layers."""
+        parts = []
+        if self.layer is not None:
+            parts.append(f"layer{self.layer}")
+        if self.sub_layer is not None:
+            parts.append(self.sub_layer)
+        if self.head is not None:
+            parts.append(f"head{self.head}")
+        return ".".join((*parts, role.name))
+
+
+class Keeps(Enum):
+    """Which digits a number keeps with `carry: step`."""
+
+    RESULT = auto()
+    """Its step ends here: the usual digits."""
+    WORKING = auto()
+    """Inside a step: some digits more."""
+    SHARED = auto()
+    """Exponentials and their sum: a row shares its decimals, which follow from its largest."""
+    EXACT = auto()
+    """It is written out inside the line of another, and rounded only there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Role:
+    """A value of a pass: `name` is the end of its address."""
+
+    name: str
+    keeps: Keeps = Keeps.RESULT
+    parameter: bool = False
+    words: bool = False
+    """Words, such as a prediction; only numbers can be pinned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """The roles of a softmax: e to the scores, its row sums, the shares."""
+
+    exp: Role
+    total: Role
+    shares: Role
+
+
+TOKENS = Role("tokens", words=True)
+TOKEN_IDS = Role("token_ids")
+EMBEDDING = Role("embedding")
+POSITION_INDEX = Role("position.index")
+DIV_TERM = Role("position.div_term", Keeps.WORKING)
+ANGLE = Role("position.angle", Keeps.WORKING)
+SIN = Role("position.sin")
+COS = Role("position.cos")
+POSITION = Role("position")
+INPUT = Role("input")
+ENCODER_OUTPUT = Role("encoder.output")
+MASK = Role("mask")
+
+W_Q = Role("W_Q", parameter=True)
+W_K = Role("W_K", parameter=True)
+W_V = Role("W_V", parameter=True)
+B_Q = Role("b_Q", parameter=True)
+B_K = Role("b_K", parameter=True)
+B_V = Role("b_V", parameter=True)
+QUERY = Role("query")
+KEY = Role("key")
+VALUE = Role("value")
+KEYS = Role("keys")
+VALUES = Role("values")
+DOT = Role("dot", Keeps.EXACT)
+D_K = Role("d_k")
+SCALE = Role("scale", Keeps.EXACT)
+SCORES = Role("scores")
+MASKED = Role("masked")
+EXP = Role("exp", Keeps.SHARED)
+EXP_SUM = Role("exp_sum", Keeps.SHARED)
+WEIGHTS = Role("weights")
+UNMASKED_EXP = Role("unmasked.exp", Keeps.SHARED)
+UNMASKED_EXP_SUM = Role("unmasked.exp_sum", Keeps.SHARED)
+UNMASKED_WEIGHTS = Role("unmasked.weights")
+HEAD_OUTPUT = Role("output")
+
+CONCAT = Role("concat")
+W_O = Role("W_O", parameter=True)
+B_O = Role("b_O", parameter=True)
+ATTENTION_OUTPUT = Role("output")
+
+RESIDUAL = Role("residual")
+GAIN = Role("norm.gain", parameter=True)
+SHIFT = Role("norm.shift", parameter=True)
+MEAN = Role("norm.mean", Keeps.WORKING)
+DEVIATION = Role("norm.deviation", Keeps.WORKING)
+SQUARED = Role("norm.squared", Keeps.WORKING)
+VARIANCE = Role("norm.variance", Keeps.WORKING)
+STD = Role("norm.std", Keeps.WORKING)
+NORM = Role("norm")
+
+W_1 = Role("W_1", parameter=True)
+B_1 = Role("b_1", parameter=True)
+HIDDEN = Role("hidden")
+ACTIVATION = Role("activation")
+W_2 = Role("W_2", parameter=True)
+B_2 = Role("b_2", parameter=True)
+FFN_OUTPUT = Role("output")
+
+OUTPUT = Role("output")
+W_U = Role("unembedding.W_U", parameter=True)
+B_U = Role("unembedding.b_U", parameter=True)
+LOGITS = Role("logits")
+WORD_EXP = Role("probabilities.exp", Keeps.SHARED)
+WORD_EXP_SUM = Role("probabilities.exp_sum", Keeps.SHARED)
+PROBABILITIES = Role("probabilities")
+PREDICTION = Role("prediction", words=True)
+
+TARGET = Role("loss.target", words=True)
+TOKEN_LOSS = Role("loss.token", Keeps.WORKING)
+LOSS = Role("loss")
+
+DRAWN_LOGITS = Role("sampling.logits")
+TEMPERATURE = Role("sampling.temperature")
+SCALED = Role("sampling.scaled", Keeps.WORKING)
+DRAWN_EXP = Role("sampling.exp", Keeps.SHARED)
+DRAWN_EXP_SUM = Role("sampling.exp_sum", Keeps.SHARED)
+DRAWN_PROBABILITIES = Role("sampling.probabilities")
+CANDIDATES = Role("sampling.candidates")
+CANDIDATES_SUM = Role("sampling.candidates_sum", Keeps.WORKING)
+RENORMALIZED = Role("sampling.renormalized")
+CUMULATIVE = Role("sampling.cumulative")
+DRAW = Role("sampling.draw")
+WORD = Role("sampling.word", words=True)
+
+ATTENTION_SOFTMAX = Softmax(EXP, EXP_SUM, WEIGHTS)
+UNMASKED_SOFTMAX = Softmax(UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS)
+WORD_SOFTMAX = Softmax(WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
+DRAWN_SOFTMAX = Softmax(DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
+
+ROLES = tuple(declared for declared in list(globals().values()) if isinstance(declared, Role))
+"""All of them, in the order of this file."""

@@ -1,0 +1,68 @@
+"""How the next word is drawn: temperature, top-k, top-p and a random number, each step recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from tracer.decoder.operations import Cumulate, Divide, Pick, Select, Share, Total
+from tracer.decoder.roles import (
+    CANDIDATES,
+    CANDIDATES_SUM,
+    CUMULATIVE,
+    DRAW,
+    DRAWN_LOGITS,
+    DRAWN_SOFTMAX,
+    RENORMALIZED,
+    SCALED,
+    TEMPERATURE,
+    WORD,
+)
+from tracer.decoder.softmax import softmax
+from tracer.decoder.tape import Tape, Value
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is asked for; `draw` is the random number between 0 and 1."""
+
+    draw: Decimal
+    temperature: Decimal = Decimal(1)
+    top_k: int | None = None
+    top_p: Decimal | None = None
+
+
+def sample(tape: Tape, logits: Value, sampling: Sampling) -> Value:
+    """Record how a word is drawn after the last token."""
+    words = len(logits.axes[1].labels)
+    scores = tape.record(DRAWN_LOGITS, Select(tuple(range(words))), logits)
+    if sampling.temperature != 1:
+        temperature = tape.given(TEMPERATURE, sampling.temperature, ())
+        scores = tape.record(SCALED, Divide(), scores, temperature)
+    probabilities = softmax(tape, DRAWN_SOFTMAX, scores)
+    kept = candidates(probabilities, sampling)
+    p = tape.record(CANDIDATES, Select(kept), probabilities)
+    if len(kept) < words:
+        rest = tape.record(CANDIDATES_SUM, Total(), p)
+        p = tape.record(RENORMALIZED, Share(), p, rest)
+    cumulative = tape.record(CUMULATIVE, Cumulate(), p)
+    draw = tape.given(DRAW, sampling.draw, ())
+    return tape.record(WORD, Pick(p.axes[1].labels), cumulative, draw)
+
+
+def candidates(probabilities: Value, sampling: Sampling) -> tuple[int, ...]:
+    """The columns that stay, the most probable first.
+
+    Top-k keeps the k most probable words, top-p the fewest of them that together reach p
+    (Holtzman et al. 2020).
+    """
+    row = list(probabilities.computed[-1])
+    order = sorted(range(len(row)), key=lambda column: row[column], reverse=True)
+    order = order[: sampling.top_k]
+    if sampling.top_p is not None:
+        reached = np.cumsum([row[column] for column in order])
+        enough = sum(1 for total in reached if total < sampling.top_p) + 1
+        order = order[:enough]
+    return tuple(order)

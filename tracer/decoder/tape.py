@@ -1,0 +1,222 @@
+"""The tape: every value of a forward pass with its address, and the operation that made it."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracer.decoder.arithmetic import Arithmetic, Array
+from tracer.decoder.operations import (
+    Axes,
+    Chosen,
+    Given,
+    Mask,
+    Moved,
+    Normalize,
+    Operation,
+    Pinned,
+    Recorded,
+)
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import ROLES, Place, Role
+from tracer.errors import Problem, TracerError
+from tracer.names import closest
+
+_DECLARED = frozenset(ROLES)
+
+
+class Form(Enum):
+    """How the numbers of a value are printed."""
+
+    AS_THEY_ARE = auto()
+    """With the digits that they have: as typed, or as they were rounded when computed."""
+    ROUNDED_FOR_PRINT = auto()
+    """They are in full precision, which nobody reads."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Value:
+    """A labelled array at an address; Decimals or floats, as the tape's arithmetic has them."""
+
+    role: Role
+    place: Place
+    address: str
+    numbers: Array
+    axes: Axes
+    form: Form
+    computed: Array
+    """The numbers before they were rounded to go on with: choices are made on these."""
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The numbers as floats; words are refused by a ValueError."""
+        return np.asarray(self.numbers.astype(np.float64))
+
+    @property
+    def per_token(self) -> bool:
+        """Whether the first axis has one entry for each token."""
+        return bool(self.axes) and self.axes[0].name == "token"
+
+    def row(self, token: int, tokens: int) -> int:
+        """The row of a token; a value that does not hold all tokens holds the last of them."""
+        return token - (tokens - len(self.numbers))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Record:
+    """One recorded operation; of a pinned value, `inputs` are what it would be computed from."""
+
+    operation: Operation
+    inputs: tuple[Value, ...]
+    output: Value
+
+
+@dataclass
+class Tape:
+    """Records a pass, computing with one arithmetic and rounding as the pencil says.
+
+    What is recorded at a pinned address is taken from there instead of being computed.
+    """
+
+    arithmetic: Arithmetic
+    pencil: Pencil
+    pinned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    _place: Place = field(default_factory=Place)
+
+    @contextmanager
+    def at(self, **place: Any) -> Iterator[None]:
+        """Values recorded inside are in this layer, sub-layer or head."""
+        outer = self._place
+        self._place = replace(outer, **place)
+        try:
+            yield
+        finally:
+            self._place = outer
+
+    def address(self, role: Role) -> str:
+        """The address of a role here."""
+        return self._place.address(role)
+
+    def given(self, role: Role, numbers: object, axes: Axes) -> Value:
+        """Record numbers that the scenario gives."""
+        if pinned := self._pinned(role, axes):
+            return self._recorded(Pinned(), (), pinned)
+        array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
+        # What was typed is printed as typed; an array comes from a file that nobody typed.
+        from_file = isinstance(numbers, np.ndarray)
+        form = Form.ROUNDED_FOR_PRINT if from_file else Form.AS_THEY_ARE
+        value = Value(role, self._place, self.address(role), array, axes, form, array)
+        return self._recorded(Given(), (), value)
+
+    def record(self, role: Role, operation: Recorded, *inputs: Value) -> Value:
+        """Compute an operation and record what it gives.
+
+        Raises:
+            TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
+        """
+        axes = operation.axes(*[value.axes for value in inputs])
+        if self.pinned and (pinned := self._pinned(role, axes)):
+            return self._recorded(Pinned(), inputs, pinned)
+        address = self.address(role)
+        chooses = isinstance(operation, Chosen)
+        arrays = [value.computed if chooses else value.numbers for value in inputs]
+        part = self.pencil.part(address)
+        try:
+            with self.arithmetic.context():
+                computed = self.arithmetic.result(operation, arrays, axes, part)
+        except ArithmeticError as error:
+            raise TracerError(Problem(_reason(error, operation), address=address)) from None
+        numbers, form = self._kept(role, operation, address, computed, inputs)
+        value = Value(role, self._place, address, numbers, axes, form, computed)
+        return self._recorded(operation, inputs, value)
+
+    def check_pinned(self) -> None:
+        """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
+        known = {record.output.address: record.output.role for record in self.records}
+        numbers = [address for address, role in known.items() if not role.words]
+        unknown = []
+        for address in self.pinned:
+            if address in known and known[address].words:
+                unknown.append(Problem("given as numbers, but these are words", address=address))
+            elif address not in known:
+                message = f"given, but there is no such value{closest(address, numbers)}"
+                unknown.append(Problem(message, address=address))
+        if self.problems or unknown:
+            raise TracerError(*self.problems, *unknown)
+
+    def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
+        if value.role not in _DECLARED:
+            raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
+        self.records.append(Record(operation, inputs, value))
+        return value
+
+    def _kept(
+        self,
+        role: Role,
+        operation: Recorded,
+        address: str,
+        computed: Array,
+        inputs: tuple[Value, ...],
+    ) -> tuple[Array, Form]:
+        """The numbers to go on with, and how they are printed."""
+        if role.words:
+            return computed, Form.AS_THEY_ARE
+        if isinstance(operation, Moved):
+            # A mask moves the scores; what is added to them has no digits of its own.
+            moved = inputs[:1] if isinstance(operation, Mask) else inputs
+            rounded = self.pencil.chosen_copy(address, computed)
+            as_they_are = all(value.form is Form.AS_THEY_ARE for value in moved)
+        else:
+            operand = inputs[0].numbers if inputs else None
+            rounded = self.pencil.kept(role, address, computed, operand)
+            as_they_are = False
+        if rounded is not None:
+            return rounded, Form.AS_THEY_ARE
+        return computed, Form.AS_THEY_ARE if as_they_are else Form.ROUNDED_FOR_PRINT
+
+    def _pinned(self, role: Role, axes: Axes) -> Value | None:
+        """What is pinned at an address, if it has the right shape."""
+        address = self.address(role)
+        if address not in self.pinned or role.words:
+            return None
+        array = np.array(self.pinned[address], dtype=object)
+        expected = tuple(len(axis.labels) for axis in axes)
+        if any(isinstance(entry, tuple) for entry in array.flat):
+            self.problems.append(Problem("given as rows of different lengths", address=address))
+            return None
+        if array.shape == expected:
+            numbers = self.arithmetic.array(array)
+            return Value(role, self._place, address, numbers, axes, Form.AS_THEY_ARE, numbers)
+        message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
+        self.problems.append(Problem(message, address=address))
+        return None
+
+
+def _reason(error: ArithmeticError, operation: Operation) -> str:
+    """Why there is no result."""
+    match error:
+        case decimal.Underflow():
+            return "too small a number to work with: it would be 0"
+        case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
+            return "too large a number to work with"
+        case _ if isinstance(operation, Normalize):
+            return (
+                "a division by zero: all numbers of the row are equal, so σ is 0; "
+                "set epsilon, or another σ"
+            )
+        case _:
+            return "no result: a division by zero, or the root or logarithm of a negative number"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    """`2×3 numbers`, `one number`."""
+    return f"{'×'.join(map(str, shape))} numbers" if shape else "one number"

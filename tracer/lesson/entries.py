@@ -1,0 +1,78 @@
+"""One number of a trace: found by its address, named, printed. All that shows numbers uses this."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Axis
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.tape import Form, Value
+from tracer.errors import Problem, TracerError
+from tracer.lesson.expression import Entry, Index, Number
+from tracer.names import closest, distinct
+from tracer.scenario.rounding import trimmed
+
+
+def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number:
+    """An entry as it is printed: as it is, or rounded to its digits and at most `guard` more."""
+    entry = value.numbers[index]
+    exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
+    if value.form is Form.AS_THEY_ARE or not exact.is_finite():
+        return Number(exact or exact.copy_abs(), Entry(value, index))
+    places = pencil.digits(value.address).places(exact)
+    if guard:
+        # No digits beyond those that the number has.
+        places = max(places, min(places + guard, Number(trimmed(exact)).places))
+    return Number(pencil.printed(exact, places), Entry(value, index))
+
+
+def find(trace: Trace, asked: str) -> Entry:
+    """The entry that `ADDRESS[ROW,COLUMN]` names; rows and columns by label or number.
+
+    Raises:
+        TracerError: not of that form, no such address, row or column.
+    """
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
+    if match is None:
+        raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
+    address, place = match.groups()
+    if address not in trace.values:
+        message = f"no such value{closest(address, trace.values)}"
+        raise TracerError(Problem(message, address=address))
+    value = trace[address]
+    labels = [] if place is None else place.split(",") if len(value.axes) > 1 else [place]
+    if len(labels) != len(value.axes):
+        axes = " and ".join(f"a {axis.name}" for axis in value.axes) or "nothing"
+        message = f"got {len(labels)} of [{place or ''}], expected {axes}"
+        raise TracerError(Problem(message, address=address))
+    places = zip(value.axes, labels, strict=True)
+    return Entry(value, tuple(_index(axis, label, address) for axis, label in places))
+
+
+def name(entry: Entry) -> str:
+    """`layer1.attention.head1.weights[Alex,Frank]`: what finds it."""
+    place = ",".join(labels(entry))
+    return f"{entry.value.address}[{place}]" if place else entry.value.address
+
+
+def labels(entry: Entry) -> tuple[str, ...]:
+    """The labels of the row and the column that an entry stands in."""
+    axes = zip(entry.value.axes, entry.at, strict=True)
+    return tuple(distinct(axis.labels)[i] for axis, i in axes)
+
+
+def _index(axis: Axis, label: str, address: str) -> int:
+    """Where a label stands: by itself, told apart by its position, or as a number from 1."""
+    wanted = label.strip()
+    for names in (distinct(axis.labels), axis.labels):
+        if names.count(wanted) == 1:
+            return names.index(wanted)
+    if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
+        return int(wanted) - 1
+    names = distinct(axis.labels)
+    alike = [name for name, label in zip(names, axis.labels, strict=True) if label == wanted]
+    hint = f"; did you mean {' or '.join(map(repr, alike))}?" if alike else closest(wanted, names)
+    message = f"no {axis.name} {wanted!r}{hint}"
+    raise TracerError(Problem(message, address=address))

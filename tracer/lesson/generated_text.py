@@ -1,0 +1,55 @@
+"""A generated text, turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.decoder.generation import Generated, Turn
+from tracer.decoder.roles import PREDICTION
+from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Table
+from tracer.lesson.steps.words import SAMPLING_STEP
+from tracer.lesson.teacher import Teacher
+from tracer.names import distinct
+
+KEPT, DISCARDED = "kept", "discarded"
+
+
+def generated_text(generated: Generated, *, worked: bool) -> Document:
+    """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text."""
+    sections: list[Section] = []
+    for number, turn in enumerate(generated.turns, 1):
+        sections.append(Section(None, f"Turn {number}", tuple(_turn(turn))))
+        teacher = Teacher(turn.trace)
+        for step in teacher.steps:
+            if worked or step.kind is SAMPLING_STEP:
+                section = teacher.section(step)
+                sections.append(section if worked else replace(section, number=None))
+    text = Paragraph((_quoted(generated.text),)), Paragraph((generated.ending,))
+    sections.append(Section(None, "The text", text))
+    return Document(generated.turns[0].trace.scenario.title, (), tuple(sections))
+
+
+def _turn(turn: Turn) -> list[Block]:
+    said = turn.trace[PREDICTION.name].numbers
+    names = distinct(turn.trace.tokens)[-len(said) :]
+    before = len(turn.trace.tokens) - len(said)
+    outputs = [*said[:-1], turn.word]
+    rows = tuple(
+        (
+            *(Name(str(before + i + 1)), Name(name)),
+            *(Name(word), Name(KEPT if i == len(outputs) - 1 else DISCARDED)),
+        )
+        for i, (name, word) in enumerate(zip(names, outputs, strict=True))
+    )
+    written: list[Block] = []
+    if before:
+        reused = ("Only the last token goes through the layers; the keys and values of ",)
+        earlier = tuple(turn.trace.tokens[:before])
+        written.append(Paragraph((*reused, _quoted(earlier), " are reused from the turns before.")))
+    written.append(Table(("position", "input", "output", ""), rows, len(rows) - 1))
+    return written
+
+
+def _quoted(tokens: Sequence[str]) -> Name:
+    return Name(" ".join(tokens))

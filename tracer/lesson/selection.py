@@ -1,0 +1,82 @@
+"""The steps of a pass as a reader meets them, and how the command line names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.decoder.roles import Place
+from tracer.decoder.tape import Record
+from tracer.errors import Problem, TracerError
+from tracer.lesson.steps import KIND_OF, KINDS, Kind, Step
+from tracer.names import closest
+
+SUB_LAYERS = ("attention", "cross_attention", "ffn")
+
+
+def steps(records: Sequence[Record]) -> list[Step]:
+    """The tape's records put together, in the order of computation, counted from 1.
+
+    Parameters and the mask belong to the step that uses them.
+    """
+    together: dict[tuple[Kind, Place], list[Record]] = {}
+    for record in records:
+        kind = KIND_OF.get(record.output.role)
+        if kind is not None:
+            together.setdefault((kind, record.output.place), []).append(record)
+    return [
+        Step(number, kind, place, tuple(found))
+        for number, ((kind, place), found) in enumerate(together.items(), 1)
+    ]
+
+
+def select(
+    every: Sequence[Step], name: str | None, layer: int | None, head: int | None
+) -> list[Step]:
+    """The steps of a kind, a group or an address, in one layer and head where these are given.
+
+    Raises:
+        TracerError: nothing is called so; the layer or the head is not there.
+    """
+    for what, wanted, there in (
+        ("layer", layer, {step.place.layer for step in every}),
+        ("head", head, {step.place.head for step in every if layer in (None, step.place.layer)}),
+    ):
+        if wanted is not None and wanted not in there:
+            most = max((number for number in there if number), default=0)
+            raise TracerError(Problem(f"no {what} {wanted}, the last is {most}"))
+    chosen = [
+        step
+        for step in every
+        if (layer is None or step.place.layer in (None, layer))
+        and (head is None or step.place.head in (None, head))
+    ]
+    if name is None:
+        return chosen
+    if found := _named(chosen, name):
+        return found
+    if _named(every, name):
+        raise TracerError(Problem(f"the step {name!r} is not in this layer or head"))
+    names = [*(kind.name for kind in KINDS), *(group for kind in KINDS for group in kind.groups)]
+    addresses = [record.output.address for step in every for record in step.records]
+    known = [*dict.fromkeys(names), *SUB_LAYERS, *addresses]
+    if name in known:
+        raise TracerError(Problem(f"this scenario has no step {name!r}"))
+    raise TracerError(Problem(f"no step is called {name!r}{closest(name, known)}"))
+
+
+def _named(every: Sequence[Step], name: str) -> list[Step]:
+    """The steps of a kind or a group; of an address, what of each step lies under it."""
+    if found := [step for step in every if name in _groups(step)]:
+        return found
+    parts = []
+    for step in every:
+        records = tuple(r for r in step.records if f".{name}." in f".{r.output.address}.")
+        if records:
+            parts.append(replace(step, records=records))
+    return parts
+
+
+def _groups(step: Step) -> tuple[str, ...]:
+    sub_layer = (step.place.sub_layer,) if step.kind.inner and step.place.sub_layer else ()
+    return (step.kind.name, *step.kind.groups, *sub_layer)

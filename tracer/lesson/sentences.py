@@ -1,0 +1,104 @@
+"""The words around the steps: titles, what is worked out, where numbers come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracer.decoder.pencil import Pencil
+from tracer.lesson.document import Inline, Sentence
+from tracer.lesson.expression import Expression
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.sub_layers import SUB_LAYERS
+from tracer.lesson.told import Told, listed
+from tracer.names import count
+from tracer.scenario.carry import Carry
+
+ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
+
+
+def introduction(told: Told) -> list[Sentence]:
+    """What is worked out, and what the signs mean."""
+    position = f", position {told.token + 1} of {len(told.names)}."
+    return [
+        ("The calculation is worked for the token ", told.who, position),
+        (
+            "Where the sign is =, both sides are equal with the digits shown; "
+            f"≈ means correctly rounded. {_carried(told.trace.pencil)}",
+        ),
+    ]
+
+
+def _carried(pencil: Pencil) -> str:
+    """Which number the next calculation uses, and which lines show more digits."""
+    match pencil.carry:
+        case Carry.LINE:
+            return "Each number is rounded where it is printed, and the next line works on with it."
+        case Carry.STEP:
+            more = count(pencil.rounding.working, "digit")
+            return (
+                "A number is rounded where its step ends; inside a step it keeps up to "
+                f"{more} more. Products on the way to a result show more where it needs them."
+            )
+        case Carry.NEVER:
+            return (
+                "Nothing is rounded on the way, only what is printed. Where a line would not come "
+                "out right with the usual digits, it shows more."
+            )
+
+
+def title(step: Step, told: Told) -> str:
+    """`Layer 1, head 2: Query`; only what there are several of is named."""
+    words = step.kind.title
+    if step.place.sub_layer and not step.kind.inner:
+        words += f" {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
+    where = _where(step, told)
+    return f"{where[0].upper()}{where[1:]}: {words}" if where else words
+
+
+def picture(step: Step, told: Told) -> str:
+    """The title of a picture of attention weights."""
+    where = _where(step, told)
+    return f"{step.kind.picture}, {where}" if where else f"{step.kind.picture}"
+
+
+def _where(step: Step, told: Told) -> str:
+    where, place = [], step.place
+    if place.layer and told.layers > 1:
+        where.append(f"layer {place.layer}")
+    if told.crosses and step.kind.inner and place.sub_layer in ATTENTIONS:
+        where.append(ATTENTIONS[place.sub_layer])
+    if place.head and told.heads > 1:
+        where.append(f"head {place.head}")
+    return ", ".join(where)
+
+
+def _side(step: Step) -> str:
+    """A LayerNorm in front of its sub-layer reads nothing of it."""
+    inputs = step.records[0].inputs
+    return "after" if any(value.place == step.place for value in inputs) else "before"
+
+
+def question(told: Told, *, predicts: bool) -> list[Sentence]:
+    """What a tutorial works out, and how it goes about it."""
+    asked = (
+        "Which word comes next? A decoder answers with a probability for every word it knows."
+        if predicts
+        else "What does a decoder make of these tokens? It turns each into a vector that also "
+        "says what stands around it."
+    )
+    read: Sentence = ("It reads ", *listed(told.names), ".")
+    plan = (
+        "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
+        "put in, and the result. A pencil and a calculator are enough to check each line."
+    )
+    return [(asked,), read, (plan,), *introduction(told)]
+
+
+def references(sources: Sequence[tuple[Expression, int]]) -> Sentence | None:
+    """From which steps the numbers of a step come."""
+    parts: list[Inline] = []
+    for i, (symbol, number) in enumerate(sources):
+        if i:
+            parts.append(" and " if i == len(sources) - 1 else ", ")
+        parts += [symbol, f" from step {number}"]
+    return ("It takes ", *parts, ".") if parts else None

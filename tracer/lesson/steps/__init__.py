@@ -1,0 +1,74 @@
+"""Every kind of step, told once, by part of the model.
+
+A role that the decoder records and no kind tells would be a gap on the page: it is refused here.
+"""
+
+from __future__ import annotations
+
+from tracer.decoder.roles import (
+    B_1,
+    B_2,
+    B_K,
+    B_O,
+    B_Q,
+    B_U,
+    B_V,
+    GAIN,
+    MASK,
+    ROLES,
+    SHIFT,
+    W_1,
+    W_2,
+    W_K,
+    W_O,
+    W_Q,
+    W_U,
+    W_V,
+    Role,
+)
+from tracer.lesson.expression import Symbol
+from tracer.lesson.steps import attention, ffn, inputs, sub_layers, training, words
+from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+
+
+def _as_named(role: Role) -> SymbolOf:
+    """W_Q¹, b_1: the role's name, with the head's number."""
+    base, _, below = role.name.partition("_")
+    return lambda naming: Symbol(base, below, naming.head)
+
+
+KINDS: tuple[Kind, ...] = (
+    *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
+    *training.KINDS,
+)
+"""In the order in which help and messages name them."""
+
+OPERANDS: dict[Role, SymbolOf] = {
+    **{role: _as_named(role) for role in (W_Q, W_K, W_V, B_Q, B_K, B_V)},
+    **{role: _as_named(role) for role in (W_O, B_O, W_1, B_1, W_2, B_2)},
+    GAIN: Symbol("γ"),
+    SHIFT: Symbol("β"),
+    W_U: Symbol("W", "U"),
+    B_U: Symbol("b", "U"),
+    MASK: Symbol("M"),
+}
+"""The symbols of what belongs to the step that uses it: parameters, the mask."""
+
+KIND_OF: dict[Role, Kind] = {role: kind for kind in KINDS for role in kind.roles}
+
+
+def telling(role: Role) -> SymbolOf:
+    """The symbol of a role."""
+    return OPERANDS[role] if role in OPERANDS else KIND_OF[role].roles[role].symbol
+
+
+def untold() -> list[str]:
+    """The roles that are declared and not told, or told more than once."""
+    told = [*OPERANDS, *(role for kind in KINDS for role in kind.roles)]
+    return [role.name for role in ROLES if told.count(role) != 1]
+
+
+if _gaps := untold():
+    raise AssertionError(f"to be told once each in tracer.lesson.steps: {', '.join(_gaps)}")
+
+__all__ = ["KINDS", "KIND_OF", "OPERANDS", "Kind", "Naming", "Step", "Telling", "telling"]

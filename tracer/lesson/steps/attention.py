@@ -1,0 +1,337 @@
+"""Attention, of one head and of all: what each of its steps is for, and what its result says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from tracer.decoder.operations import Append, Copy, Reused
+from tracer.decoder.roles import (
+    ATTENTION_OUTPUT,
+    CONCAT,
+    D_K,
+    DOT,
+    EXP,
+    EXP_SUM,
+    HEAD_OUTPUT,
+    KEY,
+    KEYS,
+    MASKED,
+    QUERY,
+    SCALE,
+    SCORES,
+    UNMASKED_EXP,
+    UNMASKED_EXP_SUM,
+    UNMASKED_WEIGHTS,
+    VALUE,
+    VALUES,
+    WEIGHTS,
+)
+from tracer.lesson.document import Inline, Name, Percent, Sentence
+from tracer.lesson.expression import (
+    Brackets,
+    Call,
+    Exponential,
+    Expression,
+    MatrixProduct,
+    Number,
+    Root,
+    Sum,
+    Symbol,
+    Transposed,
+)
+from tracer.lesson.steps.claims import best
+from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.told import Told, listed
+from tracer.names import distinct
+
+W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
+EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
+DIVIDED = "Each of them divided by the sum:"
+
+
+def of_head(letter: str) -> SymbolOf:
+    """A letter with the head's number."""
+    return lambda naming: Symbol(letter, above=naming.head)
+
+
+def power(naming: Naming) -> Expression:
+    """e to the operand."""
+    return Exponential(naming.inputs[0])
+
+
+def crosses(step: Step) -> bool:
+    """Whether keys and values are the encoder's."""
+    return step.place.sub_layer == "cross_attention"
+
+
+# --- query, key, value ---------------------------------------------------------------------------
+
+
+def _query_goal(step: Step, told: Told) -> Sentence:
+    if crosses(step):
+        return ("The query is what a token of the decoder asks of the encoder's tokens.",)
+    return ("The query is what a token asks of the others.",)
+
+
+def _key_goal(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Reused):
+        return ("The keys of the encoder's tokens are reused from the turn before.",)
+    if crosses(step):
+        made = "The keys are made of the encoder's vectors: what the input's tokens can be found by"
+        return (f"{made}.",)
+    return ("The key is what a token can be found by: queries are compared with it.",)
+
+
+def _value_goal(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Reused):
+        return ("The values of the encoder's tokens are reused from the turn before.",)
+    if crosses(step):
+        return ("The values are made of the encoder's vectors too: what its tokens pass on.",)
+    return ("The value is what a token passes on to those that attend to it.",)
+
+
+def _reused(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+    if not isinstance(step.last.operation, Append):
+        return None
+    old, new = (list(value.axes[0].labels) for value in step.last.inputs)
+    return (
+        *(
+            f"The {step.kind.name}s of ",
+            *listed(old),
+            " were computed before and are reused; only ",
+        ),
+        *(*listed(new), " is new." if len(new) == 1 else " are new."),
+    )
+
+
+QUERY_STEP = Kind(
+    "query",
+    "Query",
+    "what each token asks",
+    _query_goal,
+    {QUERY: Telling(of_head("Q"))},
+    groups=("qkv",),
+    inner=True,
+)
+
+KEY_STEP = Kind(
+    "key",
+    "Key",
+    "what each token can be found by",
+    _key_goal,
+    {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    claim=_reused,
+    groups=("qkv",),
+    inner=True,
+)
+
+VALUE_STEP = Kind(
+    "value",
+    "Value",
+    "what each token passes on",
+    _value_goal,
+    {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    claim=_reused,
+    groups=("qkv",),
+    inner=True,
+)
+
+
+# --- scores, mask --------------------------------------------------------------------------------
+
+
+def _best_key(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+    return best(step, told, printed, "The query of ", " fits the key of ", " best: ")
+
+
+def _mask_goal(step: Step, told: Told) -> Sentence:
+    ahead: Sentence = (
+        "A token may look at itself and back, never ahead: the score of every later token becomes ",
+        *(HIDDEN, ", the others stay."),
+    )
+    if told.padding is None:
+        return ahead
+    fills = "”, which only fills up the sequence."
+    return (*ahead, " So does the score of “", Name(told.padding), fills)
+
+
+def _hidden(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+    row = step.last.output.numbers[told.row(step.last.output)]
+    hidden = [name for name, x in zip(told.names, row, strict=True) if x == HIDDEN.value]
+    if not hidden:
+        return ("From ", told.who, " nothing is hidden.")
+    if len(hidden) == len(told.names):
+        return ("From ", told.who, " everything is hidden, itself too.")
+    return (told.who, " does not see ", *listed(hidden), ".")
+
+
+SCORES_STEP = Kind(
+    "scores",
+    "Attention scores",
+    "every query with every key",
+    (
+        "Query times key says how well a token's question and another's key fit. The square root "
+        "of their length ",
+        Symbol("d", "k"),
+        " keeps the scores small however long they are.",
+    ),
+    {
+        DOT: Telling(lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))),
+        D_K: Telling(Symbol("d", "k")),
+        SCALE: Telling(
+            lambda naming: Root(naming.inputs[0]), "What the dot products are divided by:"
+        ),
+        SCORES: Telling(of_head("S"), "The query with the key of each token:"),
+    },
+    claim=_best_key,
+    inner=True,
+)
+
+MASK_STEP = Kind(
+    "mask",
+    "Causal mask",
+    "later tokens are hidden",
+    _mask_goal,
+    {MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    claim=_hidden,
+    inner=True,
+)
+
+
+# --- softmax -------------------------------------------------------------------------------------
+
+
+def _softmax_goal(step: Step, told: Told) -> Sentence:
+    shares = "The scores become shares: positive, and together 1. "
+    if crosses(step):
+        return (f"{shares}No token is hidden here.",)
+    return (shares, Exponential(HIDDEN), " is 0.")
+
+
+def _shares(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+    value = step.last.output
+    names = distinct(value.axes[1].labels)
+    shares = list(value.computed[told.row(value)])
+    if not any(shares):
+        return (
+            *("Every key is hidden from ", told.who, ": the sum is 0, and there is nothing to "),
+            "divide. All its weights are set to 0, so it gathers nothing.",
+        )
+
+    def receiver(index: int) -> Inline:
+        itself = not crosses(step) and index == told.token
+        return "itself" if itself else Name(names[index])
+
+    order = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
+    first, second = order[0], order[1] if len(order) > 1 else None
+    if second is None or not shares[second]:
+        return ("All of the attention of ", told.who, " goes to ", receiver(first), ".")
+    share = Percent(printed[first])
+    if shares[first] == shares[second]:
+        alike = [names[i] for i in sorted(order) if shares[i] == shares[first]]
+        to = (" go to ", *listed(alike), ": ")
+        return ("The largest shares of ", told.who, *to, share, " each.")
+    to = (" of its attention to ", receiver(first))
+    then: Sentence = (", then ", Percent(printed[second]), " to ", receiver(second))
+    return (told.who, " gives ", share, *to, *then, ".")
+
+
+def _leak(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+    later = told.names[told.token + 1 :]
+    if not later:
+        return (told.who, " comes last: the mask takes nothing from it.")
+    share = sum((number.value for number in printed[told.token + 1 :]), Decimal(0))
+    return (
+        *("Without the mask ", told.who, " would give ", Percent(Number(share))),
+        *(" of its attention to ", *listed(later), ", which come later: data leakage, for in "),
+        "use they are not there yet.",
+    )
+
+
+SOFTMAX_STEP = Kind(
+    "softmax",
+    "Softmax: the attention weights",
+    "scores become weights that sum to 1",
+    _softmax_goal,
+    {
+        EXP: Telling(power, EXPONENTIALS),
+        EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
+        WEIGHTS: Telling(of_head("A"), DIVIDED),
+    },
+    claim=_shares,
+    inner=True,
+    picture="Attention weights",
+)
+
+UNMASKED_STEP = Kind(
+    "unmasked",
+    "Without the mask",
+    "the weights if nothing were hidden",
+    ("The same scores without the mask: what the token would look at if it could look ahead.",),
+    {
+        UNMASKED_EXP: Telling(power, EXPONENTIALS),
+        UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
+        UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
+    },
+    claim=_leak,
+    groups=("mask", "softmax"),
+    inner=True,
+    picture="Attention weights without the mask",
+)
+
+
+# --- heads together ------------------------------------------------------------------------------
+
+
+def _concat_goal(step: Step, told: Told) -> Sentence:
+    if len(step.last.inputs) == 1:
+        return ("There is only one head: its output goes on as it is.",)
+    return ("The outputs of the heads stand side by side, one long row for each token.",)
+
+
+def _side_by_side(naming: Naming) -> Expression:
+    return Brackets(naming.inputs) if len(naming.inputs) > 1 else naming.inputs[0]
+
+
+def _projection_goal(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Copy):
+        return ("There is no ", W_O, " here: the result of attention is passed on as it is.")
+    return (W_O, " mixes what the heads have found into one vector for each token.")
+
+
+def _of_all_heads(naming: Naming) -> Expression:
+    return Call("Attention", (naming.x,))
+
+
+WEIGHTED_SUM_STEP = Kind(
+    "weighted_sum",
+    "Weighted sum of the values",
+    "the values, each with its weight",
+    ("Each value counts as much as its attention weight says.",),
+    {HEAD_OUTPUT: Telling(of_head("O"))},
+    inner=True,
+)
+
+CONCAT_STEP = Kind(
+    "concat",
+    "Concatenate the heads",
+    "the heads side by side",
+    _concat_goal,
+    {CONCAT: Telling(_side_by_side)},
+    inner=True,
+)
+
+PROJECTION_STEP = Kind(
+    "projection",
+    "Attention output",
+    "what attention adds for each token",
+    _projection_goal,
+    {ATTENTION_OUTPUT: Telling(_of_all_heads)},
+    inner=True,
+)
+
+KINDS = (
+    *(QUERY_STEP, KEY_STEP, VALUE_STEP, SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
+    *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
+)

@@ -1,0 +1,94 @@
+"""What a step is, and the form in which everything that is told of one kind of step is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tracer.decoder.roles import Place, Role
+from tracer.decoder.tape import Record
+from tracer.lesson.document import Block, Paragraph, Sentence
+from tracer.lesson.expression import Expression, Number
+from tracer.lesson.told import Told
+
+
+@dataclass(frozen=True)
+class Step:
+    """Records of the tape that are told together: the softmax of a head, a LayerNorm.
+
+    `number` is its place in the whole pass, counted from 1.
+    """
+
+    number: int
+    kind: Kind
+    place: Place
+    records: tuple[Record, ...]
+
+    @property
+    def last(self) -> Record:
+        """What the step comes to."""
+        return self.records[-1]
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What a symbol may depend on: the operands' symbols, the head, the sub-layer and its input."""
+
+    inputs: tuple[Expression, ...]
+    head: str
+    """The head's number, where there are several; else nothing."""
+    sub_layer: str
+    """The number of the sub-layer among all."""
+    x: Expression
+
+
+SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
+SentenceOf: TypeAlias = Sentence | Callable[[Step, Told], Sentence]
+CaptionOf: TypeAlias = str | Callable[[Record], str] | None
+Claim: TypeAlias = Callable[[Step, Told, Sequence[Number]], Sentence | None]
+Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What is told of one role: its symbol, and a few words before its lines."""
+
+    symbol: SymbolOf
+    caption: CaptionOf = None
+
+
+def _no_claim(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """Everything that is told of a kind of step.
+
+    `claim` is a sentence that is computed from the followed token's row of the result and true of
+    it, if there is anything to say. `outcome` takes the place of the matrix and the claim. An
+    `inner` kind belongs to its sub-layer's group: attention, cross_attention or ffn.
+    """
+
+    name: str
+    title: str
+    summary: str
+    goal: SentenceOf
+    roles: Mapping[Role, Telling]
+    claim: Claim = _no_claim
+    outcome: Outcome | None = None
+    groups: tuple[str, ...] = ()
+    inner: bool = False
+    picture: str | None = None
+    """The title of the picture of its result, where it is worth one."""
+
+    def goal_of(self, step: Step, told: Told) -> Paragraph:
+        """What the step is for."""
+        goal = self.goal
+        return Paragraph(goal(step, told) if callable(goal) else goal)
+
+    def caption_of(self, record: Record) -> str | None:
+        """A few words before the lines of one of its records."""
+        caption = self.roles[record.output.role].caption
+        return caption(record) if callable(caption) else caption

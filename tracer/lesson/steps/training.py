@@ -1,0 +1,49 @@
+"""The loss: how surprised the model is by the right next words."""
+
+from __future__ import annotations
+
+from tracer.decoder.operations import MeanOf
+from tracer.decoder.roles import LOSS, TARGET, TOKEN_LOSS
+from tracer.lesson.document import Block, Paragraph, Sentence
+from tracer.lesson.expression import Symbol
+from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.told import Told
+from tracer.names import count
+
+
+def _not_counted(step: Step, told: Told) -> list[Block]:
+    """Which positions do not count, if there are any."""
+    operation = step.last.operation
+    if not isinstance(operation, MeanOf):
+        return []
+    left_out = len(step.last.inputs[0].numbers) - len(operation.counted)
+    if not left_out:
+        return []
+    one = left_out == 1
+    verb, what = ("does", "it has") if one else ("do", "they have")
+    sentence: Sentence = (
+        f"{count(left_out, 'position')} {verb} not count in the mean: {what} no next token that "
+        "is in the vocabulary.",
+    )
+    return [Paragraph(sentence)]
+
+
+LOSS_STEP = Kind(
+    "loss",
+    "Cross-entropy loss",
+    "how surprised the model is",
+    (
+        "At each position the model was to guess the token that comes next. The less probable it "
+        "held the right one, the larger the loss there; the loss of all is their mean.",
+    ),
+    {
+        TARGET: Telling(Symbol("target")),
+        TOKEN_LOSS: Telling(
+            Symbol("ℓ"), "The loss at each position, with the probability of the right token:"
+        ),
+        LOSS: Telling(Symbol("L"), "Their mean:"),
+    },
+    outcome=_not_counted,
+)
+
+KINDS = (LOSS_STEP,)

@@ -1,0 +1,102 @@
+"""What a text knows of the pass that it tells: names, how numbers are printed, which token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Axis
+from tracer.decoder.tape import Value
+from tracer.lesson import entries
+from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
+from tracer.lesson.expression import Expression, Number
+from tracer.names import distinct
+
+
+@dataclass(frozen=True)
+class Told:
+    """A trace, the token that is followed (counted from 0), and the symbol of each value."""
+
+    trace: Trace
+    token: int
+    symbols: Mapping[str, Expression]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The tokens, told apart where a text occurs twice."""
+        return distinct(self.trace.tokens)
+
+    @property
+    def who(self) -> Name:
+        """The token that is followed."""
+        return Name(self.names[self.token])
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are."""
+        return len(self.trace.scenario.layers)
+
+    @cached_property
+    def heads(self) -> int:
+        """The most heads that an attention has."""
+        layers = self.trace.scenario.layers
+        parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
+        return max(len(part.heads) if part else 0 for part in parts)
+
+    @property
+    def crosses(self) -> bool:
+        """Whether there is an encoder to attend to."""
+        return self.trace.scenario.encoder is not None
+
+    @property
+    def padding(self) -> str | None:
+        """The token that only fills up, if one of the tokens is that."""
+        padding = self.trace.scenario.padding
+        return padding if padding in self.trace.tokens else None
+
+    def row(self, value: Value) -> int:
+        """The followed token's row in a value."""
+        return value.row(self.token, len(self.names))
+
+    def printed(self, value: Value) -> tuple[Number, ...]:
+        """The followed token's numbers, as they are printed; none of what has no row for it."""
+        if value.numbers.ndim != 2 or not value.per_token:
+            return ()
+        row = self.row(value)
+        return tuple(self.number(value, row, column) for column in range(value.numbers.shape[1]))
+
+    def number(self, value: Value, *index: int) -> Number:
+        """An entry as it is printed."""
+        return entries.number(self.trace.pencil, value, index)
+
+    def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
+        """A value of one or two axes; a bias is one row, a number for each token one column."""
+        marked = self.row(value) if value.per_token else None
+        symbol, shape = self.symbols[value.address], value.numbers.shape
+        if len(shape) == 2:
+            rows, columns = map(self.labels, value.axes)
+            cells = tuple(
+                tuple(self.number(value, i, j) for j in range(shape[1])) for i in range(shape[0])
+            )
+            return Matrix(symbol, rows, columns, cells, marked, figure)
+        labels = self.labels(value.axes[0])
+        numbers = tuple(self.number(value, i) for i in range(len(labels)))
+        if value.per_token:
+            return Matrix(symbol, labels, ("",), tuple((number,) for number in numbers), marked)
+        return Matrix(symbol, ("",), labels, (numbers,), None)
+
+    def labels(self, axis: Axis) -> tuple[str, ...]:
+        """The labels of an axis, each of them once."""
+        return distinct(axis.labels)
+
+
+def listed(names: Sequence[str]) -> Sentence:
+    """a, b and c."""
+    parts: list[Inline] = []
+    for i, name in enumerate(names):
+        if i:
+            parts.append(" and " if i == len(names) - 1 else ", ")
+        parts.append(Name(name))
+    return tuple(parts)

@@ -1,0 +1,181 @@
+"""Why a number is what it is: the worked lines that lead to it, back to what was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import (
+    Append,
+    ArgMax,
+    Chosen,
+    Concat,
+    Copy,
+    Interleave,
+    Mask,
+    Moved,
+    Pick,
+    Reused,
+    Select,
+    Share,
+    Surprise,
+)
+from tracer.decoder.tape import Record, Value
+from tracer.lesson.document import (
+    Block,
+    Document,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    Sentence,
+    Working,
+)
+from tracer.lesson.entries import labels, name
+from tracer.lesson.expression import Chain, Entry, Number, numbers
+from tracer.lesson.lines import Worked
+from tracer.lesson.steps.attention import HIDDEN
+from tracer.lesson.teacher import Teacher
+from tracer.names import count
+
+
+def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
+    """The line of an entry, then the lines of the numbers put in, nearest first, each once.
+
+    `depth` is how many times it goes back; None goes back to what was typed.
+    """
+    origins = _Origins(trace)
+    sections: list[Section] = []
+    seen, level = {entry}, [entry]
+    while level and (depth is None or len(sections) <= depth):
+        back = len(sections)
+        title = f"{count(back, 'step')} back" if back else "The number"
+        sections.append(Section(None, title, tuple(origins.told(level))))
+        level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
+        seen.update(level)
+    return Document(f"Where {name(entry)} comes from", (), tuple(sections))
+
+
+class _Origins:
+    """What each entry of a trace comes from."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.producers, self.teacher = trace.producers, Teacher(trace)
+
+    def behind(self, entry: Entry) -> list[Entry]:
+        """The entries that its line puts in, each followed to where it was computed or typed."""
+        record = self.producers[entry.value]
+        if _is_worked(record, entry):
+            chain = self.teacher.writer.chain(record, entry.at)
+            operands = [number.entry for number in numbers(chain.sides[0]) if number.entry]
+        elif isinstance(record.operation, Chosen):
+            operands = [chosen_by(record, entry)]
+        else:
+            operands = []
+        return [self.followed(operand) for operand in operands]
+
+    def followed(self, entry: Entry) -> Entry:
+        """The entry, or the one that it is under another name: O¹ of [O¹ O²]."""
+        while (record := self.producers.get(entry.value)) and isinstance(record.operation, Moved):
+            moved = moved_from(record, record.operation, entry)
+            if moved is None or moved.value not in self.producers:
+                break
+            entry = moved
+        return entry
+
+    def told(self, level: Iterable[Entry]) -> Iterator[Block]:
+        """The lines of the entries, those of one value together."""
+        together: dict[Value, list[Entry]] = {}
+        for entry in level:
+            together.setdefault(entry.value, []).append(entry)
+        for value, entries in together.items():
+            record = self.producers[value]
+            words = [entry for entry in entries if value.role.words]
+            yield from (Paragraph(self.word(record, entry)) for entry in words)
+            if not words:
+                yield Paragraph(self.heading(record))
+                yield Working(tuple(self.line(record, entry) for entry in entries))
+
+    def heading(self, record: Record) -> Sentence:
+        """Which value the lines are of, and where it stands."""
+        address = record.output.address
+        symbol, step = self.teacher.told.symbols[address], self.teacher.step_of.get(address)
+        worked = isinstance(record.operation, Worked)
+        where = f"step {step.number}" if step and worked else "given"
+        return (symbol, ", ", Name(address), f", {where}:")
+
+    def line(self, record: Record, entry: Entry) -> Line:
+        """How an entry was computed; of a given one, what it is."""
+        label = ", ".join(labels(entry)) or None
+        if not _is_worked(record, entry):
+            symbol = self.teacher.told.symbols[entry.value.address]
+            return Line(label, Chain((symbol, self.number(entry)), ("=",)))
+        if label is None:
+            return Line(None, self.teacher.writer.named(record, entry.at))
+        return Line(label, self.teacher.writer.chain(record, entry.at))
+
+    def word(self, record: Record, entry: Entry) -> Sentence:
+        """A word that was chosen by a number, or typed."""
+        word = Name(str(entry.value.numbers[entry.at]))
+        if not isinstance(record.operation, Chosen):
+            return ("“", word, "” is given.")
+        chosen = chosen_by(record, entry)
+        symbol = self.teacher.told.symbols[chosen.value.address]
+        return ("“", word, "” is chosen by ", symbol, ", which is ", self.number(chosen), ".")
+
+    def number(self, entry: Entry) -> Number:
+        return self.teacher.writer.number(*entry)
+
+
+def _is_worked(record: Record, entry: Entry) -> bool:
+    """Whether there is anything to write out for an entry."""
+    match record.operation:
+        case Mask():
+            return bool(entry.value.numbers[entry.at] == HIDDEN.value)
+        case Share():
+            return bool(record.inputs[1].numbers[entry.at[0]])
+        case Surprise(columns, _):
+            return columns[entry.at[0]] is not None
+        case operation:
+            return isinstance(operation, Worked)
+
+
+def chosen_by(record: Record, entry: Entry) -> Entry:
+    """The number by which a word was chosen: its probability, or its running sum."""
+    operation, of = record.operation, record.inputs[0]
+    assert isinstance(operation, ArgMax | Pick)
+    column = operation.words.index(str(entry.value.numbers[entry.at]))
+    return Entry(of, (entry.at[0], column))
+
+
+def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
+    """The entry that stands here under another name; none of what a mask hides."""
+    index = entry.at
+    first = record.inputs[0]
+    match operation:
+        case Copy() | Reused():
+            return Entry(first, index)
+        case Mask():
+            hidden = entry.value.numbers[index] == HIDDEN.value
+            return None if hidden else Entry(first, index)
+        case Append():
+            row, column = index
+            rows = len(first.numbers)
+            return (
+                Entry(first, index) if row < rows else Entry(record.inputs[1], (row - rows, column))
+            )
+        case Concat():
+            row, column = index
+            for head in record.inputs:
+                if column < head.numbers.shape[1]:
+                    return Entry(head, (row, column))
+                column -= head.numbers.shape[1]
+            raise IndexError(index)
+        case Interleave():
+            row, column = index
+            return Entry(record.inputs[column % 2], (row, column // 2))
+        case Select(columns):
+            return Entry(first, (len(first.numbers) - 1, columns[index[1]]))
+        case _:
+            assert_never(operation)

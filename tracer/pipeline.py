@@ -1,0 +1,166 @@
+"""Request → text, the whole way: scenario, trace, document, format."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, assert_never
+
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.generation import Generated, choice, generate
+from tracer.errors import Problem, TracerError
+from tracer.lesson.document import Document
+from tracer.lesson.entries import find
+from tracer.lesson.generated_text import generated_text
+from tracer.lesson.passes import forward_pass, tutorial
+from tracer.lesson.selection import select, steps
+from tracer.lesson.training_pass import training_pass
+from tracer.lesson.why import why
+from tracer.names import closest
+from tracer.renderers import Format, render
+from tracer.renderers.quote import quoted
+from tracer.request import Request
+from tracer.scenario.loading import Loaded, load, parse_given
+
+
+def answer(request: Request) -> Document | str:
+    """What is asked for: a document, to be rendered, or a text that is whole."""
+    loaded = scenario_for(request)
+    match request.command:
+        case "run" | "step" | "tutorial":
+            return _forward_pass(request, traced(loaded, unmasked=request.no_mask))
+        case "loss":
+            found = traced(loaded, loss=True)
+            return _json(found) if request.format is Format.JSON else training_pass(found)
+        case "generate":
+            return _generated(request, generation(request, loaded))
+        case "value":
+            return quoted(traced(loaded), request.entry)
+        case "why":
+            found = traced(loaded, unmasked=".unmasked." in request.entry[0])
+            return why(found, find(found, " ".join(request.entry)), request.depth)
+        case _:
+            assert_never(request.command)
+
+
+def rendered(request: Request, answered: Document | str, width: int | None = None) -> str:
+    """The answer as text without colour; `width` is that of a terminal."""
+    if isinstance(answered, str):
+        return answered
+    return render(
+        answered,
+        request.format,
+        math=request.math,
+        standalone=request.standalone,
+        figures=_way_to_figures(request),
+        width=width,
+    )
+
+
+def pictures(request: Request, answered: Document | str) -> dict[Path, str]:
+    """The pictures of a document, if they are asked for: each file, and what it holds."""
+    if request.figures is None or isinstance(answered, str):
+        return {}
+    from tracer.renderers import svg
+
+    return {request.figures / name: text for name, text in svg.figures(answered).items()}
+
+
+def scenario_for(request: Request) -> Loaded:
+    """The scenario with the rounding, the pins and the tokens that the request asks for."""
+    loaded = load(request.scenario)
+    scenario, changes = loaded.scenario, dict[str, Any]()
+    if request.decimals is not None:
+        changes["decimals"] = request.decimals
+    if request.carry is not None:
+        changes["carry"] = request.carry
+    rounding = scenario.rounding.model_copy(update=changes)
+    pinned = {**scenario.given, **dict(map(parse_given, request.given))}
+    scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
+    if request.sequence is not None:
+        batch = scenario.batch
+        if request.sequence > len(batch):
+            raise TracerError(Problem(f"no sequence {request.sequence}, the batch has {len(batch)}"))
+        scenario = scenario.reading(batch[request.sequence - 1])
+    if request.command == "loss" and (request.example or scenario.training):
+        number, examples = request.example or 1, scenario.training
+        if number > len(examples):
+            raise TracerError(Problem(f"no example {number}, there are {len(examples)}"))
+        chosen = examples[number - 1]
+        scenario = scenario.reading(chosen.tokens, chosen.targets, chosen.given)
+    return replace(loaded, scenario=scenario)
+
+
+def traced(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Trace:
+    """Run the decoder; a problem on the way is one of the scenario's file."""
+    try:
+        return trace(loaded.name, loaded.scenario, unmasked=unmasked, loss=loss)
+    except TracerError as error:
+        raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
+
+
+def generation(request: Request, loaded: Loaded) -> Generated:
+    """The turns that the request asks for."""
+    beginning = loaded.scenario.generation
+    return generate(
+        loaded.name,
+        loaded.scenario,
+        start=request.start or [beginning.start or loaded.scenario.tokens[0]],
+        most=request.max_tokens or beginning.max_tokens,
+        choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
+        cached=request.kv_cache,
+    )
+
+
+def position_of(token: str, tokens: tuple[str, ...]) -> int:
+    """The place, counted from 0, of a token given by its position or its text."""
+    positions = [str(position) for position in range(1, len(tokens) + 1)]
+    if token in positions:
+        return positions.index(token)
+    places = [i for i, text in enumerate(tokens) if text == token]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        several = ", ".join(str(place + 1) for place in places)
+        message = f"the token {token!r} stands at several positions, give one of them: {several}"
+        raise TracerError(Problem(message))
+    hint = closest(token, tokens)
+    raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
+
+
+def _forward_pass(request: Request, found: Trace) -> Document | str:
+    every = steps(found.records)
+    chosen = select(every, request.name or None, request.layer, request.head)
+    position = None if request.token is None else position_of(request.token, found.tokens)
+    if request.format is Format.JSON and request.command == "tutorial":
+        return _json(found)
+    if request.format is Format.JSON:
+        whole = len(chosen) == len(every)
+        return _json(found, None if whole else [r for s in chosen for r in s.records], position)
+    followed = len(found.tokens) - 1 if position is None else position
+    if request.command == "tutorial":
+        return tutorial(found, followed)
+    return forward_pass(found, chosen, followed, whole=request.command == "run")
+
+
+def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
+    from tracer.renderers import as_json
+
+    return as_json.render(found, found.records if records is None else records, token)
+
+
+def _generated(request: Request, generated: Generated) -> Document | str:
+    if request.format is Format.JSON:
+        from tracer.renderers import as_json
+
+        return as_json.generated(generated, worked=request.worked)
+    return generated_text(generated, worked=request.worked)
+
+
+def _way_to_figures(request: Request) -> str | None:
+    """The folder of the pictures, as seen from the file that links them."""
+    if request.figures is None:
+        return None
+    here = request.output.absolute().parent if request.output else Path.cwd()
+    return Path(os.path.relpath(request.figures, here)).as_posix()
