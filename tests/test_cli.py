@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.command import printed, run, run_json
-from tests.small_scenario import SMALL, changed
+from tests.helpers.command import printed, run, run_json
+from tests.helpers.small_scenario import SMALL, changed
 from tracer import __version__
 from tracer.scenario import bundled
 

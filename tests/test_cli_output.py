@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from tests.command import printed, run, run_json
-from tests.small_scenario import SMALL, changed
+from tests.helpers.command import printed, run, run_json
+from tests.helpers.small_scenario import SMALL, changed
 
 SCENARIOS = ["alex", "science"]
 

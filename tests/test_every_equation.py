@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.command import printed, run
-from tests.random_scenarios import odd_tokens, scenarios, to_yaml
-from tests.truth import equations, false_equations, unreadable
+from tests.helpers.command import printed, run
+from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml
+from tests.helpers.truth import equations, false_equations, unreadable
 
 CARRY_MODES = ["line", "step", "never"]
 FEWEST_EQUATIONS = 60

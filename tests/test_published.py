@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.command import printed as output
-from tests.command import run_json
+from tests.helpers.command import printed as output
+from tests.helpers.command import run_json
 
 PUBLISHED = Path(__file__).parents[2] / "shared" / "published"
 
@@ -85,7 +85,7 @@ def computed(values: dict[str, Any], figure: dict[str, Any], i: int) -> list[Any
     """What the program has at the figure's address: one number, or a whole column of them."""
     value = values[
         re.sub(r"ffn\.W([12])$", r"ffn.W_\1", figure["address"]).replace(
-            "weights.output", "weights.W_U"
+            "weights.output", "unembedding.W_U"
         )
     ]
     if figure["part"] == "shape":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.command import printed, run
-from tests.truth import false_equations
+from tests.helpers.command import printed, run
+from tests.helpers.truth import false_equations
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

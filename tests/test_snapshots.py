@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
-from tests.command import printed
+from tests.helpers.command import printed
 
 SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
 

@@ -1,0 +1,160 @@
+"""Generation: turn by turn, the likeliest word, with and without a cache of keys and values."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from tests.helpers.command import generated, printed, run, turns
+from tests.helpers.random_scenarios import CARRY_MODES, MOST_TURNS, Scenario, scenarios, to_yaml
+from tests.helpers.reference import reference
+
+TOLERANCE = 1e-12
+LARGEST = 50
+SENTENCE = ["<START>", "Me", "gusta", "la", "pizza", "<END>"]
+
+few = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def test_the_translation_is_said_turn_by_turn() -> None:
+    document = generated("pizza")
+    assert document["text"] == SENTENCE
+    for number, (turn, values) in enumerate(turns(document), start=1):
+        assert turn["input"] == SENTENCE[:number]
+        assert turn["word"] == SENTENCE[number]
+        assert len(turn["outputs"]) == len(values["logits"]) == number
+        assert turn["outputs"][-1] == turn["word"]
+    text = printed("generate", "pizza")
+    assert " ".join(SENTENCE) in text
+    assert "The end token came after 5 turns." in text
+    assert len(re.findall(" kept$", text, flags=re.MULTILINE)) == 5
+    assert len(re.findall(" discarded$", text, flags=re.MULTILINE)) == 1 + 2 + 3 + 4
+
+
+def test_with_the_cache_only_the_new_token_is_computed() -> None:
+    document = generated("pizza", "--kv-cache")
+    assert document["text"] == SENTENCE
+    for number, (turn, values) in enumerate(turns(document), start=1):
+        assert len(turn["outputs"]) == len(values["input"]) == 1
+        [seen] = values["layer1.attention.head1.weights"]
+        assert len(seen) == number
+    text = printed("generate", "pizza", "--kv-cache")
+    assert " ".join(SENTENCE) in text
+    assert " ".join(text.split()).count("are reused from the turns before") == 4
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+@pytest.mark.parametrize("cached", [(), ("--kv-cache",)])
+def test_the_limit_stops_it(most: int, cached: tuple[str, ...]) -> None:
+    text = printed("generate", "pizza", "--max-tokens", str(most), *cached)
+    assert text.count("\nTurn ") == most
+    assert " ".join(SENTENCE[: most + 1]) + "\n" in text
+    assert "The limit" in text
+    assert "The end token" not in text
+
+
+def test_it_begins_with_the_tokens_that_are_asked_for() -> None:
+    document = generated("pizza", "--start", "<START>", "--start", "Me", "--start", "odio")
+    assert document["turns"][0]["input"] == ["<START>", "Me", "odio"]
+    assert len(document["turns"][0]["outputs"]) == 3
+
+
+def tame(scenario: Scenario, text: list[str]) -> bool:
+    """Whether float64 can hold what comes up on the way to a text."""
+    table = scenario["embeddings"]
+    found = reference({**scenario, "tokens": text, "embeddings": [table[word] for word in text]})
+    return all(
+        np.abs(values).max() < LARGEST
+        for address, values in found.items()
+        if address.endswith((".scores", "logits"))
+    )
+
+
+@few
+@given(
+    scenario=scenarios(speaks=True, epsilons=("0.1",), max_layers=2, max_tokens=3, limits=(1,)),
+)
+def test_the_cache_changes_no_number(scenario: Scenario) -> None:
+    assume(tame(scenario, scenario["tokens"]))
+    start = [argument for token in scenario["tokens"] for argument in ("--start", token)]
+    asked = ("-", *start, "--max-tokens", str(MOST_TURNS))
+    text = to_yaml(scenario)
+    whole, cached = (generated(*asked, *more, stdin=text) for more in ((), ("--kv-cache",)))
+    assert whole["text"] == cached["text"]
+    assert len(whole["turns"]) == MOST_TURNS
+    for (_, ours), (_, theirs) in zip(turns(whole), turns(cached), strict=True):
+        for address in ours:
+            if address.endswith((".weights", "output", ".norm", "logits", "probabilities")):
+                np.testing.assert_allclose(
+                    *(ours[address][-1], theirs[address][-1]), rtol=TOLERANCE, atol=TOLERANCE
+                )
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+def test_the_cache_changes_no_word_of_the_translation(carry: str) -> None:
+    assert generated("pizza", "--kv-cache", "--carry", carry)["text"] == SENTENCE
+
+
+@few
+@given(scenario=scenarios(speaks=True, epsilons=("0.1",), max_layers=1, max_tokens=2))
+def test_each_word_is_the_one_with_the_largest_logit(scenario: Scenario) -> None:
+    assume(tame(scenario, scenario["tokens"]))
+    vocabulary = scenario["vocabulary"]
+    document = generated("-", "--max-tokens", "3", stdin=to_yaml(scenario))
+    tokens = scenario["tokens"][:1]
+    for turn, values in turns(document):
+        assert turn["input"] == tokens
+        rounded = scenario["rounding"]["carry"] != "never"
+        scores = values["probabilities" if rounded else "logits"][-1]
+        assert turn["word"] == vocabulary[scores.index(max(scores))]
+        tokens = [*tokens, turn["word"]]
+    assert document["text"] == tokens
+
+
+# --- what cannot go on ---
+
+SMALL = """\
+title: Two words
+tokens: [a]
+embeddings: {a: [1, 2], b: [3, 4]}
+positions: {table: [[0, 0], [0.5, 0.5]]}
+layers: [{ffn: {W_1: [[1], [1]], W_2: [[1, 2]]}}]
+vocabulary: [a, b]
+unembedding: {W_U: [[0, 1], [0, 1]]}
+"""
+WITHOUT_VOCABULARY = SMALL.partition("vocabulary")[0]
+
+REFUSED = {
+    "no vocabulary": (WITHOUT_VOCABULARY, (), "vocabulary: generation needs a vocabulary"),
+    "by position": (
+        SMALL.replace("{a: [1, 2], b: [3, 4]}", "[[1, 2]]"),
+        (),
+        "embeddings: generation needs the embeddings by token",
+    ),
+    "unknown start": (SMALL, ("--start", "c"), "embeddings: no embedding for the token 'c'"),
+    "no embedding for the next word": (
+        SMALL.replace(", b: [3, 4]", ""),
+        (),
+        "embeddings: no embedding for the token 'b'",
+    ),
+    "too few positions": (SMALL, (), "positions.table: 2 rows, and the text has grown longer"),
+    "temperature": (SMALL, ("--temperature", "0"), "--temperature: got 0.0, expected 0.001"),
+    "top-p": (SMALL, ("--top-p", "1.5"), "--top-p: got 1.5, expected more than 0"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("form", ["terminal", "json"])
+def test_what_cannot_go_on_is_told_in_one_line(name: str, form: str) -> None:
+    text, arguments, said = REFUSED[name]
+    ran = run("generate", "-", *arguments, "--format", form, stdin=text)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    [line] = ran.stderr.splitlines()
+    assert said in line
+
+
+def test_as_many_words_as_there_are_positions_can_be_said() -> None:
+    assert generated("-", "--max-tokens", "2", stdin=SMALL)["text"] == ["a", "b", "b"]

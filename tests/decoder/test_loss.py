@@ -1,0 +1,189 @@
+"""The training loss: -ln of the right word's probability, and the mean of what counts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from tests.helpers.command import printed, run
+from tests.helpers.random_scenarios import CARRY_MODES, Scenario, scenarios, to_yaml
+from tests.helpers.reference import losses, reference
+
+TARGETS = {
+    "pizza": ["Me", "gusta", "la", "pizza", "<END>"],
+    "1": ["love", "reading", "books"],
+    "2": ["enjoys", "painting", "landscapes"],
+    "3": ["explore", "nature", "daily"],
+    "4": ["play", "music", "together"],
+}
+"""What should come next: of the translation, and of the examples by their number."""
+
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def loss(*arguments: str, stdin: str = "") -> dict[str, Any]:
+    """The values of `loss` by address."""
+    document = json.loads(printed("loss", *arguments, "--format", "json", stdin=stdin))
+    return {value["address"]: value for value in document["values"]}
+
+
+def assert_cross_entropy(values: dict[str, Any], targets: list[str], tolerance: float) -> None:
+    """The losses are those of the probabilities beside them, and the loss is their mean."""
+    words = values["probabilities"]["axes"][1]["labels"]
+    rows = values["probabilities"]["data"]
+    expected = [
+        -math.log(row[words.index(target)]) for row, target in zip(rows, targets, strict=True)
+    ]
+    assert values["loss.target"]["data"] == targets
+    assert values["loss.token"]["data"] == pytest.approx(expected, abs=tolerance)
+    assert values["loss"]["data"] == pytest.approx(sum(expected) / len(expected), abs=tolerance)
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+def test_the_loss_of_the_translation(carry: str) -> None:
+    # With `line` each loss is rounded to three decimals, and so is their mean.
+    tolerance = 0.001 if carry == "line" else 1e-12
+    assert_cross_entropy(loss("pizza", "--carry", carry), TARGETS["pizza"], tolerance)
+
+
+@pytest.mark.parametrize("example", ["1", "2", "3", "4"])
+def test_the_loss_of_each_training_example(example: str) -> None:
+    values = loss("comics", "--example", example, "--carry", "never")
+    assert_cross_entropy(values, TARGETS[example], 1e-12)
+    # What is read are the first words; each target but the last is the next of them.
+    assert values["tokens"]["data"][1:] == TARGETS[example][:-1]
+    text = printed("loss", "comics", "--example", example)
+    assert " ".join(TARGETS[example]) in text
+
+
+def test_the_first_example_is_the_published_one() -> None:
+    text = printed("loss", "comics")
+    assert text == printed("loss", "comics", "--example", "1")
+    assert "love:    -ln(0.001) ≈ 6.9\n" in text
+    assert re.search(r"reading: -ln\(0\.998\) ≈ 0\.0020?\n", text)
+    assert "books:   -ln(0.85) ≈ 0.16\n" in text
+    assert text.rstrip().endswith("≈ 2.35")
+    values = loss("comics")
+    assert values["loss.token"]["data"] == [6.9, 0.002, 0.16]
+    assert values["loss"]["data"] == 2.35
+
+
+def answers(text: str) -> list[list[str]]:
+    """The rows of the table of targets and predictions."""
+    found = [re.findall(r"\S+", line) for line in text.splitlines()]
+    start = found.index(["position", "input", "target", "right", "prediction"])
+    return [row for row in found[start + 1 : found.index([], start)] if row]
+
+
+def test_a_wrong_prediction_is_marked() -> None:
+    text = printed("loss", "comics")
+    marks = {"love": "✗", "reading": "✓", "books": "✓"}
+    assert {row[2]: row[3] for row in answers(text)} == marks
+    assert "2 of 3 predictions are right." in text
+
+
+@pytest.mark.parametrize("example", ["2", "3", "4"])
+def test_marks_are_where_target_and_prediction_agree(example: str) -> None:
+    rows = answers(printed("loss", "comics", "--example", example))
+    assert [row[2] for row in rows] == TARGETS[example]
+    assert [row[3] for row in rows] == ["✓" if row[2] == row[4] else "✗" for row in rows]
+    predictions = loss("comics", "--example", example)["prediction"]["data"]
+    assert [row[4] for row in rows] == predictions
+
+
+PADDED = """\
+title: A sentence that is filled up
+tokens: [a, b, <PAD>, <PAD>]
+embeddings: {a: [1, 0.5], b: [-0.5, 1], c: [0, 1], <PAD>: [0, 0]}
+padding: <PAD>
+layers: [{ffn: {W_1: [[1, 0.5], [0.3, 1]], W_2: [[1, 0], [0.5, 1]]}}]
+vocabulary: [a, b, c, <PAD>]
+unembedding: {W_U: [[0.1, 0.7, -0.2, 0.4], [0.3, 0.2, 0.6, 0.1]]}
+"""
+
+COUNTED = {
+    # the line of targets: which positions count, and what is said of the others
+    "": ([0], "3 positions do not count in the mean: they have no next token to guess."),
+    "targets: [b, c, <PAD>, <PAD>]": (
+        [0, 1],
+        "2 positions do not count in the mean: they have no next token to guess.",
+    ),
+    "targets: [b, c, a, <PAD>]": (
+        [0, 1],
+        "2 positions do not count in the mean: they have no next token to guess.",
+    ),
+    "targets: [<PAD>, c, a, a]": ([1], "3 positions do not count"),
+}
+
+
+@pytest.mark.parametrize("targets", COUNTED)
+def test_what_fills_up_does_not_count(targets: str) -> None:
+    places, said = COUNTED[targets]
+    text = PADDED + targets + "\n"
+    values = loss("-", "--carry", "never", stdin=text)
+    tokens = values["loss.token"]["data"]
+    assert [i for i, token in enumerate(tokens) if token] == places
+    mean = sum(tokens) / len(places)
+    assert values["loss"]["data"] == pytest.approx(mean, abs=1e-12)
+    shown = printed("loss", "-", stdin=text)
+    assert said in " ".join(shown.split())
+    assert [row[3] for row in answers(shown)].count("—") == 4 - len(places)
+
+
+@few
+@given(scenario=scenarios("never", epsilons=("0.1",), max_layers=1, speaks=True, limits=(1,)))
+def test_random_losses_are_the_references(scenario: Scenario) -> None:
+    logits = reference(scenario)["logits"]
+    assume(abs(logits).max() < 50)
+    expected = losses(scenario)
+    counted = [number for number in expected if number is not None]
+    if not counted:
+        ran = run("loss", "-", stdin=to_yaml(scenario))
+        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert "no position has a next token" in ran.stderr
+        return
+    values = loss("-", stdin=to_yaml(scenario))
+    shown = [0 if number is None else number for number in expected]
+    assert values["loss.token"]["data"] == pytest.approx(shown, rel=1e-12, abs=1e-12)
+    mean = sum(counted) / len(counted)
+    assert values["loss"]["data"] == pytest.approx(mean, rel=1e-12, abs=1e-12)
+
+
+REFUSED = {
+    "no such example": (("comics", "--example", "5"), "", "no example 5, there are 4"),
+    "no examples": (("pizza", "--example", "1"), "", "no example 1, there are 0"),
+    "no vocabulary": (
+        ("-",),
+        PADDED.partition("vocabulary")[0],
+        "vocabulary: the loss needs a vocabulary",
+    ),
+    "nothing to guess": (
+        ("-",),
+        PADDED.replace("[a, b, <PAD>, <PAD>]", "[a, <PAD>, b, <PAD>]"),
+        "targets: no position has a next token that is in the vocabulary",
+    ),
+    "unknown target": (
+        ("-",),
+        PADDED + "targets: [b, d, a, a]\n",
+        "<stdin>:8:14: targets entry 2: 'd' is not in the vocabulary",
+    ),
+    "too few targets": (
+        ("-",),
+        PADDED + "targets: [b, c]\n",
+        "targets: 2 entries, expected 4 (one per token)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_loss_is_told_in_one_line(name: str) -> None:
+    arguments, text, said = REFUSED[name]
+    ran = run("loss", *arguments, stdin=text)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    [line] = ran.stderr.splitlines()
+    assert said in line

@@ -1,0 +1,113 @@
+"""Drawn words: temperature, top-k and top-p worked a second time, and where the draw falls."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+from tests.helpers.command import generated, printed, turns
+from tests.helpers.random_scenarios import CARRY_MODES
+
+TOLERANCE = 1e-12
+
+TALK = """\
+title: Five words in any order
+tokens: [a]
+embeddings: {a: [1, 0.3], b: [-0.4, 0.8], c: [0.9, -0.6], d: [0.1, 0.2], e: [-1, -0.7]}
+layers:
+  - attention:
+      heads: [{W_Q: [[0.5], [0.3]], W_K: [[0.2], [-0.9]], W_V: [[0.4, 0.1], [-0.3, 0.6]]}]
+vocabulary: [a, b, c, d, e]
+unembedding: {W_U: [[0.5, -1, 0.25, 0.8, 0.1], [1.2, 0.4, -0.6, -0.1, 0.3]]}
+generation: {max_tokens: 6}
+"""
+
+
+def softmax(logits: list[float], temperature: float) -> list[float]:
+    powers = [math.exp(z / temperature) for z in logits]
+    return [power / math.fsum(powers) for power in powers]
+
+
+def kept(p: list[float], top_k: int | None, top_p: float | None) -> list[int]:
+    """The likeliest words, as many as top-k says, then as few of them as reach top-p."""
+    found = sorted(range(len(p)), key=lambda j: -p[j])[:top_k]
+    while top_p is not None and math.fsum(p[j] for j in found[:-1]) >= top_p:
+        found.pop()
+    return found
+
+
+ASKED: list[dict[str, Any]] = [
+    {"seed": 1},
+    {"seed": 2, "temperature": 0.7},
+    {"seed": 3, "temperature": 2.5},
+    {"seed": 4, "temperature": 3.0, "top-k": 3},
+    {"seed": 5, "temperature": 3.0, "top-p": 0.8},
+    {"seed": 6, "temperature": 2.0, "top-k": 4, "top-p": 0.9},
+    {"temperature": 5.0, "top-p": 1.0},
+    {"top-k": 2},
+    {"top-p": 0.05},
+]
+
+
+def options(asked: dict[str, Any]) -> list[str]:
+    return [part for name, value in asked.items() for part in (f"--{name}", str(value))]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("cached", [(), ("--kv-cache",)], ids=["whole", "cached"])
+def test_a_word_is_drawn_as_asked(asked: dict[str, Any], cached: tuple[str, ...]) -> None:
+    document = generated("-", "--carry", "never", *options(asked), *cached, stdin=TALK)
+    for turn, values in turns(document):
+        p = softmax(values["logits"][-1], asked.get("temperature", 1))
+        assert values["sampling.probabilities"][0] == pytest.approx(p, rel=TOLERANCE)
+        columns = kept(p, asked.get("top-k"), asked.get("top-p"))
+        words = ["abcde"[j] for j in columns]
+        candidates = next(v for v in turn["values"] if v["address"] == "sampling.candidates")
+        assert candidates["axes"][1]["labels"] == words
+
+        total = math.fsum(p[j] for j in columns)
+        upper = list(itertools.accumulate(p[j] / total for j in columns))
+        assert values["sampling.cumulative"][0] == pytest.approx(upper, rel=TOLERANCE)
+        draw = values["sampling.draw"]
+        assert 0 <= draw < 1
+        intervals = zip([0, *upper], upper, words, strict=False)
+        assert [word for low, high, word in intervals if low <= draw < high] == [turn["word"]]
+
+
+def test_the_same_seed_gives_the_same_text() -> None:
+    def text(*asked: str) -> str:
+        return printed("generate", "-", *asked, stdin=TALK).partition("The text\n")[2]
+
+    assert text("--seed", "7") == text("--seed", "7")
+    assert text("--seed", "7", "--kv-cache") == text("--seed", "7")
+    assert len({text("--seed", str(seed)) for seed in range(8)}) > 4
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+def test_the_draw_falls_on_the_word_however_numbers_are_rounded(carry: str) -> None:
+    asked = ("--seed", "11", "--temperature", "2", "--top-k", "4", "--carry", carry)
+    document = generated("-", *asked, "--decimals", "1", stdin=TALK)
+    text = printed("generate", "-", *asked, "--decimals", "1", stdin=TALK)
+    for turn, values in turns(document):
+        candidates = next(v for v in turn["values"] if v["address"] == "sampling.candidates")
+        upper, draw = values["sampling.cumulative"][0], values["sampling.draw"]
+        # Of sums rounded to less than 1 the last word has the rest.
+        place = next((i for i, sum_ in enumerate(upper) if draw < sum_), len(upper) - 1)
+        assert candidates["axes"][1]["labels"][place] == turn["word"]
+        assert f"The random number is {draw:.4f}: it falls on “{turn['word']}”." in text
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_the_likeliest_alone_is_the_greedy_text(carry: str, seed: str) -> None:
+    greedy = generated("-", "--carry", carry, stdin=TALK)
+    drawn = generated("-", "--carry", carry, "--top-k", "1", "--seed", seed, stdin=TALK)
+    assert drawn["text"] == greedy["text"]
+
+
+def test_the_likeliest_words_alone_translate_rightly() -> None:
+    text = printed("generate", "pizza", "--top-k", "1", "--seed", "5")
+    assert "<START> Me gusta la pizza <END>" in text

@@ -1,0 +1,271 @@
+"""Hypothesis strategies that draw valid scenarios.
+
+Structure (how many tokens, layers, heads, which parts are there) is drawn by hypothesis, so that it
+shrinks.  The numbers come from one drawn seed, which is quick.  A number depends only on the seed
+and on its place: dropping a layer or a bias leaves the other numbers as they were.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from tests.helpers.scenario_yaml import Scenario, to_yaml
+
+__all__ = ["CARRY_MODES", "Scenario", "odd_tokens", "scenarios", "to_yaml", "words"]
+
+T = TypeVar("T")
+
+CARRY_MODES = ("line", "step", "never")
+EPSILONS = ("0.1", "0.00001", "0")
+MOST_TURNS = 3
+
+WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
+ODD_WORDS = (
+    *("no", "null", "~", "true", "none", "1.0", "007", "1e3", "2024-01-01", "12:30", ".inf"),
+    *("[bold]x[/bold]", "[/]", "[", "]", "{", "<b>", "&amp;", "%s", "{0}", "#", "# x", "- x"),
+    *("a|b", "|", "$x$", "$$", "_", "*", "**b**", "`", "\\", "\\n", "\\frac{1}{2}", '"', "'"),
+    *("a = b", "=", "x: y", ":", ",", "?", "!tag", "@", "√", "…", "é", "e\u0301", "Z\u0351\u036b"),
+    *("🙂", "👩\u200d👩\u200d👧", "🇫🇷", "日本語", "中", "한국", "שלום", "مرحبا", "\u202eabc"),
+    *("w" * 300, " ", "a b", " a", "a ", "\u00a0", "\u200b", "\ufeff", "\u3000", "\u2028"),
+    *("\n", "a\nb", "\t", "a\tb", "\r", "\x1b[31mred\x1b[0m", "\x00", "\x07", "\x7f", "\x85"),
+)
+
+
+def words() -> st.SearchStrategy[str]:
+    """Ordinary short words."""
+    return st.sampled_from(WORDS)
+
+
+def odd_tokens() -> st.SearchStrategy[str]:
+    """Words that are hard on YAML, on terminal, Markdown or LaTeX markup, or on column widths."""
+    return st.sampled_from(ODD_WORDS)
+
+
+@st.composite
+def scenarios(
+    draw: st.DrawFn,
+    carry: str | None = None,
+    *,
+    names: st.SearchStrategy[str] | None = None,
+    epsilons: Sequence[str] = EPSILONS,
+    max_layers: int = 3,
+    max_tokens: int = 6,
+    encoder: bool | None = None,
+    padded: bool | None = None,
+    speaks: bool = False,
+    limits: Sequence[int] = (1, 2),
+) -> Scenario:
+    """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
+
+    ``carry`` fixes the carry mode.  ``names`` gives tokens, labels and vocabulary, and needs six
+    different words at least.  ``epsilons`` are the choices for the norms; without a positive one
+    among them a row of equal values, which the tool refuses, cannot be avoided at width 1.
+    ``encoder`` and ``padded`` say whether there is an encoder and a padding token; None leaves it
+    open.  One that ``speaks`` has an embedding for each word of its vocabulary, and positions for
+    ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
+    """
+    make = _Maker(
+        draw=draw,
+        seed=draw(st.integers(0, 2**32 - 1)),
+        limit=draw(st.sampled_from(limits)),
+        names=words() if names is None else names,
+        epsilons=epsilons,
+    )
+    padding = make.padding(padded)
+    token = make.names if padding is None else make.names | st.just(padding)
+    tokens = draw(st.lists(token, min_size=1, max_size=max_tokens))
+    width = draw(st.integers(1, 6))
+    scenario: Scenario = {"title": f"Random scenario {make.seed}", "tokens": tokens}
+    if padding is not None:
+        scenario["padding"] = padding
+    if make.flag():
+        scenario["token_ids"] = [100 + tokens.index(token) for token in tokens]
+    if make.flag():
+        scenario["features"] = make.labels(width)
+    vocabulary = make.vocabulary() if speaks or make.choose(False, True, True) else None
+    if speaks or make.flag():
+        distinct = dict.fromkeys([*tokens, *(vocabulary or [])] if speaks else tokens)
+        rows = make.matrix("embeddings", len(distinct), width)
+        scenario["embeddings"] = dict(zip(distinct, rows, strict=True))
+    else:
+        scenario["embeddings"] = make.matrix("embeddings", len(tokens), width)
+    scenario |= make.positions(len(tokens) + (MOST_TURNS if speaks else 0), width)
+    source = None
+    if make.choose(False, False, True) if encoder is None else encoder:
+        source = make.choose(*({1, 2, 3, 4, 5} - {width}))
+        scenario["encoder"] = make.encoder(source)
+
+    scenario["layers"] = []
+    for number in range(1, draw(st.integers(1, max_layers)) + 1):
+        layer, width = make.layer(f"layer{number}", width, source)
+        scenario["layers"].append(layer)
+    if vocabulary is not None:
+        scenario |= make.unembedding(width, vocabulary)
+        if make.choose(False, False, True):
+            right = vocabulary if padding is None else [*vocabulary, padding]
+            scenario["targets"] = [make.choose(*right) for _ in tokens]
+    scenario["rounding"] = make.rounding(carry)
+    return scenario
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the parts of one scenario; ``place`` arguments tell the numbers of the parts apart."""
+
+    draw: st.DrawFn
+    seed: int
+    limit: int
+    names: st.SearchStrategy[str]
+    epsilons: Sequence[str]
+
+    def flag(self) -> bool:
+        return self.draw(st.booleans())
+
+    def choose(self, *choices: T) -> T:
+        return self.draw(st.sampled_from(choices))
+
+    def labels(self, count: int) -> list[str]:
+        return self.draw(st.lists(self.names, min_size=count, max_size=count, unique=True))
+
+    def matrix(self, place: str, rows: int, columns: int) -> list[list[Decimal]]:
+        rng = random.Random(f"{self.seed} {place}")
+        return [[self._number(rng) for _ in range(columns)] for _ in range(rows)]
+
+    def vector(self, place: str, length: int) -> list[Decimal]:
+        return self.matrix(place, 1, length)[0]
+
+    def maybe_vector(self, part: Scenario, key: str, place: str, length: int) -> None:
+        if self.flag():
+            part[key] = self.vector(f"{place}.{key}", length)
+
+    def _number(self, rng: random.Random) -> Decimal:
+        kind = rng.random()
+        if kind < 0.16:
+            return Decimal(0 if kind < 0.08 else 1)
+        decimals = rng.randint(1, 4)
+        most = self.limit * 10**decimals
+        return Decimal(rng.randint(-most, most)).scaleb(-decimals)
+
+    def positions(self, tokens: int, width: int) -> Scenario:
+        kind = self.choose("default", "none", "sinusoidal", "table")
+        if kind == "sinusoidal":
+            return {"positions": {"sinusoidal": {"start": self.draw(st.integers(0, 3))}}}
+        if kind == "table":
+            return {"positions": {"table": self.matrix("positions", tokens, width)}}
+        return {} if kind == "default" else {"positions": "none"}
+
+    def padding(self, wanted: bool | None) -> str | None:
+        """The token that fills up; it may be a word like any other."""
+        if wanted is False or (wanted is None and self.choose(True, True, False)):
+            return None
+        return self.draw(st.just("<PAD>") | self.names)
+
+    def encoder(self, width: int) -> Scenario:
+        tokens = self.draw(st.lists(self.names, min_size=1, max_size=4))
+        encoder: Scenario = {"tokens": tokens}
+        if self.flag():
+            encoder["features"] = self.labels(width)
+        return encoder | {"vectors": self.matrix("encoder", len(tokens), width)}
+
+    def layer(self, place: str, width: int, source: int | None) -> tuple[Scenario, int]:
+        """One layer, and the width of what it hands on; ``source`` is the encoder's width."""
+        kinds = ("attention", "ffn") if source is None else ("attention", "cross_attention", "ffn")
+        chosen = self.draw(st.sets(st.sampled_from(kinds), min_size=1))
+        layer: Scenario = {}
+        widths = [width]
+        for kind in (kind for kind in kinds if kind in chosen):
+            at = f"{place}.{kind}"
+            if kind == "ffn":
+                layer[kind] = self.ffn(at, width)
+            else:
+                memory = source if kind == "cross_attention" else None
+                layer[kind], width = self.attention(at, width, memory)
+            widths.append(width)
+        layer |= self.norm(place, *widths)
+        return layer, width
+
+    def attention(self, place: str, width: int, source: int | None) -> tuple[Scenario, int]:
+        came = width
+        count = self.draw(st.integers(1, 4))
+        heads = [
+            self.head(f"{place}.head{number}", width, width if source is None else source)
+            for number in range(1, count + 1)
+        ]
+        attention: Scenario = {"heads": heads}
+        concat_width = sum(len(head["W_V"][0]) for head in heads)
+        if self.flag():
+            attention["W_O"] = self.matrix(f"{place}.W_O", concat_width, width)
+            self.maybe_vector(attention, "b_O", place, width)
+            attention |= self.residual()
+        elif concat_width == width:
+            attention |= self.residual()
+        else:
+            attention["residual"], width = False, concat_width
+        return attention | self.norm(place, came, width), width
+
+    def head(self, place: str, width: int, source: int) -> Scenario:
+        d_k, d_v = self.draw(st.integers(1, 3)), self.draw(st.integers(1, 3))
+        sizes = {"query": d_k, "key": d_k, "value": d_v}
+        labels = {name: self.labels(size) for name, size in sizes.items() if self.flag()}
+        head: Scenario = {"labels": labels} if labels else {}
+        for name, size in sizes.items():
+            letter = name[0].upper()
+            rows = width if name == "query" else source
+            head[f"W_{letter}"] = self.matrix(f"{place}.W_{letter}", rows, size)
+            self.maybe_vector(head, f"b_{letter}", place, size)
+        return head
+
+    def ffn(self, place: str, width: int) -> Scenario:
+        hidden = self.draw(st.integers(1, 5))
+        ffn: Scenario = {"W_1": self.matrix(f"{place}.W_1", width, hidden)}
+        self.maybe_vector(ffn, "b_1", place, hidden)
+        ffn["W_2"] = self.matrix(f"{place}.W_2", hidden, width)
+        self.maybe_vector(ffn, "b_2", place, width)
+        if self.flag():
+            ffn["activation"] = self.choose("relu", "none")
+        if self.flag():
+            ffn["labels"] = self.labels(hidden)
+        return ffn | self.residual() | self.norm(place, width, width)
+
+    def residual(self) -> Scenario:
+        return self.choose({}, {"residual": True}, {"residual": False})
+
+    def norm(self, place: str, *widths: int) -> Scenario:
+        """A ``norm`` entry, or nothing at all; ``widths`` go into the sub-layers and come out.
+
+        A row of one value needs a positive epsilon, and rows of different widths have no gain.
+        """
+        kind = self.choose("default", "none", "norm")
+        if kind != "norm":
+            return {} if kind == "default" else {"norm": "none"}
+        norm: Scenario = dict(self.choose({}, {"placement": "pre"}, {"placement": "post"}))
+        normed = {*(widths[:-1] if norm.get("placement") == "pre" else widths[1:])}
+        positive = [text for text in self.epsilons if Decimal(text) > 0]
+        choices = positive if positive and 1 in normed else self.epsilons
+        norm["epsilon"] = Decimal(self.choose(*choices))
+        if len(normed) == 1:
+            self.maybe_vector(norm, "gain", f"{place}.norm", *normed)
+            self.maybe_vector(norm, "shift", f"{place}.norm", *normed)
+        return {"norm": norm}
+
+    def vocabulary(self) -> list[str]:
+        return self.labels(self.draw(st.integers(1, 5)))
+
+    def unembedding(self, width: int, vocabulary: list[str]) -> Scenario:
+        unembedding: Scenario = {"W_U": self.matrix("W_U", width, len(vocabulary))}
+        self.maybe_vector(unembedding, "b_U", "unembedding", len(vocabulary))
+        return {"vocabulary": vocabulary, "unembedding": unembedding}
+
+    def rounding(self, carry: str | None) -> Scenario:
+        rounding: Scenario = {
+            "decimals": self.draw(st.integers(1, 5)),
+            "carry": self.choose(*CARRY_MODES) if carry is None else carry,
+            "trailing_zeros": self.choose("keep", "trim"),
+        }
+        scores = {"*.scores": self.draw(st.integers(1, 4))} if self.flag() else {}
+        exp = {"*.exp": {"significant": self.draw(st.integers(2, 5))}} if self.flag() else {}
+        return rounding | ({"digits": scores | exp} if scores or exp else {})

@@ -1,0 +1,121 @@
+"""Traces of scenarios, and what they hold, in a form that tests can read."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from hypothesis import reject
+from numpy.typing import NDArray
+
+from tests.helpers.random_scenarios import to_yaml
+from tracer.scenario.carry import Carry
+from tracer.decoder.forward import Trace, trace
+from tracer.errors import TracerError
+from tracer.lesson.expression import Chain
+from tracer.lesson.formulas import formula
+from tracer.renderers.text import text
+from tracer.scenario.rounding import Digits
+from tracer.scenario import load
+from tracer.scenario.loading import parse
+from tracer.lesson.symbols import symbols
+from tracer.decoder.tape import Record, Value
+from tracer.lesson.lines import Writer
+
+
+def bundled(name: str, carry: Carry | None = None) -> Trace:
+    """The forward pass of a bundled scenario."""
+    scenario = load(name).scenario
+    rounding = scenario.rounding.model_copy(update={"carry": carry or scenario.rounding.carry})
+    return trace(name, scenario.model_copy(update={"rounding": rounding}))
+
+
+def traced(yaml: str) -> Trace:
+    """The forward pass of a scenario."""
+    return trace("small", parse(yaml, "small.yaml"))
+
+
+def traced_or_rejected(spec: dict[str, Any]) -> Trace:
+    """The forward pass of a random scenario; none where a LayerNorm would divide by zero."""
+    try:
+        return traced(to_yaml(spec))
+    except TracerError as error:
+        assert re.search("a division by zero|too large a number", str(error))
+        without_epsilon = any(norm.get("epsilon") == 0 for norm in _norms(spec))
+        assert without_epsilon or "too large a number" in str(error)
+        reject()
+
+
+def _norms(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    parts = [part for layer in spec["layers"] for part in (layer, *layer.values())]
+    norms = [part.get("norm") for part in parts if isinstance(part, dict)]
+    return [norm for norm in norms if isinstance(norm, dict)]
+
+
+def records(of: Trace) -> dict[str, Record]:
+    """The records by the address of what they give."""
+    return {record.output.address: record for record in of.records}
+
+
+def values(of: Trace) -> dict[str, Value]:
+    """The values by address."""
+    return {address: record.output for address, record in records(of).items()}
+
+
+def numbers(of: Trace, address: str) -> Any:
+    """The numbers at an address as nested lists of what they are in decimal: "0.25"."""
+    return _plain(values(of)[address].numbers.tolist())
+
+
+def _plain(data: Any) -> Any:
+    return [_plain(entry) for entry in data] if isinstance(data, list) else str(data)
+
+
+def floats(value: Value) -> NDArray[np.float64]:
+    """The numbers of a value as floats."""
+    return value.array
+
+
+def writer(of: Trace) -> Writer:
+    """What writes out the steps of a trace."""
+    return Writer(of.pencil, symbols(of.records), of.producers, len(of.tokens))
+
+
+def worked(of: Trace, address: str, token: int) -> dict[str, str]:
+    """The worked lines of a step for a token, counted from 1, by their labels."""
+    lines = writer(of).lines(records(of)[address], token - 1)
+    return {line.label or "": chain_text(line.chain) for line in lines}
+
+
+def formula_of(of: Trace, address: str) -> str | None:
+    """The formula of a step, on one line."""
+    chain = formula(records(of)[address], symbols(of.records))
+    return chain_text(chain) if chain else None
+
+
+def chain_text(chain: Chain) -> str:
+    """A chain on one line."""
+    first, *rest = map(text, chain.sides)
+    related = zip(chain.relations, rest, strict=True)
+    return " ".join([first, *(f"{relation} {side}" for relation, side in related)])
+
+
+def array(*rows: Any) -> NDArray[Any]:
+    """Decimals from text: a list for each row, or a text for each entry."""
+    return np.frompyfunc(Decimal, 1, 1)(np.array(rows, object))  # type: ignore[no-any-return]
+
+
+def is_short(number: Any, digits: Digits) -> bool:
+    """Whether a number has no more digits than asked for, or is too small or large for them."""
+    if isinstance(number, str) or not number or not number.is_finite():
+        return True
+    significant = len(number.normalize().as_tuple().digits)
+    if abs(number) >= Decimal(10) ** 12:
+        return significant <= (digits.significant or 4)
+    whole = number == number.to_integral_value()
+    if digits.significant:
+        return significant <= digits.significant or whole
+    step = Decimal(1).scaleb(-(digits.decimals or 0))
+    return number % step == 0 or (abs(number) <= step / 2 and significant <= 2)

@@ -1,0 +1,250 @@
+"""How many digits a worked line shows: as typed, as many as asked for, more where it needs them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.helpers.command import printed
+from tests.helpers.random_scenarios import scenarios
+from tests.helpers.traces import is_short, traced, traced_or_rejected, worked, writer
+from tests.helpers.truth import false_equations, unreadable
+from tracer.lesson.expression import Expression, Number
+from tracer.decoder.operations import (
+    Divide,
+    DivTerm,
+    Dot,
+    MatMul,
+    Mean,
+    Normalize,
+    Relu,
+    Square,
+    SquareRoot,
+)
+from tracer.decoder.tape import Record
+from tracer.lesson.lines import Unworked, Writer
+
+TYPED = """
+title: typed numbers
+tokens: [a]
+embeddings: [[0.98, 2, 0.1234567]]
+positions: {table: [[0.02, 1.50, 0]]}
+layers:
+  - ffn: {W_1: [[0.970, 1], [1, -0.50], [0.50, 1.00000]], W_2: [[1, 2, 3], [1, 2, 3]]}
+"""
+
+
+def test_typed_numbers_are_neither_rounded_nor_padded() -> None:
+    ran = traced(TYPED)
+    assert worked(ran, "input", token=1) == {
+        "d₀": "0.98 + 0.02 = 1.000",
+        "d₁": "2 + 1.50 = 3.500",
+        "d₂": "0.1234567 + 0 ≈ 0.123",
+    }
+    assert worked(ran, "layer1.ffn.hidden", token=1) == {
+        "h₁": "1.000×0.970 + 3.500×1 + 0.123×0.50 ≈ 0.970 + 3.500 + 0.062 = 4.532",
+        "h₂": "1.000×1 + 3.500×(-0.50) + 0.123×1.00000 = 1.000 - 1.750 + 0.123 = -0.627",
+    }
+
+
+TINY = """
+title: tiny numbers
+tokens: [a]
+embeddings: [[0.05]]
+positions: {table: [[0.05]]}
+layers:
+  - ffn: {W_1: [[0.0002]], W_2: [[0]], activation: none}
+vocabulary: [x, y]
+unembedding: {W_U: [[0, 0]], b_U: [0, -12]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "lines"),
+    [
+        ("layer1.ffn.hidden", {"h₁": "0.100×0.0002 = 2.0×10⁻⁵"}),
+        ("probabilities.exp", {"x": "e^0 = 1.000", "y": "e^(-12.000) ≈ 6.1×10⁻⁶"}),
+        ("probabilities.exp_sum", {"": "Σ = 1.000 + (6.1×10⁻⁶) ≈ 1.000"}),
+        ("probabilities", {"x": "1.000 / 1.000 = 1.000", "y": "6.1×10⁻⁶ / 1.000 = 6.1×10⁻⁶"}),
+    ],
+)
+def test_what_is_tiny_is_not_printed_as_zero(address: str, lines: dict[str, str]) -> None:
+    assert worked(traced(TINY), address, token=1) == lines
+
+
+def test_huge_numbers() -> None:
+    huge = TINY.replace("-12]", "30]")
+    assert worked(traced(huge), "probabilities.exp", token=1)["y"] == "e^30.000 ≈ 1.069×10¹³"
+
+
+PARTS = """
+title: biases, gain and shift
+tokens: [a]
+embeddings: [[1, 3]]
+layers:
+  - ffn:
+      W_1: [[1.5], [-0.5]]
+      b_1: [0.25]
+      W_2: [[0, 0]]
+      norm: NORM
+rounding: {decimals: 3, carry: CARRY, trailing_zeros: trim}
+"""
+
+
+def parts(norm: str, carry: str = "step") -> Any:
+    return traced(PARTS.replace("NORM", norm).replace("CARRY", carry))
+
+
+def test_a_bias_is_the_last_term() -> None:
+    lines = worked(parts("none"), "layer1.ffn.hidden", token=1)
+    assert lines == {"h₁": "1×1.5 + 3×(-0.5) + 0.25 = 1.5 - 1.5 + 0.25 = 0.25"}
+
+
+@pytest.mark.parametrize(
+    ("norm", "carry", "std", "first", "second"),
+    [
+        # (1, 3) has the mean 2 and the variance 1.
+        ("{}", "step", "σ = √1 = 1", "-1 / 1 = -1", "1 / 1 = 1"),
+        ("{epsilon: 3}", "step", "σ = √(1 + 3) = √4 = 2", "-1 / 2 = -0.5", "1 / 2 = 0.5"),
+        (
+            "{epsilon: 3, gain: [2, 3]}",
+            "step",
+            "σ = √(1 + 3) = √4 = 2",
+            "(-1 / 2)×2 = (-0.5)×2 = -1",
+            "(1 / 2)×3 = 0.5×3 = 1.5",
+        ),
+        (
+            "{epsilon: 3, shift: [0.50, -1]}",
+            "step",
+            "σ = √(1 + 3) = √4 = 2",
+            "-1 / 2 + 0.50 = -0.5 + 0.50 = 0",
+            "1 / 2 + (-1) = 0.5 + (-1) = -0.5",
+        ),
+        (
+            "{epsilon: 3, gain: [2, 3], shift: [0.5, -1]}",
+            "step",
+            "σ = √(1 + 3) = √4 = 2",
+            "(-1 / 2)×2 + 0.5 = (-0.5)×2 + 0.5 = -1 + 0.5 = -0.5",
+            "(1 / 2)×3 + (-1) = 0.5×3 + (-1) = 1.5 + (-1) = 0.5",
+        ),
+        # 1 / √2 is 0.70710…; five of them are 3.53553…, but 5×0.707 is 3.535.
+        (
+            "{epsilon: 1, gain: [1, 5]}",
+            "line",
+            "σ = √(1 + 1) = √2 ≈ 1.414",
+            "(-1 / 1.414)×1 ≈ (-0.707)×1 = -0.707",
+            "(1 / 1.414)×5 ≈ 0.707×5 = 3.535",
+        ),
+        (
+            "{epsilon: 1, gain: [1, 5]}",
+            "never",
+            "σ = √(1 + 1) = √2 ≈ 1.414",
+            "(-1 / 1.414)×1 ≈ (-0.707)×1 = -0.707",
+            "(1 / 1.4142)×5 ≈ 0.7071×5 = 3.5355 ≈ 3.536",
+        ),
+    ],
+)
+def test_norm(norm: str, carry: str, std: str, first: str, second: str) -> None:
+    ran = parts(norm, carry)
+    assert worked(ran, "layer1.ffn.norm.std", token=1) == {"": std}
+    assert worked(ran, "layer1.ffn.norm", token=1) == {"d₀": first, "d₁": second}
+
+
+# --- long sums -----------------------------------------------------------------------------------
+
+
+def long(features: int, decimals: int) -> str:
+    columns = range(1, features + 1)
+    return f"""
+title: many features
+tokens: [a]
+embeddings: [{[0.1] * features}]
+layers:
+  - ffn:
+      W_1: {[[k / 100, 0.05] for k in columns]}
+      W_2: {[[k % 3 for k in columns], [k % 2 for k in columns]]}
+      norm: {{}}
+rounding: {{decimals: {decimals}, trailing_zeros: trim}}
+"""
+
+
+def test_a_long_sum_shows_what_the_rest_comes_to() -> None:
+    products = " + ".join(f"0.1×0.{k:02}".rstrip("0") for k in range(1, 13))
+    parts = " + ".join(f"0.{k:03}".rstrip("0") for k in range(1, 13))
+    # 0.013 + 0.014 + … + 0.020 = 0.132; and all twenty are 0.001×20×21 / 2.
+    assert worked(traced(long(20, 3)), "layer1.ffn.hidden", token=1)["h₁"] == (
+        f"{products} + [8 more: 0.132] = {parts} + [8 more: 0.132] = 0.21"
+    )
+
+
+def test_sixteen_terms_are_written_out() -> None:
+    line = worked(traced(long(16, 3)), "layer1.ffn.hidden", token=1)["h₁"]
+    assert "more" not in line and line.count("×") == 16 and line.endswith(" = 0.136")
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3, 6])
+def test_long_sums_are_true(decimals: int) -> None:
+    text = printed("run", "-", stdin=long(20, decimals))
+    assert unreadable(text) == []
+    assert false_equations(text) == []
+    # Both hidden units, twice each; the sums of the mean and of the variance.
+    assert len(re.findall(r"\[8 more: ", text)) == 6
+
+
+# --- no guard digits where each number is the one printed ----------------------------------------
+
+
+def leaves(expression: Expression) -> Iterator[Decimal]:
+    """The numbers in an expression."""
+    if isinstance(expression, Number):
+        yield expression.value
+        return
+    for field in fields(expression):
+        inner = getattr(expression, field.name)
+        for part in inner if isinstance(inner, tuple) else (inner,):
+            if not isinstance(part, str | int):
+                yield from leaves(part)
+
+
+def operands(step: Step, write: Writer) -> set[Decimal]:
+    """The numbers that a step works on; a score is worked from query and key."""
+    of = [step]
+    producer = write.producers[step.inputs[0].address]
+    if isinstance(step.operation, Divide) and isinstance(producer.operation, Dot):
+        of = [producer, write.producers[step.inputs[1].address]]
+    return {number for made in of for value in made.inputs for number in value.numbers.flat}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenarios(carry="line", max_layers=2, max_tokens=4))
+def test_with_line_every_printed_number_is_the_recorded_one(spec: dict[str, Any]) -> None:
+    ran = traced_or_rejected(spec)
+    write = writer(ran)
+    for step in ran.steps:
+        if isinstance(step.operation, Unworked | DivTerm):
+            continue
+        known = operands(step, write)
+        match step.operation:
+            case Mean():  # divided by how many there are
+                known.add(Decimal(step.inputs[0].numbers.shape[1]))
+            case SquareRoot(epsilon):
+                known.add(epsilon)
+            case Relu() | Square():  # max(0, a) and a²
+                known |= {Decimal(0), Decimal(2)}
+        digits = ran.scenario.rounding.digits_within(step.output.address)
+        for index in np.ndindex(step.output.numbers.shape):
+            sides = write.chain(step, index).sides
+            assert set(leaves(sides[0])) <= known
+            assert list(leaves(sides[-1])) == [step.output.numbers[index]]
+            rounds_parts = isinstance(step.operation, MatMul | Dot | Normalize)
+            if rounds_parts and not isinstance(sides[1], Number):
+                # The products, or the quotient, as the pencil rounds them; the rest is typed.
+                parts = set(leaves(sides[1])) - known
+                assert all(is_short(part, digits) for part in parts)

@@ -1,0 +1,248 @@
+"""The tutorial: nothing is missing, nothing is said that is not so, every reference is right."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.helpers.command import printed, run_json
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+
+SCENARIOS = ("alex", "science", "pizza", "comics")
+every_scenario = pytest.mark.parametrize("name", SCENARIOS)
+
+COMPUTED_BY = {
+    **{"X": "Tokens and embeddings", "P": "Positions", "X′": "Input vectors"},
+    **{"E": "Output of the encoder", "Q": "Query", "K": "Key", "V": "Value"},
+    **{"S": "Attention scores", "S + M": "Causal mask", "A": "Softmax: the attention weights"},
+    **{
+        "O": "Weighted sum of the values",
+        "[O O]": "Concatenate the heads",
+        "h": "FFN: hidden layer",
+    },
+    **{"Attention": "Attention output", "CrossAttention": "Attention output", "FFN": "FFN: output"},
+    **{"a": "FFN: activation", "r": "Residual connection", "n": "LayerNorm"},
+    **{"y": "Output of the decoder", "z": "Logits", "p": "Softmax: the probabilities"},
+}
+"""Which step computes what a symbol stands for."""
+SEVERAL = {
+    "x": ("LayerNorm after", "Residual connection after", "FFN: output", "Attention output"),
+    "O": ("Weighted sum of the values", "Concatenate the heads"),
+}
+"""The end of a sub-layer may be any of these; and what there is to concatenate may be one head."""
+TAKE_NOTHING = ("Tokens and embeddings", "Positions", "Output of the encoder")
+
+
+@cache
+def tutorial(name: str, *options: str, stdin: str = "") -> str:
+    return printed("tutorial", name, *options, stdin=stdin)
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections by their headings, the introduction by its title."""
+    parts = re.split(r"^##? ", text, flags=re.MULTILINE)[1:]
+    split = [part.partition("\n") for part in parts]
+    assert len({heading for heading, _, _ in split}) == len(split)
+    return {heading: body.strip() for heading, _, body in split}
+
+
+def steps(text: str) -> dict[str, str]:
+    """The numbered sections."""
+    return {heading: body for heading, body in sections(text).items() if heading[0].isdigit()}
+
+
+def paragraphs(text: str) -> list[str]:
+    """The text between fences, tables and headings."""
+    bare = re.sub(r"^(`{3,})text\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    blocks = [block for block in bare.split("\n\n") if not block.startswith(("|", "#"))]
+    return [block.strip("\n") for block in blocks if block.strip("\n")]
+
+
+def unescaped(text: str) -> str:
+    entities = re.sub("&#([0-9]+);", lambda found: chr(int(found[1])), text)
+    return re.sub(r"\\([_\W])", r"\1", entities)
+
+
+# --- what is there -------------------------------------------------------------------------------
+
+
+@every_scenario
+def test_introduction_steps_summary_pipeline(name: str) -> None:
+    text = tutorial(name)
+    title, *numbered, summary, pipeline = sections(text)
+    assert (summary, pipeline) == ("Summary", "Pipeline")
+    assert numbered == list(steps(printed("run", name, "--format", "markdown")))
+    assert [int(h.split(".")[0]) for h in numbered] == list(range(1, len(numbered) + 1))
+    last = sections(text)
+    rows = [line.strip("| ").split(" | ") for line in last[summary].splitlines()[2:]]
+    named = [unescaped(f"{number}. {step}") for number, step, _ in rows]
+    assert named == list(map(unescaped, numbered))
+    assert all(what for _, _, what in rows)
+    drawn = last[pipeline].splitlines()[1:-1]
+    assert [line.removeprefix("→ ") for line in drawn] == [step for _, step, _ in rows]
+    introduction = paragraphs(last[title])
+    question = "What does a decoder make" if name == "alex" else "Which word comes next?"
+    assert introduction[0].startswith(question)
+    assert unescaped(introduction[1]).startswith("It reads ")
+
+
+@every_scenario
+def test_every_step_shows_what_run_shows(name: str) -> None:
+    told = steps(tutorial(name))
+    for heading, body in steps(printed("run", name, "--format", "markdown")).items():
+        here = [block for block in told[heading].split("\n\n") if not block.startswith("It takes ")]
+        assert "\n\n".join(here) == body
+
+
+# --- references ----------------------------------------------------------------------------------
+
+
+def references(body: str) -> list[tuple[str, int]]:
+    """The symbols that a step takes, each with the step's number."""
+    sentence = re.findall(r"^It takes (.*)\.$", body, re.MULTILINE)
+    assert len(sentence) <= 1
+    parts = re.findall(
+        r"(?:^|, | and )((?:(?! from step).)+) from step ([0-9]+)", "".join(sentence)
+    )
+    assert "".join(sentence).count("from step") == len(parts)
+    return [(symbol, int(number)) for symbol, number in parts]
+
+
+def place(heading: str) -> str:
+    """Layer, sort of attention and head, if they are said."""
+    found = re.match(r"[0-9]+\. ((?:Layer|Head|Masked|Cross)[^:]*): ", heading)
+    return found[1].lower() if found else ""
+
+
+@every_scenario
+def test_references(name: str) -> None:
+    told = steps(tutorial(name))
+    headings = list(told)
+    for heading, body in told.items():
+        found = references(body)
+        assert bool(found) != heading.endswith(TAKE_NOTHING), heading
+        for symbol, number in found:
+            source = headings[number - 1]
+            assert number < int(heading.split(".")[0])
+            assert f"\n| {symbol} |" in told[source] or f"\n{unescaped(symbol)} of " in told[source]
+            plain = re.sub("[⁰¹²³⁴-⁹₀-₉]|\\(.*\\)", "", unescaped(symbol))
+            plain = "[O O]" if plain.startswith("[O") else plain
+            expected = SEVERAL.get(plain) or (COMPUTED_BY[plain],)
+            assert any(words in source for words in expected), (symbol, source)
+            if re.match(r"[QKVSA][¹²³ ]", symbol):
+                assert place(source) == place(heading)
+
+
+@every_scenario
+def test_references_are_the_operands_on_the_tape(name: str) -> None:
+    values = {value["address"]: value for value in run_json(name)["values"]}
+    for heading, body in steps(tutorial(name)).items():
+        if not heading.endswith("Attention scores"):
+            continue
+        layer = re.search(r"[Ll]ayer ([0-9]+)", heading)
+        head = re.search(r"head ([0-9]+)", heading, re.IGNORECASE)
+        kind = "cross_attention" if "cross-attention" in heading.lower() else "attention"
+        at = f"layer{layer[1] if layer else 1}.{kind}.head{head[1] if head else 1}"
+        operands = [values[operand]["symbol"] for operand in values[f"{at}.dot"]["operands"]]
+        assert [symbol for symbol, _ in references(body)] == operands
+
+
+# --- what is said --------------------------------------------------------------------------------
+
+SMALL = """\
+title: Small
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [0.5, 4]}
+layers:
+  - attention:
+      heads: [{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1], [1]]}]
+      W_O: [[1, 0.5]]
+"""
+PRE_NORM = f"{SMALL}    norm: {{placement: pre, epsilon: 0.1}}\n"
+FFN = "    ffn: {W_1: [[1], [0]], W_2: [[1, 1]]}\n"
+NO_W_O = SMALL.replace("      W_O: [[1, 0.5]]\n", "      residual: false\n")
+WAVES = "positions: {sinusoidal: {start: 1}}\n"
+TABLE = "positions: {table: [[1, 2], [3, 4]]}\n"
+GIVEN = "given: {position: [[1, 2], [3, 4]]}\n"
+WORDS = "vocabulary: [u, v]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
+
+SAID: dict[str, tuple[str, set[str], set[str]]] = {
+    "no FFN": (SMALL, {"There are no positions here"}, {"FFN", "LayerNorm", "ReLU", "waves"}),
+    "an FFN": (SMALL + FFN, {"FFN: hidden layer", "ReLU"}, {"LayerNorm"}),
+    "pre-norm": (PRE_NORM + FFN, {"before attention", "before the FFN"}, {"LayerNorm after"}),
+    "post-norm": (PRE_NORM.replace("pre", "post"), {"LayerNorm after"}, {"LayerNorm before"}),
+    "waves": (SMALL + WAVES, {"waves of different lengths"}, {"There are no positions"}),
+    "a table": (SMALL + TABLE, {"has a vector too."}, {"waves", "There are no positions"}),
+    "no W_O": (NO_W_O, {"There is no W_O here"}, {"mixes", "Residual"}),
+    "W_O": (SMALL, {"W_O mixes", "Residual connection after attention"}, {"There is no W_O"}),
+    "words": (SMALL + WORDS, {"Which word comes next?", "After “b”"}, {"What does a decoder"}),
+    "no words": (SMALL, {"What does a decoder make"}, {"Which word comes next?", "Prediction"}),
+    "one token": (SMALL.replace("[a, b]", "[a]"), {"It reads a.", "1 of 1."}, {"It reads a and"}),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_is_said(case: str) -> None:
+    source, said, unsaid = SAID[case]
+    text = unescaped(tutorial("-", stdin=source))
+    assert {words for words in said if words not in text} == set()
+    assert {words for words in unsaid if words in text} == set()
+
+
+def test_given_positions_are_not_computed() -> None:
+    text = tutorial("-", stdin=SMALL + WAVES + GIVEN)
+    assert "P is given here" in text
+    assert not re.search("waves|frequencies|sin", text)
+
+
+def norms(scenario: Scenario) -> list[str]:
+    """Where the LayerNorms stand, in the order of the sub-layers."""
+    found = []
+    for layer in scenario["layers"]:
+        for kind in ("attention", "cross_attention", "ffn"):
+            if kind in layer:
+                norm = layer[kind].get("norm", layer.get("norm", "none"))
+                placement = {} if norm == "none" else {"placement": "post", **norm}
+                found += [placement["placement"]] if placement else []
+    return found
+
+
+def sub_layers(scenario: Scenario, *kinds: str) -> list[dict[str, Any]]:
+    return [layer[kind] for layer in scenario["layers"] for kind in kinds if kind in layer]
+
+
+@settings(
+    phases=[Phase.generate],
+    database=None,
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(scenario=scenarios(carry="step", epsilons=("0.1",)))
+def test_random_scenarios(scenario: Scenario) -> None:
+    text = tutorial("-", stdin=to_yaml(scenario))
+    words = [unescaped(paragraph) for paragraph in paragraphs(text)]
+    assert [w for w in words if re.search(r"\bNone\b|[{}]|Decimal\(|TODO|  |\bnan\b", w)] == []
+    assert [w for w in words if not re.match(r"[A-Za-zθμσ√&<«“].*[.:]$", w, re.DOTALL)] == []
+    assert "\n\n\n" not in text
+    whole, headings = "\n".join(words), list(sections(text))
+    positions = scenario.get("positions", "none")
+    assert ("waves of" in whole) == ("sinusoidal" in positions)
+    assert ("There are no positions here" in whole) == (positions == "none")
+    attentions = sub_layers(scenario, "attention", "cross_attention")
+    with_w_o = sum("W_O" in attention for attention in attentions)
+    assert whole.count("W_O mixes") == with_w_o
+    assert whole.count("There is no W_O here") == len(attentions) - with_w_o
+    ffns = sub_layers(scenario, "ffn")
+    assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
+    relus = sum(ffn.get("activation") != "none" for ffn in ffns)
+    assert whole.count("ReLU keeps what is positive") == relus
+    normed = [heading for heading in headings if "LayerNorm" in heading]
+    sides = {"LayerNorm before": "pre", "LayerNorm after": "post"}
+    found = ("".join(re.findall("LayerNorm [a-z]+", heading)) for heading in normed)
+    assert [sides[words] for words in found] == norms(scenario)
+    assert whole.count("After “") == ("vocabulary" in scenario)

@@ -1,0 +1,195 @@
+"""The steps as they are counted, and as they are asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.helpers.random_scenarios import scenarios
+from tests.helpers.traces import bundled, traced, traced_or_rejected
+from tracer.errors import TracerError
+from tracer.steps import Stage, select, stages
+
+HEAD = ["query", "key", "value", "scores", "mask", "softmax", "weighted_sum"]
+ALEX = [
+    *("embedding", "position", "input"),
+    *HEAD,
+    *HEAD,
+    *("concat", "projection", "residual", "norm"),
+    *("hidden", "activation", "ffn_output", "residual", "norm"),
+    "output",
+]
+SCIENCE = [
+    *("embedding", "position", "input"),
+    *HEAD,
+    *("concat", "projection", "residual"),
+    *("hidden", "activation", "ffn_output"),  # no residual, no norm
+    *("output", "logits", "probabilities", "prediction"),
+]
+
+
+@pytest.mark.parametrize(("name", "kinds"), [("alex", ALEX), ("science", SCIENCE)])
+def test_stages_in_their_order(name: str, kinds: list[str]) -> None:
+    found = steps(bundled(name).records)
+    assert [stage.kind for stage in found] == kinds
+    assert [stage.number for stage in found] == list(range(1, len(kinds) + 1))
+
+
+def test_a_stage_has_its_steps_and_no_parameters() -> None:
+    by_number = {stage.number: stage for stage in steps(bundled("alex").records)}
+    addresses = {
+        number: [step.output.address for step in stage.steps] for number, stage in by_number.items()
+    }
+    inner = ("index", "div_term", "angle", "sin", "cos")
+    assert addresses[2] == [*(f"position.{name}" for name in inner), "position"]
+    place = "layer1.attention.head2"
+    assert addresses[14] == [f"{place}.{name}" for name in ("dot", "d_k", "scale", "scores")]
+    assert addresses[16] == [f"{place}.{name}" for name in ("exp", "exp_sum", "weights")]
+    norm = ("mean", "deviation", "squared", "variance", "std")
+    assert addresses[26] == [*(f"layer1.ffn.norm.{name}" for name in norm), "layer1.ffn.norm"]
+
+
+@pytest.mark.parametrize(
+    ("number", "layer", "head", "sub_layer"),
+    [
+        (1, None, None, None),
+        (4, 1, 1, "attention"),
+        (16, 1, 2, "attention"),
+        (18, 1, None, "attention"),
+        (21, 1, None, "attention"),
+        (22, 1, None, "ffn"),
+        (26, 1, None, "ffn"),
+        (27, None, None, None),
+    ],
+)
+def test_where_a_stage_stands(
+    number: int, layer: int | None, head: int | None, sub_layer: str | None
+) -> None:
+    stage = steps(bundled("alex").records)[number - 1]
+    assert (stage.layer, stage.head, stage.sub_layer) == (layer, head, sub_layer)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenarios())
+def test_every_computed_value_is_in_one_stage(spec: dict[str, Any]) -> None:
+    ran = traced_or_rejected(spec)
+    found = stages(ran.records)
+    assert [stage.number for stage in found] == list(range(1, len(found) + 1))
+    told = [step.output.address for stage in found for step in stage.steps]
+    addresses = [step.output.address for step in ran.steps]
+    shown = [a for a in addresses if a != "mask" and not a.startswith("weights.")]
+    assert told == shown
+
+
+# --- select --------------------------------------------------------------------------------------
+
+
+def numbers(found: list[Stage]) -> list[int]:
+    return [stage.number for stage in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "head", "expected"),
+    [
+        (None, None, None, list(range(1, 28))),
+        # kinds
+        ("query", None, None, [4, 11]),
+        ("softmax", None, 2, [16]),
+        ("norm", None, None, [21, 26]),
+        ("residual", 1, None, [20, 25]),
+        ("output", None, None, [27]),
+        ("embedding", None, None, [1]),
+        # groups
+        ("qkv", None, None, [4, 5, 6, 11, 12, 13]),
+        ("qkv", None, 1, [4, 5, 6]),
+        ("attention", None, None, list(range(4, 20))),
+        ("attention", None, 2, list(range(11, 20))),  # concat and projection are of all heads
+        ("ffn", None, None, [22, 23, 24]),
+        # addresses, whole or a part
+        ("layer1.attention.head2.query", None, None, [11]),
+        ("layer1.attention.head2", None, None, list(range(11, 18))),
+        ("head1.scores", None, None, [7]),
+        ("attention.norm", None, None, [21]),
+        ("layer1.ffn.output", None, None, [24]),
+        ("exp", None, None, [9, 16]),
+        ("variance", None, None, [21, 26]),
+        ("layer1", None, 2, list(range(11, 27))),
+        # a layer, a head
+        (None, 1, None, list(range(1, 28))),
+        (None, None, 1, [*range(1, 11), *range(18, 28)]),
+    ],
+)
+def test_select(name: str | None, layer: int | None, head: int | None, expected: list[int]) -> None:
+    assert numbers(select(steps(bundled("alex").records), name, layer, head)) == expected
+
+
+def test_an_address_selects_its_own_steps_of_a_stage() -> None:
+    (stage,) = select(steps(bundled("alex").records), "layer1.ffn.norm.std", None, None)
+    assert [step.output.address for step in stage.steps] == ["layer1.ffn.norm.std"]
+    assert (stage.number, stage.kind, stage.sub_layer) == (26, "norm", "ffn")
+    (stage,) = select(steps(bundled("alex").records), "layer1.ffn.norm", None, None)
+    assert len(stage.records) == 6
+
+
+ATTENTION = "  - attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}\n"
+LAYERS = f"""
+title: layers
+tokens: [a, b]
+embeddings: [[1], [2]]
+layers:
+{ATTENTION}  - ffn: {{W_1: [[1]], W_2: [[1]]}}
+"""
+
+
+def test_a_layer_selects_what_is_in_it_and_what_is_in_none() -> None:
+    all_stages = stages(traced(LAYERS).records)
+    kinds = [stage.kind for stage in select(all_stages, None, 2, None)]
+    assert kinds == [
+        "embedding",
+        "input",
+        "hidden",
+        "activation",
+        "ffn_output",
+        "residual",
+        "output",
+    ]
+    assert [stage.layer for stage in select(all_stages, "residual", None, None)] == [1, 2]
+    assert [stage.layer for stage in select(all_stages, "residual", 2, None)] == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "head", "told"),
+    [
+        ("softmx", None, None, "no step is called 'softmx'; did you mean 'softmax'"),
+        ("layer1.attention.hed1.query", None, None, "did you mean 'layer1.attention.head1.query'"),
+        ("xyzzy", None, None, "no step is called 'xyzzy'"),
+        ("", None, None, "no step is called ''"),
+        ("query", 2, None, "the step 'query' is not in this layer or head"),
+        ("layer2.ffn.hidden", 1, None, "'layer2.ffn.hidden' is not in this layer or head"),
+        ("logits", None, None, "this scenario has no step 'logits'"),
+        (None, 3, None, "no layer 3"),
+        (None, None, 2, "no head 2"),
+        ("query", 0, None, "no layer 0"),
+    ],
+)
+def test_what_is_not_there_is_an_error(
+    name: str | None, layer: int | None, head: int | None, told: str
+) -> None:
+    with pytest.raises(TracerError) as error:
+        select(stages(traced(LAYERS).records), name, layer, head)
+    assert told in str(error.value)
+    if name in ("xyzzy", ""):
+        assert "did you mean" not in str(error.value)
+
+
+def test_how_many_there_are_instead() -> None:
+    alex, alone = bundled("alex"), traced(LAYERS.replace(ATTENTION, ""))
+    for ran, layer, head, told in (
+        (alex, 2, None, r"no layer 2\b.*\b1$"),
+        (alex, None, 7, r"no head 7\b.*\b2$"),
+        (alone, None, 1, r"no head 1\b.*\b0$"),
+    ):
+        with pytest.raises(TracerError, match=told):
+            select(stages(ran.records), None, layer, head)

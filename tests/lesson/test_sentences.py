@@ -1,0 +1,109 @@
+"""The title of a step, and what it is for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tests.helpers.command import printed
+from tests.helpers.sentences import WIDE, attention, ffn
+
+
+def goal(step: str, yaml: str) -> str:
+    """The first sentence below the heading of a step."""
+    text = printed("step", step, "-s", "-", width=WIDE, stdin=yaml)
+    paragraphs = text.split("\n\n")
+    return next(p for before, p in pairwise(paragraphs) if before[:1].isdigit())
+
+
+@pytest.mark.parametrize(
+    ("step", "yaml", "start"),
+    [
+        ("input", ffn(), "There are no positions here"),
+        ("input", ffn() + "positions: {table: [[1, 1]]}\n", "Embedding and position are added"),
+        ("projection", attention("a", "1"), "There is no W_O here"),
+        ("activation", ffn(settings="activation: none,"), "There is no activation function here"),
+        ("activation", ffn(), "ReLU keeps what is positive"),
+        ("hidden", ffn("1, 2, 3"), "Now each token is by itself: its numbers are combined into 3"),
+        ("ffn_output", ffn("1, 2, 3"), "The hidden numbers are combined into 2 again"),
+        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Attention alone does not see"),
+    ],
+)
+def test_goal(step: str, yaml: str, start: str) -> None:
+    assert goal(step, yaml).startswith(start)
+
+
+def test_waves_are_spoken_of_where_there_are_waves() -> None:
+    assert "waves" in goal("position", ffn() + "positions: {sinusoidal: {}}\n")
+    assert "waves" not in goal("position", ffn() + "positions: {table: [[1, 1]]}\n")
+
+
+def test_w_o_mixes_what_the_heads_have_found() -> None:
+    own = attention("a", "1").replace("      heads:", "      W_O: [[1, 0], [0, 1]]\n      heads:")
+    assert goal("projection", own).startswith("W_O mixes")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "gain", "shift"),
+    [
+        ("", False, False),
+        (", gain: [1, 1]", True, False),
+        (", shift: [1, 1]", False, True),
+        (", gain: [1, 1], shift: [1, 1]", True, True),
+    ],
+)
+def test_gain_and_shift_are_spoken_of_where_there_are_any(
+    parameters: str, gain: bool, shift: bool
+) -> None:
+    yaml = ffn(added="0, 2").replace("epsilon: 1", f"epsilon: 1{parameters}")
+    text = printed("step", "norm", "-s", "-", width=WIDE, stdin=yaml)
+    (caption,) = (line for line in text.split("\n") if line.startswith("Each deviation"))
+    assert ("γ" in caption, "β" in caption) == (gain, shift)
+
+
+@pytest.mark.parametrize(
+    ("token", "place"), [("Frank", "position 1 of 4"), ("Alex", "position 4 of 4")]
+)
+def test_the_introduction_names_the_token_that_is_followed(token: str, place: str) -> None:
+    text = printed("run", "alex", "--token", token, width=WIDE)
+    assert f" {token}, {place}." in text.split("\n\n")[1]
+
+
+def titles(step: str, scenario: str, stdin: str = "") -> list[str]:
+    lines = printed("step", step, "-s", scenario, width=WIDE, stdin=stdin).split("\n")
+    return [line for line in lines if line[:1].isdigit() and ". " in line]
+
+
+def test_titles_name_the_head_where_there_are_several() -> None:
+    one, two = titles("softmax", "alex")
+    assert one.startswith("9. Head 1: ") and two.startswith("16. Head 2: ")
+    assert one.removeprefix("9. Head 1: ") == two.removeprefix("16. Head 2: ")
+    (alone,) = titles("softmax", "science")
+    assert alone == f"9. {one.removeprefix('9. Head 1: ')}"
+
+
+def test_titles_name_the_layer_where_there_are_several() -> None:
+    yaml = ffn()
+    start, end = yaml.index("  - ffn"), yaml.index("vocabulary")
+    twice = yaml[:end] + yaml[start:end] + yaml[end:]
+    (alone,) = titles("norm", "-", stdin=yaml)
+    first, second = titles("norm", "-", stdin=twice)
+    assert alone.startswith("7. ") and "ayer 1" not in alone
+    assert first == alone.replace("7. ", "7. Layer 1: ")
+    assert second == alone.replace("7. ", "12. Layer 2: ")
+
+
+def test_titles_of_a_head_in_one_of_several_layers() -> None:
+    head = "{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"
+    layer = f"  - attention: {{heads: [{head}, {head}], W_O: [[1], [1]]}}\n"
+    yaml = f"title: t\ntokens: [a]\nembeddings: [[1]]\nlayers:\n{layer}{layer}"
+    starts = [title.partition(". ")[2].rpartition(": ")[0] for title in titles("query", "-", yaml)]
+    assert starts == [f"Layer {n}, head {h}" for n in (1, 2) for h in (1, 2)]
+
+
+@pytest.mark.parametrize("step", ["residual", "norm"])
+def test_titles_say_what_a_residual_or_a_norm_comes_after(step: str) -> None:
+    after_attention, after_ffn = titles(step, "alex")
+    assert after_attention.endswith(" after attention") and after_ffn.endswith(" after the FFN")
+    assert "after" not in titles("mask", "science")[0]

@@ -1,0 +1,144 @@
+"""The JSON of a run: strict, complete, labelled and in the order of computation."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.helpers.command import printed
+from tests.helpers.small_scenario import changed
+from tests.helpers.strict_json import document, entries, values
+
+SCENARIOS = ["alex", "science"]
+CARRY_MODES = ["line", "step", "never"]
+WORDS = {"tokens", "prediction"}
+
+
+def shape(data: Any) -> list[int]:
+    """The shape of nested lists, all of whose rows are of one length."""
+    if not isinstance(data, list):
+        return []
+    (inner,) = {tuple(shape(part)) for part in data}
+    return [len(data), *inner]
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_form_of_a_run(scenario: str, carry: str) -> None:
+    found = document("run", scenario, "--carry", carry)
+    assert list(found) == ["scenario", "rounding", "values"]
+    assert found["scenario"] == scenario
+    before: set[str] = set()
+    for value in found["values"]:
+        keys = ["address", "symbol", "operation", "operands", "axes", "shape", "data"]
+        assert list(value) == keys
+        assert set(value["operands"]) <= before, value["address"]
+        if value["operation"] == "given":
+            assert value["operands"] == []
+        before.add(value["address"])
+        assert value["symbol"]
+        assert shape(value["data"]) == value["shape"], value["address"]
+        assert [len(axis["labels"]) for axis in value["axes"]] == value["shape"]
+        for axis in value["axes"]:
+            assert list(axis) == ["name", "labels"]
+            assert all(isinstance(label, str) for label in axis["labels"])
+        for entry in entries(value["data"]):
+            if value["address"] in WORDS:
+                assert isinstance(entry, str)
+            elif isinstance(entry, str):
+                assert entry == "-inf"
+                assert value["address"] == "mask" or value["address"].endswith(".masked")
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_what_is_computed_is_used(scenario: str) -> None:
+    found = values("run", scenario)
+    used = {operand for value in found.values() for operand in value["operands"]}
+    assert found.keys() - used <= {"tokens", "token_ids", "prediction", "output"}
+
+
+def test_rounding_is_that_of_the_run() -> None:
+    assert document("run", "alex")["rounding"] == {"decimals": 3, "carry": "step"}
+    assert document("run", "science")["rounding"] == {"decimals": 4, "carry": "line"}
+    options = ["--decimals", "5", "--carry", "never"]
+    assert document("run", "alex", *options)["rounding"] == {"decimals": 5, "carry": "never"}
+    step = document("step", "query", *options)
+    assert step["rounding"] == {"decimals": 5, "carry": "never"}
+
+
+def test_tokens_ids_and_prediction() -> None:
+    found = values("run", "science")
+    tokens = ["i", "like", "data", "science"]
+    assert found["tokens"]["data"] == tokens
+    assert found["tokens"]["axes"] == [{"name": "token", "labels": tokens}]
+    assert found["token_ids"]["data"] == [1, 2, 3, 4]
+    words = ["projects", "field", "is"]
+    probabilities = found["probabilities"]
+    assert [axis["labels"] for axis in probabilities["axes"]] == [tokens, words]
+    largest = [words[row.index(max(row))] for row in probabilities["data"]]
+    assert found["prediction"]["data"] == largest
+    assert not {"token_ids", "logits", "prediction"} & values("run", "alex").keys()
+
+
+def test_labels_are_those_of_the_scenario() -> None:
+    found = values("run", "alex")
+    query = [axis["labels"] for axis in found["layer1.attention.head1.query"]["axes"]]
+    assert query == [["Frank", "Emma", "Daniel", "Alex"], ["street-stall", "upscale"]]
+    assert found["layer1.attention.head1.query"]["operation"] == "matmul"
+    w_o = [axis["labels"] for axis in found["layer1.attention.W_O"]["axes"]]
+    heads = ["info-sichuan", "info-budget", "info-upscale", "price_info", "exp_info"]
+    assert w_o == [heads, ["spicy", "cheap", "cozy", "fast", "flavor", "vibe"]]
+
+
+def test_names_and_numbers_come_out_as_typed() -> None:
+    name = '"\\e[0m \\"é\\u2028 no"'
+    text = changed(("[a, b]", f"[{name}, '1.0']"), ("  a: [1,", f"  {name}: [1.80,"))
+    text = text.replace("  b:", "  '1.0':")
+    found = values("run", "-", stdin=text)
+    assert found["tokens"]["data"] == ['\x1b[0m "é\u2028 no', "1.0"]
+    embedding = found["embedding"]["data"]
+    assert embedding == [[Decimal("1.8"), 2], [3, 4]]
+    assert str(embedding[0][1]) == "2"
+    shown = printed("run", "-", "--format", "json", stdin=text)
+    assert "é" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_what_is_masked_is_minus_infinity(scenario: str) -> None:
+    found = values("run", scenario)
+    scores = found["layer1.attention.head1.scores"]["data"]
+    expected = [
+        [score if key <= query else "-inf" for key, score in enumerate(row)]
+        for query, row in enumerate(scores)
+    ]
+    assert found["layer1.attention.head1.masked"]["data"] == expected
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_token_has_its_row_of_each_matrix(scenario: str) -> None:
+    whole = values("run", scenario)
+    rows = values("run", scenario, "--token", "2")
+    assert list(rows) == list(whole)
+    for address, value in whole.items():
+        row = rows[address]
+        if value["axes"] and value["axes"][0]["name"] == "token":
+            assert row["shape"] == [1, *value["shape"][1:]]
+            assert row["data"] == value["data"][1:2]
+            assert row["axes"][0]["labels"] == value["axes"][0]["labels"][1:2]
+            assert row["axes"][1:] == value["axes"][1:]
+        else:
+            assert row == value
+    assert rows["layer1.attention.head1.query"]["shape"] == [1, 2]
+    assert rows["layer1.ffn.W_1"]["shape"][0] > 1
+
+
+def test_a_step_has_the_values_of_the_run() -> None:
+    whole = values("run", "alex")
+    for name, ends in {"scores": "scores", "softmax": "weights", "ffn": "output"}.items():
+        step = values("step", name)
+        assert 0 < len(step) < len(whole)
+        assert list(step)[-1].endswith(f".{ends}")
+        assert all(whole[address] == value for address, value in step.items())

@@ -1,0 +1,198 @@
+"""Where pdflatex and KaTeX are at hand: what is written in LaTeX can be set."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import printed
+from tests.helpers.random_scenarios import ODD_WORDS, Scenario, to_yaml
+
+PDFLATEX, NODE = shutil.which("pdflatex"), shutil.which("node")
+KATEX = os.environ.get("KATEX_MODULE", "")
+"""The folder of KaTeX, as npm installs it: …/node_modules/katex."""
+
+needs_pdflatex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
+needs_katex = pytest.mark.skipif(
+    NODE is None or not Path(KATEX, "package.json").is_file(),
+    reason="needs node, and KATEX_MODULE naming the folder of KaTeX",
+)
+
+MOST_OVERFULL = 10.0
+"""Points by which a line may be too wide."""
+
+ZALGO = "Z\u0351\u036b"
+SHORT_AND_LATIN = [w for w in ODD_WORDS if len(w) < 40 and max(map(ord, w)) < 0x180]
+MARKUP = [
+    "\\begin{x}",
+    "\\[",
+    "^^41",
+    "a & b",
+    "50%",
+    "#1",
+    "C#",
+    "}",
+    "{{",
+    "~",
+    "\\\\",
+    "--",
+    "''",
+]
+ABOVE_ASCII = [chr(c) for c in range(0xA1, 0x180) if chr(c) not in "\xadĦħĸĿŀŉŦŧſ"]
+
+RENDER = """
+const katex = require(process.env.KATEX_MODULE);
+const failed = [];
+for (const latex of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
+  try {
+    katex.renderToString(latex, {displayMode: true, throwOnError: true, strict: "ignore"});
+  } catch (error) {
+    failed.push([latex, String(error)]);
+  }
+}
+console.log(JSON.stringify(failed));
+"""
+
+
+def scenario(names: Sequence[str], *, wide: bool = False) -> str:
+    """The names as tokens; also, where it is wide, as words, features and dimensions of a head."""
+    n = len(names) if wide else 1
+    weights = [[Decimal("0.5")] * n] * n
+    head: Scenario = dict.fromkeys(["W_Q", "W_K", "W_V"], weights)
+    made: Scenario = {"title": " ".join(names), "tokens": list(names)}
+    made["embeddings"] = [[Decimal(i - j) / 50 for j in range(n)] for i in range(len(names))]
+    if wide:
+        head |= {"labels": {"query": list(names), "value": list(names)}}
+        made |= {"features": list(names), "vocabulary": list(names)}
+        made["unembedding"] = {"W_U": weights}
+    made["layers"] = [{"attention": {"heads": [head]}}]
+    return to_yaml(made)
+
+
+def typeset(folder: Path, latex: str) -> str:
+    """What pdflatex says of a document, which it must be able to set."""
+    assert PDFLATEX
+    (folder / "a.tex").write_text(latex, encoding="utf-8")
+    command = [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "a.tex"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    log = (folder / "a.log").read_text(encoding="utf-8", errors="replace")
+    assert ran.returncode == 0, re.findall("^!.*", log, re.MULTILINE)
+    assert "Undefined control sequence" not in log
+    assert "Missing character" not in log
+    return log
+
+
+def overfull(log: str) -> list[float]:
+    widths = map(float, re.findall(r"Overfull \\hbox \(([0-9.]+)pt too wide\)", log))
+    return [width for width in widths if width > MOST_OVERFULL]
+
+
+def in_latex(name: str, stdin: str = "") -> str:
+    return printed("tutorial", name, "--format", "latex", "--standalone", stdin=stdin)
+
+
+# --- pdflatex ------------------------------------------------------------------------------------
+
+
+@needs_pdflatex
+@pytest.mark.parametrize("name", ["alex", "science", "comics"])
+def test_tutorials(name: str, tmp_path: Path) -> None:
+    assert overfull(typeset(tmp_path, in_latex(name))) == []
+
+
+@needs_pdflatex
+def test_hostile_tokens(tmp_path: Path) -> None:
+    known = ("[", "*")  # see test_names_after_the_end_of_a_row
+    names = [w for w in dict.fromkeys([*SHORT_AND_LATIN, *MARKUP]) if not w.startswith(known)]
+    few = [names[i : i + 8] for i in range(0, len(names), 8)]
+    written = [in_latex("-", stdin=scenario(some, wide=True)) for some in few]
+    preamble, begin, _ = written[0].partition("\\begin{document}\n")
+    end = "\n\\end{document}\n"
+    bodies = [text.removeprefix(preamble + begin).removesuffix(end) for text in written]
+    log = typeset(tmp_path, preamble + begin + "\n\n".join(bodies) + end)
+    assert overfull(log) == []
+
+
+@needs_pdflatex
+@pytest.mark.parametrize("name", ["[x]", "*"])
+def test_names_after_the_end_of_a_row(name: str, tmp_path: Path) -> None:
+    latex = in_latex("-", stdin=scenario([name, "a"], wide=True))
+    typeset(tmp_path, latex)
+    assert not re.search(r"\\\\\n *[\[*]", latex)
+
+
+@needs_pdflatex
+def test_names_of_any_length_and_script(tmp_path: Path) -> None:
+    names = [w for w in ODD_WORDS if w not in SHORT_AND_LATIN]
+    typeset(tmp_path, in_latex("-", stdin=scenario(names)))
+
+
+@needs_pdflatex
+@pytest.mark.parametrize(
+    "names", [["w" * 300, "a"], ["W" * 40, "a"], ["日本語", "한국", "שלום", "👩\u200d👩\u200d👧"]]
+)
+def test_names_of_any_length_and_script_fit(names: list[str], tmp_path: Path) -> None:
+    assert overfull(typeset(tmp_path, in_latex("-", stdin=scenario(names)))) == []
+
+
+@needs_pdflatex
+def test_latin_letters(tmp_path: Path) -> None:
+    words = ["".join(ABOVE_ASCII[i : i + 9]) for i in range(0, len(ABOVE_ASCII), 9)]
+    typeset(tmp_path, in_latex("-", stdin=scenario(words)))
+
+
+@needs_pdflatex
+def test_letters_that_the_font_does_not_have(tmp_path: Path) -> None:
+    typeset(tmp_path, in_latex("-", stdin=scenario(["Ħal", "ſ", "ŧ"])))
+
+
+# --- KaTeX ---------------------------------------------------------------------------------------
+
+
+def unreadable_to_katex(*texts: str) -> list[list[str]]:
+    """The displays that KaTeX does not render, each with its reason."""
+    assert NODE
+    displays = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)
+    shown = [latex for text in texts for latex in displays.findall(text)]
+    assert len(shown) * 2 == sum(text.split("\n").count("$$") for text in texts) > 0
+    ran = subprocess.run(
+        [NODE, "-e", RENDER],
+        input=json.dumps([*dict.fromkeys(shown)]),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    failed: list[list[str]] = json.loads(ran.stdout)
+    return failed
+
+
+@needs_katex
+def test_mathematics_in_markdown() -> None:
+    names = [w for w in dict.fromkeys([*ODD_WORDS, *MARKUP]) if w != ZALGO]
+    few = [names[i : i + 8] for i in range(0, len(names), 8)]
+    texts = [printed("tutorial", name, "--math") for name in ("alex", "science", "pizza", "comics")]
+    texts += [printed("tutorial", "-", "--math", stdin=scenario(s, wide=True)) for s in few]
+    assert unreadable_to_katex(*texts) == []
+
+
+@needs_katex
+@pytest.mark.parametrize(
+    "name",
+    [
+        *('"', "`", " a", "e\u0301"),
+        ZALGO,
+    ],
+)
+def test_signs_that_katex_does_not_know(name: str) -> None:
+    text = printed("tutorial", "-", "--math", stdin=scenario([name, "b"], wide=True))
+    assert unreadable_to_katex(text) == []

@@ -1,0 +1,145 @@
+"""What a scenario cannot say: each thing is named at its line, with what was expected."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.small_scenario import END, problems
+from tracer.errors import TracerError
+from tracer.scenario.loading import parse
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "nearest"),
+    [
+        ("title:", "titel:", "1:1: titel", "title"),
+        ("tokens:", "token:", "2:1: token", "tokens"),
+        ("W_K:", "WK:", "10:11: layer1.attention.head1.WK", "W_K"),
+        ("    ffn:", "    fnn:", "12:5: layer1.fnn", "ffn"),
+        (END, f"{END}      activaton: relu\n", "15:7: layer1.ffn.activaton", "activation"),
+        (END, f"{END}    norm: {{epsilom: 1}}\n", "15:12: layer1.norm.epsilom", "epsilon"),
+        (END, f"{END}rounding: {{decimal: 2}}\n", "15:12: rounding.decimal", "decimals"),
+    ],
+)
+def test_an_unknown_key_is_answered_with_the_nearest(
+    old: str, new: str, where: str, nearest: str
+) -> None:
+    told = f"f.yaml:{where}: unknown key; did you mean {nearest!r}"
+    assert sum(problem.startswith(told) for problem in problems((old, new))) == 1
+
+
+def test_a_far_off_key_is_answered_with_no_other() -> None:
+    assert problems((END, f"{END}zzzzzz: 2\n")) == ["f.yaml:15:1: zzzzzz: unknown key"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O: a key of another place"),
+        (END, f"{END}      heads: []\n", "15:7: layer1.ffn.heads: a key of another place"),
+        (END, f"{END}    epsilon: 0\n", "15:5: layer1.epsilon: a key of another place"),
+    ],
+)
+def test_a_key_of_another_place_is_told_from_an_unknown_one(old: str, new: str, told: str) -> None:
+    assert problems((old, new)) == [f"f.yaml:{told}"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        ("title: Two words\n", "1:1: title: missing"),
+        ("tokens: [a, b]\n", "1:1: tokens: missing"),
+        ("embeddings:\n  a: [1, 2]\n  b: [3, 4]\n", "1:1: embeddings: missing"),
+        ("          W_K: [[3], [4]]\n", "9:11: layer1.attention.head1.W_K: missing"),
+        ("      W_1: [[1], [2]]\n", "13:7: layer1.ffn.W_1: missing"),
+    ],
+)
+def test_what_is_missing_is_named(gone: str, told: str) -> None:
+    # What is not there has no line: it is that of the part in which it is missing.
+    assert problems((gone, "")) == [f"f.yaml:{told}"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Two words", "[x]", "1:1: title: expected text, got a list"),
+        ("Two words", "''", "1:1: title: empty"),
+        ("[a, b]", "ab", "2:1: tokens: expected a list, got 'ab'"),
+        ("[a, b]", "[]", "2:1: tokens: empty, expected at least one entry"),
+        ("[[3], [4]]", "[3, [4]]", "10:17: layer1.attention.head1.W_K row 1: expected a list, got"),
+        ("[[3], [4]]", "x", "10:11: layer1.attention.head1.W_K: expected a list, got 'x'"),
+        ("[[3], [4]]", "{}", "10:11: layer1.attention.head1.W_K: expected a list, got a mapping"),
+        ("[[3], [4]]", "[]", "10:11: layer1.attention.head1.W_K: empty"),
+    ],
+)
+def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: str) -> None:
+    (problem,) = problems((old, new))
+    assert problem.startswith(f"f.yaml:{told}")
+
+
+@pytest.mark.parametrize(
+    ("added", "told"),
+    [
+        ("      residual: maybe", "7: layer1.ffn.residual: expected true or false, got 'maybe'"),
+        ("      activation: x", "7: layer1.ffn.activation: expected relu or none, got 'x'"),
+        ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, got 'yes'"),
+        ("    norm: {epsilon: -1}", "12: layer1.norm.epsilon: expected at least 0, got '-1'"),
+        ("  - {}", "5: layer2: expected attention, cross_attention or ffn"),
+        ("  - ffn", "5: layer2: expected a mapping, got 'ffn'"),
+        ("token_ids: [1, x]", "16: token_ids entry 2: expected a whole number, got 'x'"),
+        ("token_ids: [1, 1.5]", "16: token_ids entry 2: expected a whole number, got '1.5'"),
+        ("features: x", "1: features: expected a list, got 'x'"),
+        ("features: [x, [y]]", "15: features entry 2: expected text, got a list"),
+        ("positions: table", "1: positions: expected a mapping, got 'table'"),
+        ("positions: {}", "1: positions: expected either sinusoidal or table"),
+        (
+            "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",
+            "1: positions: expected either sinusoidal or table",
+        ),
+        (
+            "positions: {sinusoidal: {start: -1}}",
+            "26: positions.sinusoidal.start: expected at least 0, got '-1'",
+        ),
+        ("rounding: x", "1: rounding: expected a mapping, got 'x'"),
+        ("rounding: {decimals: 13}", "12: rounding.decimals: expected at most 12, got '13'"),
+        ("rounding: {decimals: -1}", "12: rounding.decimals: expected at least 0, got '-1'"),
+        ("rounding: {decimals: 2.5}", "12: rounding.decimals: expected a whole number, got '2.5'"),
+        ("rounding: {carry: x}", "12: rounding.carry: expected line, step or never, got 'x'"),
+        (
+            "rounding: {trailing_zeros: x}",
+            "12: rounding.trailing_zeros: expected keep or trim, got",
+        ),
+        ("rounding: {digits: {y: x}}", "21: rounding.digits.y: expected a whole number, got 'x'"),
+        ("rounding: {digits: {y: {}}}", "21: rounding.digits.y: expected a number of decimals"),
+        ("vocabulary: [p]", "1: vocabulary: a vocabulary without unembedding"),
+        ("unembedding: {W_U: [[1], [2]]}", "1: unembedding: unembedding without a vocabulary"),
+    ],
+)
+def test_a_wrong_line_at_the_end_is_told_with_what_was_expected(added: str, told: str) -> None:
+    (problem,) = problems((END, f"{END}{added}\n"))
+    assert problem.startswith(f"f.yaml:15:{told}")
+
+
+@pytest.mark.parametrize(("text", "got"), [("- a\n- b\n", "a list"), ("hello\n", "'hello'")])
+def test_a_scenario_is_a_mapping(text: str, got: str) -> None:
+    with pytest.raises(TracerError) as caught:
+        parse(text, "f.yaml")
+    assert str(caught.value) == f"f.yaml:1:1: expected a mapping, got {got}"
+
+
+def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file() -> None:
+    found = problems(
+        ("[a, b]", "[a, b, c]"),  # line 2: no embedding
+        ("a: [1, 2]", "a: [1, 1_000]"),  # line 4: no number
+        ("b: [3, 4]", "b: [3]"),  # line 5: too short
+        ("[[3], [4]]", "[[3], [x], [y]]"),  # line 10: a row too many, and two that are no numbers
+        ("    ffn:", "    ffn:  # line 12: three outputs, which do not fit its two inputs"),
+        (END, "      W_2: [[1, 2, 3]]\n      dropout: 0.1\nrounding: {carry: x}\n"),  # 15, 16
+    )
+    lines = [int(problem.split(":")[1]) for problem in found]
+    assert lines == [2, 4, 5, 10, 10, 10, 12, 15, 16]
+
+
+def test_one_wrong_number_is_one_problem() -> None:
+    assert len(problems(("[[1, 0], [0, 1]]", "[[1, 0], [x, 1]]"))) == 1
+    assert len(problems(("a: [1, 2]", "a: [x, 2]"))) == 1

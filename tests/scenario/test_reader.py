@@ -1,0 +1,248 @@
+"""YAML is read so that every scalar stays as it was typed, and what is no scenario has its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.random_scenarios import ODD_WORDS
+from tracer.errors import Problem, TracerError
+from tracer.scenario.reader import Place, read
+
+
+def refused(text: str) -> tuple[Problem, ...]:
+    """What is said of a text that cannot be read."""
+    with pytest.raises(TracerError) as caught:
+        read(text, "f.yaml")
+    return caught.value.problems
+
+
+def only(text: str) -> Problem:
+    """The one problem of a text."""
+    (problem,) = refused(text)
+    return problem
+
+
+# --- scalars -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("no", "yes", "on", "off", "true", "False", "null", "~", "NULL", "none"),
+        *("1.0", "1.80", "1e-3", "007", "-0", "+1", "0x10", "0o17", "1_000", ".inf", "-.INF"),
+        *(".nan", "2024-01-01", "12:30", "1:2:3", "2024-01-01T10:00:00Z", "=", "<<", "é", "日本"),
+    ],
+)
+def test_a_plain_scalar_is_the_text_that_was_typed(typed: str) -> None:
+    assert read(f"tokens: [{typed}]\n{typed}: x\n", "f").data == {"tokens": [typed], typed: "x"}
+
+
+@pytest.mark.parametrize(
+    ("yaml", "meant"),
+    [
+        ("'no'", "no"),
+        ("'it''s'", "it's"),
+        ('"a\\tb\\u00e9"', "a\tbé"),
+        ("' a '", " a "),
+        ("", ""),
+        ("|\n  x\n  y\n", "x\ny\n"),
+        (">\n  x\n  y\n", "x y\n"),
+        ("x  # no part of it", "x"),
+        ("x#y", "x#y"),
+        ("!!int 5", "5"),
+        ("!!null ''", ""),
+    ],
+)
+def test_quotes_blocks_comments_and_tags_are_yaml(yaml: str, meant: str) -> None:
+    assert read(f"a: {yaml}", "f").data == {"a": meant}
+
+
+def test_a_tag_makes_nothing_happen() -> None:
+    text = "a: !!python/object/apply:os.getcwd []\nb: !!python/name:os.system x"
+    assert read(text, "f").data == {"a": [], "b": "x"}
+
+
+def test_a_merge_key_is_a_key_as_any_other() -> None:
+    assert read("a: &a {x: 1}\nb: {<<: *a}", "f").data == {"a": {"x": "1"}, "b": {"<<": {"x": "1"}}}
+
+
+def test_lines_may_end_as_on_windows() -> None:
+    source = read("a: 1\r\nb:\r\n  - x\r\n", "f")
+    assert source.data == {"a": "1", "b": ["x"]}
+    assert str(source.problem(("b",), "here")) == "f:2:1: here"
+
+
+# --- duplicate keys ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "first"),
+    [
+        ("a: 1\nb: 2\na: 3\n", 3, 1, 1),
+        ("x:\n  a: 1\n  a: 1\n", 3, 3, 2),
+        ("- {b: 1}\n- {a: 1, b: 2, a: 3}\n", 2, 16, 2),
+        ("1.0: a\n'1.0': b\n", 2, 1, 1),
+        ("x: {y: [{a: 1,\n  a: 2}]}", 2, 3, 1),
+    ],
+)
+def test_a_duplicate_key_is_refused(text: str, line: int, column: int, first: int) -> None:
+    problem = only(text)
+    assert (problem.file, problem.line, problem.column) == ("f.yaml", line, column)
+    key = "1.0" if "1.0" in text else "a"
+    assert f"{key!r} again" in problem.message
+    assert f"line {first}" in problem.message
+
+
+def test_all_duplicates_are_told_at_once() -> None:
+    found = refused("a: {k: 1, k: 2}\nb: {k: 1, k: 2, k: 3}\nb: x\n")
+    expected = [(1, 11), (2, 11), (2, 17), (3, 1)]
+    assert sorted((p.line, p.column) for p in found if p.line and p.column) == expected
+
+
+def test_keys_that_only_look_alike_are_different() -> None:
+    assert read("1: a\n1.0: b\n'1 ': c\nA: d\na: e\n", "f").data == {
+        **{"1": "a", "1.0": "b", "1 ": "c"},
+        **{"A": "d", "a": "e"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [("a: 1\n? [x]\n: 2\n", 2, 3), ("a: 1\n? {b: c}\n: 2\n", 2, 3), ("a:\n  [x]: 1\n", 2, 3)],
+)
+def test_a_key_is_text(text: str, line: int, column: int) -> None:
+    problem = only(text)
+    assert (problem.line, problem.column) == (line, column)
+    assert "expected text" in problem.message
+
+
+# --- aliases -------------------------------------------------------------------------------------
+
+
+def levels(number: int) -> str:
+    """Ten entries, and that often ten aliases of the line before."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    for i in range(1, number + 1):
+        lines.append(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]")
+    return "\n".join(lines)
+
+
+def test_an_alias_stands_for_what_it_names() -> None:
+    data = read(levels(2), "f").data
+    assert isinstance(data, dict)
+    assert data["a2"] == [[["x"] * 10] * 10] * 10
+
+
+def test_an_alias_bomb_is_refused() -> None:
+    assert "aliases" in only(levels(40)).message
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [("a: &a [*a]", 4), ("a: &a [x, [y, *a]]", 4), ("a: &a {b: {c: *a}}", 4), ("&a [*a]", 1)],
+)
+def test_an_alias_that_contains_itself_is_refused(text: str, column: int) -> None:
+    problem = only(text)
+    assert (problem.line, problem.column) == (1, column)
+    assert "contains itself" in problem.message
+
+
+# --- no YAML -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["[" * 1000, "[" * 1000 + "]" * 1000, "a: " + "{a: " * 1000])
+def test_endless_nesting_is_refused(text: str) -> None:
+    assert "deeply" in only(text).message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "about"),
+    [
+        ("a: [1, 2\nb: 3\n", 2, 2, "expected ',' or ']'"),
+        ("a: 1\n\tb: 2\n", 2, 1, "\\t"),
+        ("a: b: c\n", 1, 5, "mapping values"),
+        ("a: 1\nb: *c\n", 2, 4, "undefined alias 'c'"),
+        ("a: 1\n b: 2\n", 2, 3, "mapping values"),
+        ("a: %x\n", 1, 4, "'%'"),
+        ("a: 1\n- b\n", 2, 1, "'-'"),
+        ("a: !x!y z\n", 1, 4, "'!x!'"),
+    ],
+)
+def test_what_is_no_yaml_has_a_line(text: str, line: int, column: int, about: str) -> None:
+    problem = only(text)
+    assert (problem.file, problem.line, problem.column) == ("f.yaml", line, column)
+    assert problem.message.startswith("not YAML: ")
+    assert about in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [("a: \x00", 1, "U+0000"), ("a: 1\nb: \x07", 2, "U+0007"), ("\n\n'\x1b[31m'", 3, "U+001B")],
+)
+def test_a_control_character_has_a_line(text: str, line: int, code: str) -> None:
+    problem = only(text)
+    assert problem.line == line
+    assert code in problem.message
+
+
+def test_one_document_is_expected() -> None:
+    problem = only("a: 1\n---\nb: 2\n")
+    assert (problem.line, problem.column) == (2, 1)
+    assert "single document" in problem.message
+    assert read("---\na: 1\n...\n", "f").data == {"a": "1"}
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing but a comment\n"])
+def test_an_empty_text_is_refused(text: str) -> None:
+    assert str(only(text)) == "f.yaml: empty, expected a scenario"
+
+
+# --- lines and columns ---------------------------------------------------------------------------
+
+PLACES = """\
+title: x
+layers:
+  - attention:
+      heads:
+        - W_Q: [[1, 2], [3, 4]]
+    ffn: {W_1: [[1], [2]],
+          activation: none}
+  - ffn:
+      W_2:
+        - [1,
+           2]
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "where"),
+    [
+        ((), "1:1"),
+        (("title",), "1:1"),
+        (("layers",), "2:1"),
+        (("layers", 0), "3:5"),
+        (("layers", 0, "attention"), "3:5"),
+        (("layers", 0, "attention", "heads", 0), "5:11"),
+        (("layers", 0, "attention", "heads", 0, "W_Q"), "5:11"),
+        (("layers", 0, "attention", "heads", 0, "W_Q", 1), "5:25"),
+        (("layers", 0, "attention", "heads", 0, "W_Q", 1, 1), "5:29"),
+        (("layers", 0, "ffn", "W_1", 1), "6:22"),
+        (("layers", 0, "ffn", "activation"), "7:11"),
+        (("layers", 1, "ffn", "W_2"), "9:7"),
+        (("layers", 1, "ffn", "W_2", 0), "10:11"),
+        (("layers", 1, "ffn", "W_2", 0, 1), "11:12"),
+        # What is not there is told where it would be.
+        (("tokens",), "1:1"),
+        (("layers", 0, "attention", "heads", 0, "W_K"), "5:11"),
+    ],
+)
+def test_every_place_has_a_line_and_a_column(place: Place, where: str) -> None:
+    source = read(PLACES, "f.yaml")
+    assert str(source.problem(place, "wrong", "here")) == f"f.yaml:{where}: here: wrong"
+
+
+@pytest.mark.parametrize("word", [w for w in ODD_WORDS if w.isprintable() and "'" not in w])
+def test_columns_count_characters(word: str) -> None:
+    source = read(f"tokens: ['{word}', x]", "f")
+    assert source.data == {"tokens": [word, "x"]}
+    assert source.problem(("tokens", 1), "here").column == len(f"tokens: ['{word}', ") + 1

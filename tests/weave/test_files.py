@@ -1,0 +1,231 @@
+"""`weave` and `value` on the command line: what is written, what is refused, what is left alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import Ran, printed, run
+
+END = "<!-- /decoder-trace -->"
+WEIGHTS = "layer1.attention.head1.weights"
+SCENARIO = """\
+title: Two words
+tokens: [a, b, a]
+features: [x, y]
+embeddings: {a: [1, 2], b: [0.5, 4]}
+layers:
+  - attention:
+      heads: [{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1], [1]]}]
+      W_O: [[1, 0.5]]
+"""
+
+
+def block(command: str, content: str = "old") -> str:
+    return f"<!-- decoder-trace: {command} -->\n{content}\n{END}\n"
+
+
+def number(command: str, content: str = "0") -> str:
+    return f"It is <!-- decoder-trace: {command} -->{content}{END}.\n"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """A file to weave, with a scenario beside it."""
+    (tmp_path / "mine.yaml").write_text(SCENARIO, encoding="utf-8")
+    return tmp_path / "page.md"
+
+
+def woven(page: Path, text: str) -> str:
+    """The file after weaving, which must go well, and which a second time changes nothing."""
+    page.write_bytes(text.encode())
+    assert run("weave", str(page)) == Ran(0, "", "")
+    once = page.read_bytes()
+    assert run("weave", str(page), "--check") == Ran(0, "", "")
+    assert run("weave", str(page)) == Ran(0, "", "")
+    assert page.read_bytes() == once
+    return once.decode()
+
+
+def folder(path: Path) -> dict[str, bytes]:
+    """Every file of a folder with what it holds."""
+    return {str(file): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def refused(page: Path, text: str) -> str:
+    """What is said of the file, without its name; nothing in its folder has changed."""
+    page.write_bytes(text.encode())
+    before = folder(page.parent)
+    for options in [(), ("--check",)]:
+        ran = run("weave", str(page), *options)
+        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert folder(page.parent) == before
+    lines = ran.stderr.splitlines()
+    assert all(line.startswith(f"{page}:") for line in lines)
+    return "\n".join(line.removeprefix(f"{page}:") for line in lines)
+
+
+# --- weaving -------------------------------------------------------------------------------------
+
+
+def test_a_block_is_the_output_of_its_command(page: Path) -> None:
+    command = ("step", "softmax", "--head", "1", "--token", "Alex")
+    text = woven(page, f"# Title\n\n{block(' '.join(command))}\nEnd.\n")
+    start, end = f"# Title\n\n<!-- decoder-trace: {' '.join(command)} -->\n\n", f"\n{END}\n\nEnd.\n"
+    assert text == start + printed(*command, "--format", "markdown") + end
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run mine.yaml",
+        "tutorial mine.yaml --math",
+        "step residual -s mine.yaml -f markdown",
+        "loss pizza",
+        "generate pizza --max-tokens 1",
+    ],
+)
+def test_commands_that_make_markdown(page: Path, command: str) -> None:
+    text = woven(page, block(command))
+    assert text.count("\n```") % 2 == text.count("\n$$") % 2 == 0
+    assert re.search(r"\n\n(```text|\$\$|\| position .*)\n", text)
+    assert "old" not in text
+
+
+@pytest.mark.parametrize("form", ["terminal", "latex", "json"])
+def test_other_formats_are_fenced(page: Path, form: str) -> None:
+    text = woven(page, block(f"step query -s mine.yaml --format {form}"))
+    shown = printed("step", "query", "-s", str(page.with_name("mine.yaml")), "--format", form)
+    same = shown.replace(str(page.with_name("mine.yaml")), "mine.yaml").strip("\n")
+    assert f"-->\n\n```text\n{same}\n```\n\n{END}\n" in text
+
+
+def test_a_number_within_a_sentence(page: Path) -> None:
+    one = f"value {WEIGHTS}[Alex,Frank] as percent"
+    two = "value embedding[2,y] -s mine.yaml"
+    text = woven(page, number(one) + number(two, "4 of 5"))
+    assert text == number(one, "96.4 %") + number(two, "4")
+
+
+def test_all_else_stays_as_it_is(page: Path) -> None:
+    command = "value embedding[2,y] -s mine.yaml"
+    text = (
+        f"\ufeffa \r\n{number(command)}\tb\r\rc\x0c\n\n\n```\n{number(command)}```\nno end of line"
+    )
+    changed = text.replace(number(command), number(command, "4"), 1)
+    assert woven(page, text) == changed
+
+
+def test_line_endings_are_those_of_the_file(page: Path) -> None:
+    text = woven(page, f"a\n{block('run mine.yaml')}b\n".replace("\n", "\r\n"))
+    assert text.count("\n") == text.count("\r\n") > 50
+    assert "\r\r" not in text
+
+
+def test_paths_are_relative_to_the_file(
+    page: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = "value embedding[b,y] -s mine.yaml"
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert woven(page, number(command)) == number(command, "4")
+    monkeypatch.chdir(page.parent.parent)
+    page.write_text(number(command))
+    assert run("weave", f"{page.parent.name}/{page.name}") == Ran(0, "", "")
+    assert page.read_text() == number(command, "4")
+    assert Path.cwd() == page.parent.parent
+
+
+def test_check_shows_what_would_change(page: Path) -> None:
+    fresh = page.with_name("fresh.md")
+    fresh.write_text("nothing to weave\n")
+    page.write_text("a\n" + number("value embedding[b,y] -s mine.yaml", "3"))
+    before = folder(page.parent)
+    ran = run("weave", "--check", str(fresh), str(page))
+    assert (ran.exit_code, ran.stderr) == (1, "")
+    assert folder(page.parent) == before
+    old, new = (number("value embedding[b,y] -s mine.yaml", entry) for entry in "34")
+    assert ran.stdout == f"--- {page}\n+++ {page}\n@@ -1,2 +1,2 @@\n a\n-{old}+{new}"
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+WRONG = {
+    "stp softmax": "2: no command 'stp' to weave; did you mean 'step'?",
+    "weave page.md": "2: no command 'weave' to weave",
+    "run missing.yaml": "2: missing.yaml: no such file or scenario",
+    "run mine.yaml --nope": "2: No such option: --nope",
+    "step nothing -s mine.yaml": "2: no step is called 'nothing'",
+    "run mine.yaml --token c": "2: no token 'c', expected 1 to 3 or its text",
+    "run mine.yaml -o out.md": "2: a woven command writes no files",
+    "run mine.yaml --output=out.md": "2: a woven command writes no files",
+    "tutorial mine.yaml --figures .": "2: a woven command writes no files",
+    "run 'mine.yaml": "2: run 'mine.yaml: no closing quotation",
+}
+
+
+@pytest.mark.parametrize("command", WRONG)
+def test_a_command_that_fails(page: Path, command: str) -> None:
+    assert refused(page, f"a\n{block(command)}").startswith(WRONG[command])
+
+
+@pytest.mark.parametrize("command", ["run mine.yaml -oout.md", "step query -s mine.yaml -oout.md"])
+def test_a_command_that_writes_with_an_attached_value(page: Path, command: str) -> None:
+    assert refused(page, block(command)) == "1: a woven command writes no files"
+
+
+@pytest.mark.parametrize("option", ["--format=markdown", "-fjson"])
+def test_a_format_that_is_attached(page: Path, option: str) -> None:
+    text = woven(page, block(f"step query -s mine.yaml {option}"))
+    assert ("```text\n{" in text) == (option == "-fjson")
+
+
+def test_every_problem_is_told_and_no_file_touched(page: Path) -> None:
+    good, bad = page.with_name("good.md"), page.with_name("bad.md")
+    good.write_text(number("value embedding[b,y] -s mine.yaml"))
+    bad.write_text(f"{END}\n\n{number('value nothing')}{block('run missing.yaml')}")
+    before = folder(page.parent)
+    ran = run("weave", str(good), str(bad), str(good))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    places = [line.split(": ")[0] for line in ran.stderr.splitlines()]
+    assert places == [f"{bad}:1", f"{bad}:3", f"{bad}:4"]
+    assert folder(page.parent) == before
+
+
+def test_files_that_cannot_be_read(page: Path) -> None:
+    good, binary = page.with_name("good.md"), page.with_name("binary.md")
+    good.write_text(number("value embedding[b,y] -s mine.yaml"))
+    binary.write_bytes(b"a\xff")
+    before = folder(page.parent)
+    for path, reason in {
+        page: "cannot be read: No such file or directory",
+        page.parent: "cannot be read: Is a directory",
+        binary: "not UTF-8: byte 0xFF",
+    }.items():
+        assert run("weave", str(good), str(path)) == Ran(2, "", f"{path}: {reason}\n")
+        assert folder(page.parent) == before
+
+
+def test_a_write_that_fails_leaves_the_file(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.write_text(number("value embedding[b,y] -s mine.yaml"))
+    before = folder(page.parent)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    ran = run("weave", str(page))
+    assert ran == Ran(2, "", f"{page}: cannot be written: No space left on device\n")
+    assert folder(page.parent) == before
+
+
+def test_permissions_and_links_stay(page: Path) -> None:
+    page.write_text(number("value embedding[b,y] -s mine.yaml"))
+    page.chmod(0o640)
+    link = page.with_name("link.md")
+    link.symlink_to(page.name)
+    assert run("weave", str(link)) == Ran(0, "", "")
+    assert link.is_symlink()
+    assert page.read_text() == number("value embedding[b,y] -s mine.yaml", "4")
+    assert page.stat().st_mode & 0o777 == 0o640
