@@ -56,6 +56,21 @@ def test_what_is_no_number_is_refused(typed: str) -> None:
     assert ", got " in told
 
 
+@pytest.mark.parametrize("odd", ["1e0", ".5", "1" * 11, "0." + "1" * 11, "007", "-0.0", "+1."])
+def test_a_number_is_read_alike_in_any_row(odd: str) -> None:
+    alone = scenario(("a: [1, 2]", f"a: [{odd}, 1e0]")).embedding[0]
+    among = scenario(("a: [1, 2]", f"a: [{odd}, 1]")).embedding[0]
+    assert [str(number) for number in among] == [str(number) for number in alone]
+
+
+def test_all_wrong_numbers_of_a_row_are_told() -> None:
+    told = problems(("a: [1, 2]", "a: [x, 2, [3], '1,5', 1.5]"))
+    assert [problem.partition(",")[0] for problem in told[:3]] == [
+        f"f.yaml:4:{column}: embeddings.a entry {number}: expected a number"
+        for column, number in ((7, 1), (13, 3), (18, 4))
+    ]
+
+
 @pytest.mark.parametrize("wrong", ["[1]", "{x: 1}"])
 def test_a_number_is_no_list(wrong: str) -> None:
     (told,) = problems(("[[1, 2]]", f"[[1, {wrong}]]"))

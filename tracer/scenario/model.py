@@ -7,21 +7,30 @@ from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
     Tag,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import Rounding, WholeNumber
 
 LARGEST = Decimal(10) ** 12
 MOST_DIGITS = 20
 NUMBER_ERROR: Final = "number"
+
+WRITTEN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
+USUAL = re.compile(r"[-+]?[0-9]{1,10}(\.[0-9]{0,10})?")
+"""A number that is within every limit, and plain, as it is written."""
 
 
 def _no_number(message: LiteralString) -> PydanticCustomError:
@@ -29,9 +38,7 @@ def _no_number(message: LiteralString) -> PydanticCustomError:
 
 
 def _number(text: Any) -> Decimal:
-    if not isinstance(text, str) or not re.fullmatch(
-        r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text
-    ):
+    if not isinstance(text, str) or not WRITTEN.fullmatch(text):
         raise _no_number("expected a number")
     number = Decimal(text)
     if abs(number) > LARGEST:
@@ -41,6 +48,15 @@ def _number(text: Any) -> Decimal:
     # 1e3 is shown as 1000: no pencil writes an exponent where digits do.
     plain = Decimal(format(number, "f"))
     return plain or plain.copy_abs()
+
+
+def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal, ...]:
+    # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
+    # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
+    if isinstance(value, list) and all(isinstance(n, str) and USUAL.fullmatch(n) for n in value):
+        return tuple([number or number.copy_abs() for number in map(Decimal, value)])
+    validated: tuple[Decimal, ...] = one_by_one(value)
+    return validated
 
 
 ActivationName: TypeAlias = Literal["relu", "none"]
@@ -57,7 +73,7 @@ def _kind_of_embeddings(value: Any) -> str:
 BY_TOKEN, BY_POSITION = "(by token)", "(by position)"
 
 Number = Annotated[Decimal, BeforeValidator(_number)]
-Row: TypeAlias = tuple[Number, ...]
+Row: TypeAlias = Annotated[tuple[Number, ...], WrapValidator(_row)]
 Matrix: TypeAlias = Annotated[tuple[Row, ...], Field(min_length=1)]
 Names: TypeAlias = tuple[str, ...]
 
@@ -213,6 +229,14 @@ class Example(Frozen):
     given: dict[str, GivenNumbers] = {}
 
 
+def _carries_nothing(arithmetic: str, info: ValidationInfo) -> str:
+    """Floats are no pencil's numbers: what is rounded on the way is decimal."""
+    rounding: Rounding = info.data.get("rounding", Rounding(carry=Carry.NEVER))
+    if arithmetic == "float64" and rounding.carry is not Carry.NEVER:
+        raise ValueError("float64 goes with `rounding: {carry: never}` only")
+    return arithmetic
+
+
 class Scenario(Frozen):
     """A decoder, its weights, the tokens it reads, and how its numbers are rounded."""
 
@@ -235,8 +259,10 @@ class Scenario(Frozen):
     training: tuple[Example, ...] = ()
     generation: Generation = Generation()
     given: dict[str, GivenNumbers] = {}
-    arithmetic: Literal["decimal", "float64"] = "decimal"
     rounding: Rounding = Rounding()
+    arithmetic: Annotated[Literal["decimal", "float64"], AfterValidator(_carries_nothing)] = (
+        "decimal"
+    )
 
     def reading(
         self,

@@ -6,8 +6,9 @@ which of the two a scalar is, the model decides. Each place in the data knows it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import yaml
@@ -23,6 +24,39 @@ MAX_DEPTH = 100
 MAX_NODES = 1_000_000
 """Aliases let a short text stand for an endless one; past this it is no scenario."""
 
+LIBYAML = yaml.CBaseLoader if yaml.__with_libyaml__ else None
+
+LINE_BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML 1.1 forbids in a text (5.1, the character set)."""
+
+At: TypeAlias = tuple[int, int]
+"""A line and a column, both counted from 1."""
+
+
+@dataclass(eq=False, slots=True)
+class _List:
+    """A list, where it starts, and where its entries do."""
+
+    at: At
+    data: list[Data] = field(default_factory=list)
+    parts: list[Where] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class _Mapping:
+    """A mapping, where it starts, and where each key and its value do."""
+
+    at: At
+    data: dict[str, Data] = field(default_factory=dict)
+    parts: dict[str, tuple[At, Where]] = field(default_factory=dict)
+    # The key whose value comes next; None in place of a key that is no text.
+    key: tuple[str | None, At] | None = None
+
+
+Where: TypeAlias = _List | _Mapping | At
+
 
 @dataclass(frozen=True)
 class Source:
@@ -30,12 +64,11 @@ class Source:
 
     file: str
     data: Data
-    root: yaml.Node
+    where: Where
 
     def problem(self, place: Place, message: str, address: str | None = None) -> Problem:
         """A problem at a place, or at the nearest place around it that exists."""
-        mark = _mark(self.root, place)
-        return Problem(message, self.file, mark.line + 1, mark.column + 1, address)
+        return Problem(message, self.file, *_at(self.where, place), address)
 
 
 def read(text: str, file: str) -> Source:
@@ -44,103 +77,185 @@ def read(text: str, file: str) -> Source:
     Raises:
         TracerError: not YAML, empty, more than one document, duplicate keys, endless aliases.
     """
+    text = text.removeprefix("\ufeff")
+    # Looked for here because neither PyYAML nor libyaml tells the line of such a character.
+    if unreadable := UNREADABLE.search(text):
+        lines = LINE_BREAK.split(text[: unreadable.start()])
+        message = f"not YAML: the character U+{ord(unreadable[0]):04X} is not allowed"
+        raise TracerError(Problem(message, file, len(lines), len(lines[-1]) + 1))
+    # libyaml is much quicker, but has other words for what is wrong, and passes over U+FEFF. What
+    # it refuses is read once more: what a person is told is the same with it and without.
+    if LIBYAML and "\ufeff" not in text:
+        with suppress(yaml.YAMLError, ValueError):
+            return _Reading(file).source(text, LIBYAML)
     try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
+        return _Reading(file).source(text, yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         message = ", ".join(part for part in (error.context, error.problem) if part)
         raise TracerError(Problem(f"not YAML: {message}", file, line, column)) from None
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        message = f"not YAML: the character U+{int(error.character):04X} is not allowed"
-        raise TracerError(Problem(message, file, line)) from None
-    except RecursionError:
-        raise TracerError(Problem("nested too deeply", file)) from None
     except (ValueError, OverflowError) as error:
         # Escapes and directives with numbers that PyYAML does not expect.
         raise TracerError(Problem(f"not YAML: {error}", file)) from None
-    if root is None:
-        raise TracerError(Problem("empty, expected a scenario", file))
-    problems = set(_structural_problems(root, file))
-    if problems:
-        raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
-    return Source(file, _plain(root), root)
 
 
-def _structural_problems(root: yaml.Node, file: str) -> Iterator[Problem]:
-    """Duplicate keys, keys that are no text, aliases of aliases without end."""
-    # A stack rather than recursion: an alias may point at its own parent.
-    stack: list[tuple[yaml.Node, tuple[int, ...]]] = [(root, ())]
-    visited = 0
-    while stack:
-        node, parents = stack.pop()
-        line, column = node.start_mark.line + 1, node.start_mark.column + 1
-        visited += 1
-        if visited > MAX_NODES:
-            yield Problem("too large once its aliases are written out", file)
-            return
-        if id(node) in parents:
-            yield Problem("an alias that contains itself", file, line, column)
-            return
-        if len(parents) > MAX_DEPTH:
-            yield Problem("nested too deeply", file, line, column)
-            return
-        if isinstance(node, yaml.ScalarNode) and _has_surrogate(node.value):
-            yield Problem("half of a surrogate pair, which is no character", file, line, column)
-        here = (*parents, id(node))
-        if isinstance(node, yaml.SequenceNode):
-            stack += [(child, here) for child in node.value]
-        elif isinstance(node, yaml.MappingNode):
-            seen: dict[str, int] = {}
-            for key, value in node.value:
-                mark = key.start_mark
-                if not isinstance(key, yaml.ScalarNode):
-                    yield Problem(
-                        "a key that is a list or a mapping, expected text",
-                        file,
-                        mark.line + 1,
-                        mark.column + 1,
-                    )
-                    continue
-                if _has_surrogate(key.value):
-                    message = "half of a surrogate pair, which is no character"
-                    yield Problem(message, file, mark.line + 1, mark.column + 1)
-                if key.value in seen:
-                    message = f"the key {key.value!r} again, first given on line {seen[key.value]}"
-                    yield Problem(message, file, mark.line + 1, mark.column + 1)
-                seen.setdefault(key.value, mark.line + 1)
-                stack.append((value, here))
+class _Reading:
+    """The data of one text, put together as its events come; a stack stands for recursion."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.root: tuple[Data, Where] | None = None
+        self.open: list[_List | _Mapping] = []
+        self.anchors: dict[str, tuple[Data, Where]] = {}
+        self.nodes = 0
+        self.problems: set[Problem] = set()
+
+    def source(self, text: str, loader: type[yaml.BaseLoader | yaml.CBaseLoader]) -> Source:
+        """Read the text.
+
+        Raises:
+            TracerError: all that is wrong with its structure.
+            YAMLError, ValueError, OverflowError: the loader cannot read it.
+        """
+        for event in yaml.parse(text, Loader=loader):
+            mark = event.start_mark
+            assert mark is not None  # as of every event that was parsed
+            at = mark.line + 1, mark.column + 1
+            match event:
+                case yaml.ScalarEvent():
+                    self._scalar(event, at)
+                case yaml.AliasEvent():
+                    self._alias(str(event.anchor), at)
+                case yaml.CollectionStartEvent():
+                    self._begin(event, at)
+                case yaml.CollectionEndEvent():
+                    part = self.open.pop()
+                    self._put(part.data, part)
+                case yaml.DocumentStartEvent() if self.root:
+                    message = "expected a single document in the stream, but found another document"
+                    raise self._refusal(f"not YAML: {message}", at)
+        if self.root is None:
+            raise TracerError(Problem("empty, expected a scenario", self.file))
+        if self.problems:
+            raise self._all_problems()
+        data, where = self.root
+        return Source(self.file, data, where)
+
+    def _scalar(self, event: yaml.ScalarEvent, at: At) -> None:
+        text: str = event.value
+        if not text.isascii() and SURROGATE.search(text):
+            self._problem("half of a surrogate pair, which is no character", at)
+        if event.anchor is not None:
+            self._anchor(event.anchor, text, at)
+        if not self._key_is_next():
+            self._count(len(self.open), at)
+        self._put(text, at)
+
+    def _begin(self, event: yaml.CollectionStartEvent, at: At) -> None:
+        self._count(len(self.open), at)
+        part = _List(at) if isinstance(event, yaml.SequenceStartEvent) else _Mapping(at)
+        if event.anchor is not None:
+            self._anchor(event.anchor, part.data, part)
+        self.open.append(part)
+
+    def _anchor(self, name: str, data: Data, where: Where) -> None:
+        if name in self.anchors:
+            line, _ = _start(self.anchors[name][1])
+            message = f"not YAML: found duplicate anchor {name!r}, first given on line {line}"
+            raise self._refusal(message, _start(where))
+        self.anchors[name] = data, where
+
+    def _alias(self, name: str, at: At) -> None:
+        if name not in self.anchors:
+            raise self._refusal(f"not YAML: found undefined alias {name!r}", at)
+        data, where = self.anchors[name]
+        if any(part is where for part in self.open):
+            self._problem("an alias that contains itself", _start(where))
+            data = []
+        elif not self._key_is_next():
+            data = self._copy(data, len(self.open), at)
+        # A problem in what an alias stands for is told where that was typed.
+        self._put(data, where)
+
+    def _copy(self, data: Data, depth: int, at: At) -> Data:
+        """What an alias stands for, written out; it recurses no deeper than may be nested."""
+        self._count(depth, at)
+        match data:
+            case list():
+                return [self._copy(entry, depth + 1, at) for entry in data]
+            case dict():
+                return {key: self._copy(value, depth + 1, at) for key, value in data.items()}
+        return data
+
+    def _count(self, depth: int, at: At) -> None:
+        """One more entry or value, inside of so many lists and mappings."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise self._refusal("too large once its aliases are written out")
+        if depth > MAX_DEPTH:
+            raise self._refusal("nested too deeply", at)
+
+    def _key_is_next(self) -> bool:
+        part = self.open[-1] if self.open else None
+        return isinstance(part, _Mapping) and part.key is None
+
+    def _put(self, data: Data, where: Where) -> None:
+        """Put an entry, a key or a value into what is open."""
+        part = self.open[-1] if self.open else None
+        if part is None:
+            self.root = data, where
+        elif isinstance(part, _List):
+            part.data.append(data)
+            part.parts.append(where)
+        elif part.key is None:
+            part.key = self._key(data, part, _start(where)), _start(where)
+        else:
+            key, at = part.key
+            part.key = None
+            # Of a key that came before, that it is again is known; the first is told.
+            if key is not None and key not in part.parts:
+                part.data[key] = data
+                part.parts[key] = at, where
+
+    def _key(self, key: Data, part: _Mapping, at: At) -> str | None:
+        if not isinstance(key, str):
+            self._problem("a key that is a list or a mapping, expected text", at)
+            return None
+        if key in part.parts:
+            (line, _), _ = part.parts[key]
+            self._problem(f"the key {key!r} again, first given on line {line}", at)
+        return key
+
+    def _problem(self, message: str, at: At) -> None:
+        self.problems.add(Problem(message, self.file, *at))
+
+    def _refusal(self, message: str, at: At | None = None) -> TracerError:
+        """All problems, when there is no reading on after this one."""
+        self.problems.add(Problem(message, self.file, *(at or ())))
+        return self._all_problems()
+
+    def _all_problems(self) -> TracerError:
+        return TracerError(
+            *sorted(self.problems, key=lambda p: (p.line or 0, p.column or 0, p.message))
+        )
 
 
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= c <= "\udfff" for c in text)
+def _start(where: Where) -> At:
+    return where if isinstance(where, tuple) else where.at
 
 
-def _plain(node: yaml.Node) -> Data:
-    match node:
-        case yaml.MappingNode():
-            return {key.value: _plain(value) for key, value in node.value}
-        case yaml.SequenceNode():
-            return [_plain(child) for child in node.value]
-        case _:
-            return str(node.value)
-
-
-def _mark(node: yaml.Node, place: Place) -> yaml.Mark:
-    """Where the innermost existing node on the way to `place` starts."""
+def _at(where: Where, place: Place) -> At:
+    """Where the innermost existing part on the way to `place` starts."""
     for depth, part in enumerate(place, 1):
-        match node:
-            case yaml.MappingNode():
-                pair = next(((k, v) for k, v in node.value if k.value == part), None)
-                if pair is None:
-                    break
-                key, node = pair
+        match where:
+            case _Mapping() if part in where.parts:
+                key, where = where.parts[part]
                 # Of a block below its key the key is what a person looks for.
                 if depth == len(place):
-                    return key.start_mark  # type: ignore[no-any-return]  # of a bare node.value
-            case yaml.SequenceNode() if isinstance(part, int) and part < len(node.value):
-                node = node.value[part]
+                    return key
+            case _List() if isinstance(part, int) and part < len(where.parts):
+                where = where.parts[part]
             case _:
                 break
-    return node.start_mark
+    return _start(where)
