@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -174,9 +174,10 @@ def _asked(words: Sequence[str]) -> Request:
     """
     name, *arguments = words
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    usage_error = typer.BadParameter.__mro__[1]  # of click, which newer Typers bring themselves
+    # Click's UsageError, which newer Typers bring themselves.
+    usage_error: type[Any] = typer.BadParameter.__mro__[1]
     try:
         context = command.make_context(name, arguments)
     except usage_error as error:
-        raise TracerError(Problem(error.format_message())) from None  # type: ignore[attr-defined]
+        raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)

@@ -43,8 +43,7 @@ OPTIONS: dict[str, Any] = {
         typer.Option(
             "--given",
             metavar="ADDRESS=VALUES",
-            help="Pin a value instead of computing it: "
-            "layer1.attention.output=[[1, 2], [3, 4]].",
+            help="Pin a value instead of computing it: layer1.attention.output=[[1, 2], [3, 4]].",
         ),
     ],
     "start": Annotated[

@@ -21,6 +21,7 @@ from tracer.names import closest
 from tracer.renderers import Format, render
 from tracer.renderers.quote import quoted
 from tracer.request import Request
+from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 
 
@@ -76,12 +77,17 @@ def scenario_for(request: Request) -> Loaded:
     if request.carry is not None:
         changes["carry"] = request.carry
     rounding = scenario.rounding.model_copy(update=changes)
+    if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
+        message = "the scenario computes with float64, which goes with `never` only"
+        raise TracerError(Problem(message, address="--carry"))
     pinned = {**scenario.given, **dict(map(parse_given, request.given))}
     scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
     if request.sequence is not None:
         batch = scenario.batch
         if request.sequence > len(batch):
-            raise TracerError(Problem(f"no sequence {request.sequence}, the batch has {len(batch)}"))
+            raise TracerError(
+                Problem(f"no sequence {request.sequence}, the batch has {len(batch)}")
+            )
         scenario = scenario.reading(batch[request.sequence - 1])
     if request.command == "loss" and (request.example or scenario.training):
         number, examples = request.example or 1, scenario.training
@@ -131,7 +137,7 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
 
 def _forward_pass(request: Request, found: Trace) -> Document | str:
     every = steps(found.records)
-    chosen = select(every, request.name or None, request.layer, request.head)
+    chosen = select(every, request.name, request.layer, request.head)
     position = None if request.token is None else position_of(request.token, found.tokens)
     if request.format is Format.JSON and request.command == "tutorial":
         return _json(found)

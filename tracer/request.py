@@ -20,7 +20,7 @@ class Request:
 
     command: Command
     scenario: str = DEFAULT_SCENARIO
-    name: str = ""
+    name: str | None = None
     """A step, a group of steps or an address."""
     entry: tuple[str, ...] = ()
     """The words of ADDRESS[ROW,COLUMN] as percent."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
-from tracer.lesson.steps import KIND_OF, KINDS, Kind, Step
+from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, Kind, Step
 from tracer.names import closest
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
@@ -71,10 +71,16 @@ def _named(every: Sequence[Step], name: str) -> list[Step]:
         return found
     parts = []
     for step in every:
-        records = tuple(r for r in step.records if f".{name}." in f".{r.output.address}.")
+        records = tuple(record for record in step.records if _lies_under(record, name))
         if records:
             parts.append(replace(step, records=records))
     return parts
+
+
+def _lies_under(record: Record, name: str) -> bool:
+    """Whether an address, or its end or beginning, is that of a record or of its parameters."""
+    own = [value.address for value in record.inputs if value.role in OPERANDS]
+    return any(f".{name}." in f".{address}." for address in (record.output.address, *own))
 
 
 def _groups(step: Step) -> tuple[str, ...]:

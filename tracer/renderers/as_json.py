@@ -15,9 +15,9 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
 from tracer.decoder.tape import Record, Value
-from tracer.lesson import entries
 from tracer.lesson.symbols import symbols
-from tracer.renderers.text import number_text, text
+from tracer.renderers.quote import printed as printed_entry
+from tracer.renderers.text import text
 
 SCHEMA = 1
 """The version of the form; it grows where a reader of the old form would be misled."""
@@ -83,19 +83,13 @@ def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
     printed = np.empty(value.numbers.shape, object)
     for index in np.ndindex(value.numbers[rows].shape) if value.axes else [()]:
         at = (index[0] + (rows.start or 0), *index[1:]) if index else ()
-        printed[at] = _printed(trace, value, at)
+        printed[at] = printed_entry(trace, value, at)
     return {
         "axes": [{"name": name, "labels": labels} for name, labels in axes],
         "shape": list(numbers.shape),
         "data": _plain(numbers.tolist()),
         "printed": (printed[rows] if value.axes else printed).tolist(),
     }
-
-
-def _printed(trace: Trace, value: Value, index: tuple[int, ...]) -> str:
-    if value.role.words:
-        return str(value.numbers[index])
-    return number_text(entries.number(trace.pencil, value, index))
 
 
 def _plain(data: Any) -> Any:

@@ -54,7 +54,7 @@ def show(document: Document) -> None:
 
 
 def plain(document: Document, width: int | None = None) -> str:
-    """A document as a terminal without colour shows it; `width` is that of this one if not given."""
+    """A document as a terminal without colour shows it: one of `width` cells, or this one."""
     console = Console(
         force_terminal=False, color_system=None, markup=False, emoji=False, width=width
     )

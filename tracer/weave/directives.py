@@ -22,9 +22,7 @@ WIDTH = 80
 """Of the terminal that woven text is made for, in cells."""
 
 
-def renderer(
-    path: Path, asked: Callable[[Sequence[str]], Request]
-) -> Callable[[Directive], str]:
+def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[[Directive], str]:
     """How the marked parts of a file are rendered: as the command line would do it.
 
     `asked` reads the words of a mark. Paths are relative to the file. The output is Markdown, or,
