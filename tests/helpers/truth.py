@@ -45,6 +45,31 @@ def unreadable(text: str) -> list[str]:
     return [line for _, line in _worked_lines(text) if _chain(line) is None]
 
 
+@dataclass(frozen=True)
+class Worked:
+    """A worked line, read: `label: name = side ≈ side`."""
+
+    line: int  # the line, counted from 1, on which it starts
+    text: str  # the whole of it, joined, with its label
+    label: str
+    names: tuple[str, ...]  # the symbolic sides that it begins with
+    sides: tuple[Node, ...]  # the numeric sides
+
+
+def worked(text: str) -> list[Worked]:
+    """Every worked line that can be read."""
+    found = []
+    for number, line in _worked_lines(text):
+        if read := _chain(line):
+            chain, sides, _ = read
+            every = [side.strip() for side in re.split("[=≈]", chain)]
+            names = tuple(every[: len(every) - len(sides)])
+            label = line.removesuffix(chain).strip().removesuffix(":")
+            parsed = tuple(_Parser(side).side() for side in sides)
+            found.append(Worked(number, line, label, names, parsed))
+    return found
+
+
 def falsehood(equation: Equation) -> str | None:
     """Why the equation is false as printed; None if it is true."""
     try:
@@ -129,17 +154,19 @@ class _UnreadableError(ValueError):
 
 
 @dataclass(frozen=True)
-class _Node:
+class Node:
+    """A side, or a part of one."""
+
     kind: str  # "number", "sum", "name", "call", or the operator or function itself
     text: str
-    parts: tuple[_Node, ...] = ()
+    parts: tuple[Node, ...] = ()
     signs: tuple[int, ...] = ()  # of the terms of a sum
     value: _Value | None = None  # of a number
     unit: Fraction = Fraction(0)  # what one step of a number's last digit is worth
     more: str = ""  # how many terms a number stands for, in `[58 more: 1.2345]`
 
 
-def _kinds(node: _Node) -> set[str]:
+def _kinds(node: Node) -> set[str]:
     return {node.kind}.union(*map(_kinds, node.parts))
 
 
@@ -157,7 +184,7 @@ class _Parser:
             self.tokens.append(token)
             end = token.end()
 
-    def side(self) -> _Node:
+    def side(self) -> Node:
         node = self.sum()
         if self.at < len(self.tokens):
             raise _UnreadableError(self.source)
@@ -178,11 +205,11 @@ class _Parser:
         if not self.take(wanted):
             raise _UnreadableError(self.source)
 
-    def node(self, kind: str, start: int, *parts: _Node, signs: tuple[int, ...] = ()) -> _Node:
+    def node(self, kind: str, start: int, *parts: Node, signs: tuple[int, ...] = ()) -> Node:
         text = self.source[self.tokens[start].start() : self.tokens[self.at - 1].end()].strip()
-        return _Node(kind, text, parts, signs)
+        return Node(kind, text, parts, signs)
 
-    def sum(self) -> _Node:
+    def sum(self) -> Node:
         start = self.at
         sign = -1 if self.take("-") else 1
         terms, signs = [self.term()], [sign]
@@ -195,7 +222,7 @@ class _Parser:
             return terms[0]
         return self.node("sum", start, *terms, signs=tuple(signs))
 
-    def term(self) -> _Node:
+    def term(self) -> Node:
         start, node = self.at, self.factor()
         while operator := self.take("×", "·", "/"):
             node = self.node(operator, start, node, self.factor())
@@ -203,7 +230,7 @@ class _Parser:
                 raise _UnreadableError(self.source)
         return node
 
-    def factor(self) -> _Node:
+    def factor(self) -> Node:
         start = self.at
         if self.take("√"):
             return self.node("√", start, self.atom())
@@ -216,7 +243,7 @@ class _Parser:
             return self.node("²", start, base)
         return self.node("^", start, base, self.atom()) if self.take("^") else base
 
-    def atom(self) -> _Node:
+    def atom(self) -> Node:
         start = self.at
         if start == len(self.tokens):
             raise _UnreadableError(self.source)
@@ -253,7 +280,7 @@ class _Parser:
         raise _UnreadableError(self.source)
 
 
-def _negative(node: _Node) -> _Node | None:
+def _negative(node: Node) -> Node | None:
     """The node with a minus that belongs to the number it begins with: -1.1 / 2 is (-1.1) / 2."""
     if node.kind == "number":
         return replace(node, text=f"-{node.text}", value=-_evaluate(node))
@@ -265,7 +292,7 @@ def _negative(node: _Node) -> _Node | None:
 # --- rounding ------------------------------------------------------------------------------------
 
 
-def _misrounded(left: _Node, right: _Node, sign: int = 1) -> str | None:
+def _misrounded(left: Node, right: Node, sign: int = 1) -> str | None:
     """Where a number of the right side is not the part of the left (times sign) it replaces."""
     if right.kind == "number":
         value, number = _evaluate(left), _evaluate(right)
@@ -286,9 +313,9 @@ def _misrounded(left: _Node, right: _Node, sign: int = 1) -> str | None:
     return None
 
 
-def _flat(node: _Node) -> _Node:
+def _flat(node: Node) -> Node:
     """The sum with the sums among its terms written out."""
-    terms: list[tuple[int, _Node]] = []
+    terms: list[tuple[int, Node]] = []
     for sign, part in zip(node.signs, node.parts, strict=True):
         inner = _flat(part) if part.kind == "sum" else replace(part, parts=(part,), signs=(1,))
         terms += [(sign * s, term) for s, term in zip(inner.signs, inner.parts, strict=True)]
@@ -318,7 +345,7 @@ def _shown(value: _Value) -> str:
 # --- evaluation ----------------------------------------------------------------------------------
 
 
-def _evaluate(node: _Node) -> _Value:
+def _evaluate(node: Node) -> _Value:
     if node.value is not None:
         return node.value
     parts = [_evaluate(part) for part in node.parts]

@@ -1,0 +1,489 @@
+"""An independent judge of continuity: where did the numbers stand before that a line puts in?
+
+It reads the pages that `run`, `loss` and `generate --worked` print for a terminal without colour.
+What a line puts in are the numbers of its first numeric side. Each must have stood before, with
+the very same digits, in a matrix, in a vector or as the last side of a line; unless the operation
+itself brings it: the 2 of the width in √2, the count that a mean is divided by, the 0 of max(0, x).
+Numbers of sentences, and of columns of positions and ids, are no place to have stood.
+
+`violations` asks that and no more. `misplaced` asks in addition that the place is one that the
+line's formula names: what goes into `Q¹ = X′ · W_Q¹` must have stood in X′ or in W_Q¹.
+`two_forms` holds the lines, the vector and the matrix of one value against each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from tests.truth import Node, Worked, worked
+
+
+class Violation(NamedTuple):
+    line: int  # counted from 1
+    text: str
+    number: str
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A number that a line puts in."""
+
+    line: int
+    text: str  # of the whole line
+    number: str
+    stood: bool  # whether it stood before, or the operation itself brings it
+    fits: bool  # whether it did so in a place that the formula names
+
+
+def violations(text: str) -> list[Violation]:
+    """The numbers put in that stood nowhere before, and the sums elided in two forms."""
+    lost = [Violation(o.line, o.text, o.number) for o in operands(text) if not o.stood]
+    return sorted(lost + _elided_in_two_forms(text))
+
+
+def misplaced(text: str) -> list[Violation]:
+    """The numbers put in that stood, if at all, in no place that the line's formula names."""
+    return [Violation(o.line, o.text, o.number) for o in operands(text) if not o.fits]
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)"
+_OF_A_FORMULA = re.compile(r"(?<![\w.⁻])[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?![\w.])")
+_VECTOR = re.compile(r"(?P<symbol>.+?)(?: of (?P<token>.+?))? = \[(?P<numbers>[^\[\]]*)\]")
+_MARK = "▸"  # may stand before the row that is followed
+
+
+@dataclass(frozen=True)
+class _Heading:
+    text: str
+
+
+@dataclass(frozen=True)
+class _Prose:
+    text: str
+
+
+@dataclass(frozen=True)
+class _Formula:
+    left: str
+    right: str
+
+    @property
+    def constants(self) -> set[str]:
+        return set(_OF_A_FORMULA.findall(self.right))
+
+
+@dataclass(frozen=True)
+class _Vector:
+    symbol: str
+    token: str
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Table:
+    symbol: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]  # labels and numbers
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Worked lines that stand together."""
+
+    lines: tuple[Worked, ...]
+
+
+_Block = _Heading | _Prose | _Formula | _Vector | _Table | _Lines
+
+
+@lru_cache(maxsize=8)
+def _worked(text: str) -> tuple[Worked, ...]:
+    return tuple(worked(text))
+
+
+def _blocks(text: str) -> list[_Block]:
+    by_number = {line.line: line for line in _worked(text)}
+    found: list[_Block] = []
+    for first, lines in _paragraphs(text):
+        block = _block(first, lines, by_number)
+        if isinstance(block, _Table) and found and (whole := _unfolded(found[-1], block)):
+            found[-1] = whole
+        elif block is not None:
+            found.append(block)
+    return found
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
+    """What stands between empty lines, with the number of its first line."""
+    start = 0
+    lines: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        if line.strip():
+            start = start if lines else number
+            lines.append(line)
+        elif lines:
+            yield start, lines
+            lines = []
+
+
+def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block | None:
+    joined = " ".join(line.strip() for line in lines)
+    if not lines[0].startswith(" "):
+        return _Heading(joined) if re.match(r"[0-9]+\. ", joined) else _Prose(joined)
+    if lines[0].startswith("    "):
+        here = range(first, first + len(lines))
+        return _Lines(tuple(by_number[number] for number in here if number in by_number))
+    vector = _VECTOR.fullmatch(joined)
+    if vector and (numbers := _numbers(vector["numbers"].split(", "))):
+        return _Vector(vector["symbol"], vector["token"] or "", numbers)
+    if " = " in joined and "  " not in lines[0].strip():
+        left, _, right = joined.partition(" = ")
+        return _Formula(left, right)
+    return _table(lines)
+
+
+def _table(lines: list[str]) -> _Table | None:
+    """A matrix; None for a table of words, whose header begins with a word: positions, words."""
+    header, *rows = [_cells(line) for line in lines]
+    if re.fullmatch("[a-z]{2,}", header[0]):
+        return None
+    return _Table(header[0], tuple(header[1:]), tuple((row[0], _numbers(row[1:])) for row in rows))
+
+
+def _cells(line: str) -> list[str]:
+    return re.split(" {2,}", line.strip().removeprefix(_MARK).strip())
+
+
+def _numbers(cells: Iterable[str]) -> tuple[str, ...]:
+    return tuple(cell for cell in cells if re.fullmatch(_NUMBER, cell))
+
+
+def _unfolded(before: _Block, table: _Table) -> _Table | None:
+    """Both as one, if the table goes on with the columns of the one before."""
+    if not isinstance(before, _Table) or before.symbol != table.symbol:
+        return None
+    if [label for label, _ in before.rows] != [label for label, _ in table.rows]:
+        return None
+    rows = tuple(
+        (label, left + right)
+        for (label, left), (_, right) in zip(before.rows, table.rows, strict=True)
+    )
+    return _Table(table.symbol, before.columns + table.columns, rows)
+
+
+# --- what a line puts in -------------------------------------------------------------------------
+
+
+def operands(text: str) -> list[Operand]:
+    """Every number that every worked line puts in."""
+    page = _Page()
+    found: list[Operand] = []
+    for step in _steps(_blocks(text)):
+        page.enter(step)
+        for block in step:
+            if isinstance(block, _Lines):
+                for line in block.lines:
+                    found += page.operands(line, starts=line is block.lines[0])
+                    page.stands(page.symbol(line), [_printed(line.sides[-1])])
+            else:
+                page.read(block)
+    return found
+
+
+def _steps(blocks: list[_Block]) -> list[list[_Block]]:
+    """The blocks up to the first heading, and those from each heading on."""
+    steps: list[list[_Block]] = [[]]
+    for block in blocks:
+        if isinstance(block, _Heading):
+            steps.append([])
+        steps[-1].append(block)
+    return steps
+
+
+class _Page:
+    """What has stood on the page so far."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.places: dict[str, set[str]] = {}  # numbers by the symbol under which they stood
+        self.width = 0  # of the last query
+        self.fresh: set[str] = set()  # the symbols that have been written in this step
+        self.expressions: list[str] = []  # of this step, those that come later too
+        self.formula: _Formula | None = None  # the last one read in this step
+        self.own = False  # whether it stands right over the lines, with no sentence between
+
+    def enter(self, step: list[_Block]) -> None:
+        """A new step: results without a name are forgotten, those with a name can be replaced."""
+        self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
+        self.places.pop("", None)
+        for block in step:
+            if isinstance(block, _Formula):
+                self.expressions += [block.left, block.right]
+            elif isinstance(block, _Vector | _Table):
+                self.expressions.append(block.symbol)
+
+    def read(self, block: _Block) -> None:
+        match block:
+            case _Prose():
+                self.own = False
+            case _Formula():
+                self.formula, self.own = block, True
+            case _Vector(symbol=symbol, numbers=numbers):
+                self.stands(symbol, numbers)
+                self.width = len(numbers) if symbol.startswith("Q") else self.width
+            case _Table(symbol=symbol, columns=columns, rows=rows):
+                self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
+                self.width = len(columns) if symbol.startswith("Q") else self.width
+
+    def stands(self, symbol: str, numbers: Iterable[str]) -> None:
+        """The numbers stand here; what the symbol meant in an earlier step, it means no more."""
+        if symbol not in self.fresh:
+            self.fresh.add(symbol)
+            self.places[symbol] = set()
+        new = {number for number in numbers if number}
+        self.places[symbol] |= new
+        self.seen |= new
+
+    def symbol(self, line: Worked) -> str:
+        """What the line works out; nothing, if no name is given to it."""
+        if line.names:
+            return line.names[0]
+        return self.formula.left if self.formula and self.own else ""
+
+    def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
+        mask = any(_names(expression, "M") for expression in self.expressions)
+        reading = _Reading(line, self.formula, self.width, mask, starts)
+        named = self.named()
+        for part in reading.parts(line.sides[0]):
+            forms = {part.number} | ({_negated(part.number)} if part.subtracted else set())
+            stood = part.brought or bool(forms & self.seen)
+            fits = part.brought or bool(forms & named)
+            yield Operand(line.line, line.text, part.number, stood, fits)
+
+    def named(self) -> set[str]:
+        """The numbers of the places that the formula over the lines names, and of nameless ones.
+
+        Lines without a formula of their own may use whatever is named anywhere in their step.
+        """
+        said = [self.formula.right] if self.formula and self.own else self.expressions
+        return {
+            number
+            for symbol, numbers in self.places.items()
+            if not symbol or any(_names(expression, symbol) for expression in said)
+            for number in numbers
+        }
+
+
+def _names(expression: str, symbol: str) -> bool:
+    """Whether the symbol is part of the expression; the tick of a transpose does not count."""
+    return bool(re.search(rf"(?<![\w′]){re.escape(symbol)}(?=ᵀ|(?![\w′]))", expression))
+
+
+class _Part(NamedTuple):
+    number: str
+    subtracted: bool = False  # a minus stands before it: - 1.750 may have stood as -1.750
+    brought: bool = False  # by the operation itself
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Takes the first side of a line apart, and tells what the operation itself brings."""
+
+    line: Worked
+    formula: _Formula | None
+    width: int  # of the last query
+    mask: bool  # whether its step is about the mask
+    starts: bool  # whether the line is the first of those that stand together
+
+    def parts(self, node: Node, subtracted: bool = False) -> Iterator[_Part]:
+        match node.kind, node.parts:
+            case "number", _:
+                number = _printed(node)
+                brought = bool(node.more) or number in self.constants
+                yield _Part(number, subtracted, brought)
+            case "sum", [zero, added] if self.starts_a_running_sum(zero, added):
+                yield _Part("0", brought=True)
+                yield from self.parts(added)
+            case "sum", terms:
+                for sign, term in zip(node.signs, terms, strict=True):
+                    if self.mask and _printed(term) == "-∞":
+                        yield _Part(_printed(term), brought=True)
+                    else:
+                        yield from self.parts(term, sign < 0)
+            case "/", [over, under]:
+                yield from self.parts(over, subtracted)
+                if self.is_count(over, under) or self.is_root_of_width(under, _terms(over)):
+                    yield _Part(under.text.removeprefix("√"), brought=True)
+                else:
+                    yield from self.parts(under)
+            case "√", [width] if self.is_root_of_width(node):
+                yield _Part(_printed(width), brought=True)
+            case "^", [base, exponent]:
+                yield from self.parts(base)
+                yield from self.exponent(exponent)
+            case "×", [position, frequency] if self.is_position(position):
+                yield _Part(_printed(position), brought=True)
+                yield from self.parts(frequency)
+            case "×", [left, right]:
+                yield from self.parts(left, subtracted)
+                yield from self.parts(right)
+            case _, inner:
+                for part in inner:
+                    yield from self.parts(part)
+
+    @property
+    def constants(self) -> set[str]:
+        return self.formula.constants if self.formula else set()
+
+    def said(self, piece: str) -> bool:
+        """Whether the piece is part of the formula."""
+        return self.formula is not None and piece in self.formula.right
+
+    def is_count(self, over: Node, under: Node) -> bool:
+        return self.said("mean(") and _printed(under) == str(_terms(over))
+
+    def is_root_of_width(self, node: Node, terms: int = 0) -> bool:
+        """Whether it is √d_k, under a dot product of so many terms or stated alone."""
+        if node.kind != "√":
+            return False
+        if terms:
+            return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
+        return "√d_k" in self.line.names and _printed(node.parts[0]) == str(self.width)
+
+    def is_position(self, node: Node) -> bool:
+        return self.said("pos×") and re.fullmatch("[0-9]+", _printed(node)) is not None
+
+    def starts_a_running_sum(self, zero: Node, added: Node) -> bool:
+        last = _printed(self.line.sides[-1])
+        return self.starts and _printed(zero) == "0" and _printed(added) == last != ""
+
+    def exponent(self, node: Node) -> Iterator[_Part]:
+        """-2k / d: k is that of the frequency, which is the label of the line."""
+        index = re.search("[₀₁₂₃₄₅₆₇₈₉]+$", self.line.label)
+        twice = str(-2 * int(index[0].translate(_SUBSCRIPTS))) if index else ""
+        if node.kind == "/" and self.said("-2k") and _printed(node.parts[0]) == twice:
+            yield _Part(twice, brought=True)
+            yield from self.parts(node.parts[1])
+        else:
+            yield from self.parts(node)
+
+
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+def _printed(node: Node) -> str:
+    """The number as it is printed; nothing, if it is no single number."""
+    return node.text if node.kind == "number" else ""
+
+
+def _negated(number: str) -> str:
+    return number.removeprefix("-") if number.startswith("-") else f"-{number}"
+
+
+def _terms(node: Node) -> int:
+    """How many terms the sum has, those that are not written out counted."""
+    if node.kind != "sum":
+        return int(node.more or 1)
+    return sum(_terms(part) for part in node.parts)
+
+
+def _elided_in_two_forms(text: str) -> list[Violation]:
+    """Sums like `[12 more: 1.234]` that another side of the same line states otherwise."""
+    found = []
+    for line in _worked(text):
+        first, *others = dict.fromkeys(chain.from_iterable(map(_elided, line.sides))) or [""]
+        found += [Violation(line.line, line.text, other) for other in others if first]
+    return found
+
+
+def _elided(node: Node) -> list[str]:
+    if node.more:
+        return [node.text]
+    return [text for part in node.parts for text in _elided(part)]
+
+
+# --- one value, one form -------------------------------------------------------------------------
+
+
+def two_forms(text: str) -> list[str]:
+    """Where the lines, the vector and the matrix row of one value differ; for `line` and `step`."""
+    found: list[str] = []
+    for step in _steps(_blocks(text)):
+        heading = step[0].text if step and isinstance(step[0], _Heading) else ""
+        tables = {block.symbol: block for block in step if isinstance(block, _Table)}
+        for at, block in enumerate(step):
+            if isinstance(block, _Vector):
+                table = tables.get(block.symbol)
+                found += [
+                    f"{heading}: {block.symbol} of {block.token}: {reason}"
+                    for reason in (
+                        *_against_table(block, table),
+                        *_against_lines(block, table, step[:at]),
+                    )
+                ]
+        shown = {block.symbol for block in step if isinstance(block, _Vector)}
+        found += [
+            f"{heading}: no row of {symbol} has the numbers of its lines"
+            for symbol, table in tables.items()
+            if symbol not in shown and not _is_a_row(_results(symbol, step), table)
+        ]
+    return found
+
+
+def _against_table(vector: _Vector, table: _Table | None) -> Iterator[str]:
+    rows = [numbers for label, numbers in table.rows if label == vector.token] if table else []
+    if rows and vector.numbers not in rows:
+        yield f"the vector has {', '.join(vector.numbers)}, its row {', '.join(rows[0])}"
+
+
+def _against_lines(vector: _Vector, table: _Table | None, before: list[_Block]) -> Iterator[str]:
+    results = _results(vector.symbol, before)
+    if vector.symbol == "P":  # of an odd width: there is no column for the last cosine
+        results = results[: len(vector.numbers)]
+    if not results or len(results) == len(vector.numbers):
+        expected = list(vector.numbers)
+    elif table and all(label in table.columns for label, _ in results):
+        entries = dict(zip(table.columns, vector.numbers, strict=True))
+        expected = [entries[label] for label, _ in results]
+    else:
+        yield f"{len(results)} lines for {len(vector.numbers)} numbers"
+        return
+    for (label, result), number in zip(results, expected, strict=False):
+        if result != number:
+            yield f"the line of {label} has {result}, the vector {number}"
+
+
+def _is_a_row(results: list[tuple[str, str]], table: _Table) -> bool:
+    rows = [dict(zip(table.columns, numbers, strict=False)) for _, numbers in table.rows]
+    mine = [(label, number) for label, number in results if label in table.columns]
+    return not mine or any(set(mine) <= set(row.items()) for row in rows)
+
+
+def _results(symbol: str, blocks: list[_Block]) -> list[tuple[str, str]]:
+    """Label and last side of each line that works the symbol out: those under its formula.
+
+    The positions have none: there, sines and cosines come in turn.
+    """
+    formula: _Formula | None = None
+    nameless: list[list[tuple[str, str]]] = []
+    for block in blocks:
+        match block:
+            case _Formula():
+                formula = block
+            case _Prose():
+                formula = None
+            case _Lines(lines=lines):
+                results = [(line.label, _printed(line.sides[-1])) for line in lines]
+                if formula and formula.left == symbol:
+                    return results
+                if formula is None:
+                    nameless.append(results)
+    waves = nameless[-2:] if symbol == "P" else []
+    return [each for pair in zip_longest(*waves) for each in pair if each]

@@ -1,0 +1,60 @@
+"""An independent judge of needless signs: digits and brackets that no reader needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from tests.truth import Node, worked
+
+MANY_DIGITS = 10
+"""So many significant digits of one number nobody reads …"""
+
+FURTHER_DECIMALS = 5
+"""… if its last one stands so many places behind the last one of the result."""
+
+
+class Unread(NamedTuple):
+    line: int  # counted from 1
+    text: str
+    number: str
+
+
+def unread_digits(text: str) -> list[Unread]:
+    """The numbers of worked lines with digits that nobody reads."""
+    found = []
+    for line in worked(text):
+        result = line.sides[-1]
+        if result.kind == "number" and result.unit:
+            finest = result.unit / 10**FURTHER_DECIMALS
+            found += [
+                Unread(line.line, line.text, number.text)
+                for side in line.sides
+                for number in _numbers(side)
+                if _is_long(number, finest)
+            ]
+    return found
+
+
+def needless_brackets(text: str) -> list[Unread]:
+    """Brackets around a later, positive term like 2.734×10¹³: × binds closer than + anyway."""
+    found = []
+    for line in worked(text):
+        for term in re.findall(r"[+-] (\([0-9.]+×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+\))(?![²^])", line.text):
+            found.append(Unread(line.line, line.text, term))
+    return found
+
+
+def _numbers(node: Node) -> Iterator[Node]:
+    if node.kind == "number":
+        yield node
+    for part in node.parts:
+        yield from _numbers(part)
+
+
+def _is_long(number: Node, finest: Fraction) -> bool:
+    mantissa = re.search(r"([0-9.]+)(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\]?$", number.text)
+    digits = mantissa[1].replace(".", "").lstrip("0") if mantissa else ""
+    return len(digits) >= MANY_DIGITS and number.unit <= finest

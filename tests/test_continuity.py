@@ -1,0 +1,516 @@
+"""What a line puts in stood before, with the same digits; and the judges that see to it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tests import continuity, readable_digits
+from tests.command import printed, run
+from tests.continuity import misplaced, operands, two_forms, violations
+from tests.random_scenarios import scenarios, to_yaml
+from tests.readable_digits import needless_brackets, unread_digits
+from tests.truth import false_equations, unreadable
+
+CARRY_MODES = ["line", "step"]
+FEWEST_OPERANDS = 100
+
+
+def assert_continuous(text: str) -> None:
+    assert unreadable(text) == []
+    assert violations(text) == []
+    assert misplaced(text) == []
+    assert two_forms(text) == []
+
+
+# --- the program ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("token", ["1", "2", "3", "4"])
+@pytest.mark.parametrize("scenario", ["alex", "science"])
+def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) -> None:
+    text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
+    assert_continuous(text)
+    assert len(operands(text)) >= FEWEST_OPERANDS
+
+
+@pytest.mark.parametrize(("token", "width"), [("1", 200), ("3", 80)])
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+def test_bundled_systems(scenario: str, carry: str, token: str, width: int) -> None:
+    text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
+    assert_continuous(text)
+    assert len(operands(text)) >= FEWEST_OPERANDS
+
+
+OF_THOSE_THAT_SPEAK = {
+    "loss": ("loss", "pizza"),
+    "loss of an example": ("loss", "comics", "--example", "4"),
+    "turns": ("generate", "pizza", "--worked", "--max-tokens", "2"),
+    "turns with a cache": ("generate", "pizza", "--worked", "--max-tokens", "2", "--kv-cache"),
+}
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("name", OF_THOSE_THAT_SPEAK)
+def test_other_commands(name: str, carry: str) -> None:
+    text = printed(*OF_THOSE_THAT_SPEAK[name], "--carry", carry)
+    assert_continuous(text)
+    assert len(operands(text)) >= (6 if name.startswith("loss") else 2 * FEWEST_OPERANDS)
+
+
+widths = st.sampled_from([40, 80, 120, 200])
+carry_modes = st.sampled_from(CARRY_MODES)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(carry=carry_modes, width=widths, data=st.data())
+def test_random_scenarios(carry: str, width: int, data: st.DataObject) -> None:
+    scenario = data.draw(scenarios(carry=carry))
+    token = data.draw(st.integers(1, len(scenario["tokens"])))
+    ran = run("run", "-", "--token", str(token), width=width, stdin=to_yaml(scenario))
+    if ran.exit_code:
+        # A row of equal numbers and an epsilon of 0: there is no LayerNorm.
+        assert re.search("a division by zero|too large a number", ran.stderr)
+        return
+    assert_continuous(ran.stdout)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    carry=carry_modes,
+    width=widths,
+    command=st.sampled_from(
+        [
+            ("loss",),
+            ("generate", "--worked", "--max-tokens", "2"),
+            ("generate", "--worked", "--max-tokens", "2", "--kv-cache"),
+        ]
+    ),
+    data=st.data(),
+)
+def test_random_scenarios_that_speak(
+    carry: str, width: int, command: tuple[str, ...], data: st.DataObject
+) -> None:
+    scenario = data.draw(
+        scenarios(carry=carry, epsilons=("0.1",), speaks=True, max_layers=1, max_tokens=3)
+    )
+    name, *options = command
+    ran = run(name, "-", *options, width=width, stdin=to_yaml(scenario))
+    if ran.exit_code:
+        # The next token may be outside the vocabulary, or only fill up.
+        assert "no position has a next token" in ran.stderr
+        return
+    assert_continuous(ran.stdout)
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", ["alex", "science", "pizza", "comics"])
+def test_digits_are_there_to_be_read(scenario: str, carry: str) -> None:
+    assert unread_digits(printed("run", scenario, "--carry", carry)) == []
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+def test_brackets_are_needed(scenario: str, carry: str) -> None:
+    assert needless_brackets(printed("run", scenario, "--carry", carry)) == []
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(scenario=carry_modes.flatmap(scenarios))
+def test_random_scenarios_show_no_needless_sign(scenario: dict[str, object]) -> None:
+    ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))
+    assume(ran.exit_code == 0)
+    assert unread_digits(ran.stdout) == []
+    assert needless_brackets(ran.stdout) == []
+
+
+# --- the judge of continuity ---------------------------------------------------------------------
+
+GOOD = """
+Two tokens
+
+The calculation is worked for the token b, position 2 of 2, and 7.77 is only a number.
+
+1. Tokens and embeddings
+
+  position  id   token
+  1         101  a
+  2         102  b
+
+  X    d₀    d₁
+  a   0.5  1.25
+  b  -0.5  2
+
+2. Positions
+
+  ω = 10000^(-2k / 2)
+
+    ω₀: 10000^(0 / 2) = 1.000
+
+  θ = pos×ω
+
+    ω₀: 2×1.000 = 2.000
+
+The sines:
+
+    ω₀: sin(2.000) ≈ 0.909
+
+The cosines:
+
+    ω₀: cos(2.000) ≈ -0.416
+
+  P of b = [0.909, -0.416]
+
+  P     d₀      d₁
+  a  0.841   0.540
+  b  0.909  -0.416
+
+3. Input vectors
+
+  X′ = X + P
+
+    d₀: -0.5 + 0.909 = 0.409
+    d₁: 2 + (-0.416) = 1.584
+
+  X′ of b = [0.409, 1.584]
+
+  X′     d₀     d₁
+  a   1.341  1.790
+  b   0.409  1.584
+
+4. Head 1: Query
+
+  Q¹ = X′ · W_Q¹ + b_Q¹
+
+  W_Q¹  q₁
+  d₀     1
+  d₁     0
+
+  W_Q¹    q₂
+  d₀     2.0
+  d₁    -3.0
+
+  b_Q¹   q₁     q₂
+  ""    0.1  0.250
+
+    q₁: 0.409×1 + 1.584×0 + 0.1 = 0.409 + 0 + 0.1 = 0.509
+    q₂: 0.409×2.0 + 1.584×(-3.0) + 0.250
+        = 0.818 - 4.752 + 0.250
+        = -3.684
+
+  Q¹ of b = [0.509, -3.684]
+
+  Q¹     q₁
+  a   1.441
+  b   0.509
+
+  Q¹      q₂
+  a   -2.438
+  b   -3.684
+
+5. Head 1: Attention scores
+
+What the dot products are divided by:
+
+    √d_k = √2 ≈ 1.414
+
+  S¹ = Q¹ · X′ᵀ / √d_k
+
+    a: (0.509×1.341 + (-3.684)×1.790) / √2 ≈ (0.683 - 6.594) / √2
+       = -5.911 / √2 ≈ -4.180
+    b: (0.509×0.409 + [1 more: -5.835]) / √2
+       ≈ (0.208 + [1 more: -5.835]) / √2 = -5.627 / √2 ≈ -3.979
+
+  S¹ of b = [-4.180, -3.979]
+
+6. Head 1: Causal mask
+
+    a: -4.180 + (-∞) = -∞
+
+  S¹ + M       a       b
+  a       -1.500      -∞
+  b           -∞  -3.979
+
+7. Head 1: Softmax
+
+The exponentials:
+
+    a: e^(-∞) = 0
+    b: e^(-3.979) ≈ 0.01870
+
+Their sum:
+
+  Σ¹ = sum(e^(S¹ + M))
+
+    Σ¹ = 0 + 0.01870 = 0.01870
+
+Each of them divided by the sum:
+
+  A¹ = e^(S¹ + M) / Σ¹
+
+    a: 0 / 0.01870 = 0
+    b: 0.01870 / 0.01870 = 1.000
+
+8. LayerNorm
+
+The mean:
+
+  μ = mean(X′)
+
+    μ = (0.409 + 1.584) / 2 = 1.993 / 2 = 0.9965
+
+How far each number is from it:
+
+    d₀: 0.409 - 0.9965 = -0.5875
+    d₁: 1.584 - 0.9965 = 0.5875
+
+Their squares:
+
+    d₀: (-0.5875)² ≈ 0.34516
+    d₁: 0.5875² ≈ 0.34516
+
+The variance:
+
+  σ² = mean((X′ - μ)²)
+
+    σ² = (0.34516 + 0.34516) / 2 = 0.34516
+
+  σ = √(σ² + 0.1)
+
+    σ = √(0.34516 + 0.1) = √0.44516 ≈ 0.66720
+
+Each deviation, measured in standard deviations:
+
+  x₁ = (X′ - μ) / σ
+
+    d₀: -0.5875 / 0.66720 ≈ -0.881
+    d₁: 0.5875 / 0.66720 ≈ 0.881
+
+  x₁ of b = [-0.881, 0.881]
+
+9. FFN: activation
+
+  a = max(0, x₁)
+
+    d₀: max(0, -0.881) = 0
+    d₁: max(0, 0.881) = 0.881
+
+  a of b = [0, 0.881]
+
+Their running sums:
+
+    a: 0 + 0.881 = 0.881
+    b: 0.881 + 0 = 0.881
+"""
+
+
+def test_a_good_page_is_accepted() -> None:
+    assert unreadable(GOOD) == []
+    assert false_equations(GOOD) == []
+    assert violations(GOOD) == []
+    assert misplaced(GOOD) == []
+    assert two_forms(GOOD) == []
+    assert unread_digits(GOOD) == []
+    assert needless_brackets(GOOD) == []
+
+
+def changed(old: str, new: str) -> str:
+    assert GOOD.count(old) == 1, f"{old!r} stands {GOOD.count(old)} times"
+    return GOOD.replace(old, new)
+
+
+FROM_NOWHERE = {
+    "a digit more": ("-0.5 + 0.909 =", "-0.5 + 0.9093 =", "0.9093"),
+    "a digit less": ("-0.5 + 0.909 =", "-0.5 + 0.91 =", "0.91"),
+    "a typed number, padded": ("-0.5 + 0.909 =", "-0.500 + 0.909 =", "-0.500"),
+    "another sign": ("2 + (-0.416)", "2 + 0.416", "0.416"),
+    "a parameter without its zero": ("1.584×(-3.0)", "1.584×(-3)", "-3"),
+    "a number from nowhere": ("0.409×1 +", "0.123×1 +", "0.123"),
+    "a number that only comes later": ("0.409×1 +", "0.509×1 +", "0.509"),
+    "the result of the line itself": ("(0.509×1.341", "(-4.180×1.341", "-4.180"),
+    "a number within an earlier line": ("e^(-3.979)", "e^(-5.627)", "-5.627"),
+    "a number of a sentence": ("0.409×1 +", "7.77×1 +", "7.77"),
+    "a number of a title": ("0.409×1 +", "4×1 +", "4"),
+    "an id": ("0.409×1 +", "102×1 +", "102"),
+    "a term of a mean with a digit more": ("1.584) / 2", "1.5840) / 2", "1.5840"),
+    "a mean of too many": ("(0.409 + 1.584) / 2", "(0.409 + 1.584) / 3", "3"),
+    "the mean, rounded": ("1.584 - 0.9965", "1.584 - 0.997", "0.997"),
+    "a deviation with a digit more": ("(-0.5875)²", "(-0.58750)²", "-0.58750"),
+    "a deviation, rounded": ("-0.5875 / 0.66720", "-0.588 / 0.66720", "-0.588"),
+    "a spread with a digit less": ("d₁: 0.5875 / 0.66720", "d₁: 0.5875 / 0.6672", "0.6672"),
+    "an exponential with a digit more": ("0.01870 / 0.01870", "0.018704 / 0.01870", "0.018704"),
+    "another epsilon": ("√(0.34516 + 0.1)", "√(0.34516 + 0.01)", "0.01"),
+    "another width": ("√d_k = √2", "√d_k = √3", "3"),
+    "the root of another width": ("1.790) / √2 ≈", "1.790) / √3 ≈", "3"),
+    "another base": ("10000^(0 / 2)", "1000^(0 / 2)", "1000"),
+    "another exponent": ("10000^(0 / 2)", "10000^(-2 / 2)", "-2"),
+    "a position with decimals": ("2×1.000 =", "2.0×1.000 =", "2.0"),
+    "another bound than 0": ("max(0, -0.881)", "max(0.01, -0.881)", "0.01"),
+    "a running sum that begins elsewhere": ("a: 0 + 0.881", "a: 0.3 + 0.881", "0.3"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "number"), FROM_NOWHERE.values(), ids=FROM_NOWHERE)
+def test_a_number_from_nowhere_is_caught(old: str, new: str, number: str) -> None:
+    text = changed(old, new)
+    (found,) = violations(text)
+    assert found.number == number
+    assert found.line == text[: text.index(new)].count("\n") + 1
+    assert text.split("\n")[found.line - 1].strip() in found.text
+    assert found in misplaced(text)
+
+
+def test_a_sum_that_is_elided_in_two_forms_is_caught() -> None:
+    (found,) = violations(changed("(0.208 + [1 more: -5.835]", "(0.208 + [1 more: -5.8353]"))
+    assert found.number == "[1 more: -5.8353]"
+
+
+FROM_ELSEWHERE = {
+    "positions for inputs": ("q₁: 0.409×1 +", "q₁: 0.841×1 +", "0.841"),
+    "an input for a parameter": ("q₁: 0.409×1 +", "q₁: 0.409×1.25 +", "1.25"),
+    "a position for an embedding": ("2 + (-0.416)", "2.000 + (-0.416)", "2.000"),
+    "the mean for the variance": ("√(0.34516 + 0.1)", "√(0.9965 + 0.1)", "0.9965"),
+    "an input for a sum": ("0.01870 / 0.01870", "0.01870 / 1.341", "1.341"),
+    "a nameless number of an earlier step": ("d₁: max(0, 0.881)", "d₁: max(0, 0.5875)", "0.5875"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "number"), FROM_ELSEWHERE.values(), ids=FROM_ELSEWHERE)
+def test_a_number_that_stood_under_another_name_is_caught(old: str, new: str, number: str) -> None:
+    text = changed(old, new)
+    assert violations(text) == []
+    assert [found.number for found in misplaced(text)] == [number]
+
+
+def test_a_later_value_takes_the_place_of_an_earlier_one() -> None:
+    again = """
+10. Head 1: Query
+
+  Q¹ of b = [0.111, 0.222]
+
+11. Head 1: Output
+
+  y = Q¹ · 2
+
+    q₁: 0.111×2 = 0.222
+    q₂: 0.509×2 = 1.018
+"""
+    assert violations(GOOD + again) == []
+    assert [found.number for found in misplaced(GOOD + again)] == ["0.509"]
+
+
+def test_a_minus_is_that_of_the_operation_or_that_of_the_number() -> None:
+    matrix = "  X    d₀    d₁\n  a  1.25  -0.5\n"
+    for line in ("1.25 + (-0.5) = 0.75", "1.25 - 0.5 = 0.75", "-0.5 - 1.25 = -1.75"):
+        assert violations(f"{matrix}\n    {line}") == []
+    for line in ("1.25 + 0.5 = 1.75", "-1.25 + 1.25 = 0", "1.25 - 0.50 = 0.75"):
+        assert len(violations(f"{matrix}\n    {line}")) == 1
+
+
+def test_every_number_that_is_put_in_is_an_operand() -> None:
+    line = "Σ = (-0.5)×1.25 + 2 / √3 - e^(-0.1) + max(0, 4) + 10^(-2 / 6) + 5² = 24.8"
+    numbers = [operand.number for operand in operands(f"    {line}")]
+    assert numbers == ["-0.5", "1.25", "2", "3", "-0.1", "0", "4", "10", "-2", "6", "5"]
+
+
+TWO_FORMS = {
+    "a row with a digit less": ("b   0.409  1.584", "b   0.409  1.58"),
+    "a row with a digit more": ("b   0.409  1.584", "b   0.4090  1.584"),
+    "a folded row": ("b   -3.684", "b   -3.68"),
+    "a line": ("-0.5 + 0.909 = 0.409", "-0.5 + 0.909 ≈ 0.41"),
+    "a vector": ("X′ of b = [0.409, 1.584]", "X′ of b = [0.409, 1.5840]"),
+    "a vector without a row": ("x₁ of b = [-0.881, 0.881]", "x₁ of b = [-0.881, 0.8805]"),
+    "a sine": ("sin(2.000) ≈ 0.909", "sin(2.000) ≈ 0.9093"),
+    "a cosine": ("cos(2.000) ≈ -0.416", "cos(2.000) ≈ -0.42"),
+    "a vector that is too short": ("a of b = [0, 0.881]", "a of b = [0]"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), TWO_FORMS.values(), ids=TWO_FORMS)
+def test_two_forms_of_one_value_are_caught(old: str, new: str) -> None:
+    assert two_forms(changed(old, new)) != []
+
+
+def test_lines_are_held_against_the_rows_where_there_is_no_vector() -> None:
+    page = GOOD.replace("  X′ of b = [0.409, 1.584]\n\n", "")
+    assert two_forms(page) == []
+    assert two_forms(page.replace("  b   0.409  1.584", "  b   0.409  1.58")) != []
+
+
+def test_lines_for_some_of_the_entries_are_held_against_those() -> None:
+    page = """
+1. Mask
+
+  T = S + M
+
+    c: 0.5 + (-∞) = -∞
+
+  T of b = [1.5, 0.25, -∞]
+
+  T     a     b   c
+  b   1.5  0.25  -∞
+"""
+    assert two_forms(page) == []
+    (found,) = two_forms(page.replace("    c: 0.5 + (-∞) = -∞", "    b: 0.2 + 0.02 = 0.22"))
+    assert found == "1. Mask: T of b: the line of b has 0.22, the vector 0.25"
+
+
+@pytest.mark.parametrize("judge", [continuity, readable_digits])
+def test_the_judges_depend_on_nothing_they_judge(judge: ModuleType) -> None:
+    assert judge.__file__
+    tree = ast.parse(Path(judge.__file__).read_text(encoding="utf-8"))
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    ]
+    assert not any(module.split(".")[0] == "tracer" for module in modules)
+    assert {module for module in modules if module.startswith("tests")} == {"tests.truth"}
+
+
+# --- the judge of needless signs -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "numbers"),
+    [
+        ("√(4.0×10⁻²⁰ + 0.1) = √0.100000000000000000040 ≈ 0.316", ["0.100000000000000000040"]),
+        ("80.72000000000000000000000000044 / 2 ≈ 40.36", ["80.72000000000000000000000000044"]),
+        ("0.2826726 / 0.282672583467 ≈ 1.000000", ["0.282672583467"]),
+        ("0.5 + [5 more: -0.31299999999950] ≈ 0.187", ["[5 more: -0.31299999999950]"]),
+        ("1.234567890×10⁻⁵ / 2 ≈ 6.2×10⁻⁶", ["1.234567890×10⁻⁵"]),
+        ("0.123456789 / 2 ≈ 0.062", []),  # nine digits
+        ("1234567.8901 / 2 ≈ 617283.945", []),  # one decimal more
+        ("1234567890 / 2 = 617283945", []),
+        ("0.123456789012 / 2 = 0.061728394506", []),  # as many as the result
+        ("0.5 + (-∞) = -∞", []),
+    ],
+)
+def test_digits_that_nobody_reads(line: str, numbers: list[str]) -> None:
+    text = f"A sentence on 80.72000000000000000000000000044.\n\n    {line}"
+    assert [found.number for found in unread_digits(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("line", "brackets"),
+    [
+        ("4.428×10¹³ + (2.734×10¹³) = 7.162×10¹³", ["(2.734×10¹³)"]),
+        ("1.952 + (1×10⁻⁵) + (2×10⁻⁵) = 1.95203", ["(1×10⁻⁵)", "(2×10⁻⁵)"]),
+        ("5 - (1×10¹) = -5", ["(1×10¹)"]),
+        ("4.428×10¹³ + 2.734×10¹³ = 7.162×10¹³", []),
+        ("1.952 + (-1×10⁻⁵) = 1.95199", []),
+        ("0 / (5.883×10¹³) = 0", []),
+        ("1 + (2×10¹)² = 401", []),
+        ("1 + (2×10¹ + 3) = 24", []),
+    ],
+)
+def test_needless_brackets(line: str, brackets: list[str]) -> None:
+    assert [found.number for found in needless_brackets(f"    {line}")] == brackets
