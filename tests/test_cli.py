@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.small_scenario import SMALL, changed
 from tracer import __version__
-from tracer.scenario import bundled
+from tracer.scenario.loading import bundled
 
 TITLES = {"alex": "Alex decides where to eat", "science": 'What follows "i like data science"?'}
 TWO_LAYERS = SMALL + SMALL[SMALL.index("  - attention") :]

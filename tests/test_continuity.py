@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests import continuity, readable_digits
-from tests.command import printed, run
-from tests.continuity import misplaced, operands, two_forms, violations
-from tests.random_scenarios import scenarios, to_yaml
-from tests.readable_digits import needless_brackets, unread_digits
-from tests.truth import false_equations, unreadable
+from tests.helpers.command import printed, run
+from tests.helpers.continuity import misplaced, operands, two_forms, violations
+from tests.helpers.random_scenarios import scenarios, to_yaml
+from tests.helpers.readable_digits import needless_brackets, unread_digits
+from tests.helpers.truth import false_equations, unreadable
 
 CARRY_MODES = ["line", "step"]
 FEWEST_OPERANDS = 100
@@ -473,7 +473,7 @@ def test_the_judges_depend_on_nothing_they_judge(judge: ModuleType) -> None:
         name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
     ]
     assert not any(module.split(".")[0] == "tracer" for module in modules)
-    assert {module for module in modules if module.startswith("tests")} == {"tests.truth"}
+    assert {module for module in modules if module.startswith("tests")} == {"tests.helpers.truth"}
 
 
 # --- the judge of needless signs -----------------------------------------------------------------

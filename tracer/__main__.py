@@ -1,6 +1,16 @@
-"""`python -m tracer` is `decoder-trace`."""
+"""What `decoder-trace` and `python -m tracer` start."""
 
-from tracer.cli import app
+import gc
+
+
+def main() -> None:
+    """Run the command line."""
+    # A run is short, and loading modules makes much that looks like garbage and is none.
+    gc.set_threshold(100_000, 50, 100)
+    from tracer.cli import app
+
+    app(prog_name="decoder-trace")
+
 
 if __name__ == "__main__":
-    app(prog_name="decoder-trace")
+    main()

@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.generation import Generated, choice, generate
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
-from tracer.lesson.generated_text import generated_text
 from tracer.lesson.passes import forward_pass, tutorial
 from tracer.lesson.selection import select, steps
-from tracer.lesson.training_pass import training_pass
-from tracer.lesson.why import why
 from tracer.names import closest
 from tracer.renderers import Format, render
-from tracer.renderers.quote import quoted
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
+
+_UNMASKED = ".unmasked."
+"""In addresses of what would be seen without the mask, which is worked only if asked for."""
 
 
 def answer(request: Request) -> Document | str:
@@ -32,15 +30,11 @@ def answer(request: Request) -> Document | str:
         case "run" | "step" | "tutorial":
             return _forward_pass(request, traced(loaded, unmasked=request.no_mask))
         case "loss":
-            found = traced(loaded, loss=True)
-            return _json(found) if request.format is Format.JSON else training_pass(found)
+            return _training_pass(request, traced(loaded, loss=True))
         case "generate":
-            return _generated(request, generation(request, loaded))
-        case "value":
-            return quoted(traced(loaded), request.entry)
-        case "why":
-            found = traced(loaded, unmasked=".unmasked." in request.entry[0])
-            return why(found, find(found, " ".join(request.entry)), request.depth)
+            return _generated(request, loaded)
+        case "value" | "why":
+            return _entry(request, traced(loaded, unmasked=_UNMASKED in request.entry[0]))
         case _:
             assert_never(request.command)
 
@@ -106,19 +100,6 @@ def traced(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Tra
         raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
 
 
-def generation(request: Request, loaded: Loaded) -> Generated:
-    """The turns that the request asks for."""
-    beginning = loaded.scenario.generation
-    return generate(
-        loaded.name,
-        loaded.scenario,
-        start=request.start or [beginning.start or loaded.scenario.tokens[0]],
-        most=request.max_tokens or beginning.max_tokens,
-        choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
-        cached=request.kv_cache,
-    )
-
-
 def position_of(token: str, tokens: tuple[str, ...]) -> int:
     """The place, counted from 0, of a token given by its position or its text."""
     positions = [str(position) for position in range(1, len(tokens) + 1)]
@@ -156,12 +137,41 @@ def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
     return as_json.render(found, found.records if records is None else records, token)
 
 
-def _generated(request: Request, generated: Generated) -> Document | str:
+def _training_pass(request: Request, found: Trace) -> Document | str:
+    from tracer.lesson.training_pass import training_pass
+
+    return _json(found) if request.format is Format.JSON else training_pass(found)
+
+
+def _generated(request: Request, loaded: Loaded) -> Document | str:
+    from tracer.decoder.generation import choice, generate
+
+    beginning = loaded.scenario.generation
+    found = generate(
+        loaded.name,
+        loaded.scenario,
+        start=request.start or [beginning.start or loaded.scenario.tokens[0]],
+        most=request.max_tokens or beginning.max_tokens,
+        choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
+        cached=request.kv_cache,
+    )
     if request.format is Format.JSON:
         from tracer.renderers import as_json
 
-        return as_json.generated(generated, worked=request.worked)
-    return generated_text(generated, worked=request.worked)
+        return as_json.generated(found, worked=request.worked)
+    from tracer.lesson.generated_text import generated_text
+
+    return generated_text(found, worked=request.worked)
+
+
+def _entry(request: Request, found: Trace) -> Document | str:
+    if request.command == "value":
+        from tracer.renderers.quote import quoted
+
+        return quoted(found, request.entry)
+    from tracer.lesson.why import why
+
+    return why(found, find(found, " ".join(request.entry)), request.depth)
 
 
 def _way_to_figures(request: Request) -> str | None:

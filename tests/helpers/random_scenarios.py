@@ -22,6 +22,11 @@ T = TypeVar("T")
 CARRY_MODES = ("line", "step", "never")
 EPSILONS = ("0.1", "0.00001", "0")
 MOST_TURNS = 3
+PATTERNS = (
+    *("*.query", "*.dot", "*.scale", "*.masked", "*.exp_sum", "*.weights", "*output", "*.concat"),
+    *("*.residual", "*.norm.*", "*.norm", "*.hidden", "input", "position*", "logits"),
+    *("probabilities", "probabilities.*", "loss*", "*"),
+)
 
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
 ODD_WORDS = (
@@ -58,6 +63,7 @@ def scenarios(
     padded: bool | None = None,
     speaks: bool = False,
     limits: Sequence[int] = (1, 2),
+    all_digits: bool = False,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
@@ -67,6 +73,7 @@ def scenarios(
     ``encoder`` and ``padded`` say whether there is an encoder and a padding token; None leaves it
     open.  One that ``speaks`` has an embedding for each word of its vocabulary, and positions for
     ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
+    With ``all_digits``, digits may be set for any sort of value, not for scores and e^x alone.
     """
     make = _Maker(
         draw=draw,
@@ -108,7 +115,7 @@ def scenarios(
         if make.choose(False, False, True):
             right = vocabulary if padding is None else [*vocabulary, padding]
             scenario["targets"] = [make.choose(*right) for _ in tokens]
-    scenario["rounding"] = make.rounding(carry)
+    scenario["rounding"] = make.rounding(carry, all_digits)
     return scenario
 
 
@@ -260,7 +267,7 @@ class _Maker:
         self.maybe_vector(unembedding, "b_U", "unembedding", len(vocabulary))
         return {"vocabulary": vocabulary, "unembedding": unembedding}
 
-    def rounding(self, carry: str | None) -> Scenario:
+    def rounding(self, carry: str | None, all_digits: bool) -> Scenario:
         rounding: Scenario = {
             "decimals": self.draw(st.integers(1, 5)),
             "carry": self.choose(*CARRY_MODES) if carry is None else carry,
@@ -268,4 +275,8 @@ class _Maker:
         }
         scores = {"*.scores": self.draw(st.integers(1, 4))} if self.flag() else {}
         exp = {"*.exp": {"significant": self.draw(st.integers(2, 5))}} if self.flag() else {}
-        return rounding | ({"digits": scores | exp} if scores or exp else {})
+        digits = scores | exp
+        if all_digits:
+            for pattern in self.draw(st.lists(st.sampled_from(PATTERNS), max_size=3, unique=True)):
+                digits[pattern] = self.choose(1, 2, 3, 4, {"significant": 3}, {"significant": 4})
+        return rounding | ({"digits": digits} if digits else {})

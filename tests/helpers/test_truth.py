@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import truth
+from tests.helpers import truth
 from tests.helpers.truth import (
     equations,
     false_equations,

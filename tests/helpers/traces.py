@@ -11,18 +11,17 @@ from hypothesis import reject
 from numpy.typing import NDArray
 
 from tests.helpers.random_scenarios import to_yaml
-from tracer.scenario.carry import Carry
 from tracer.decoder.forward import Trace, trace
+from tracer.decoder.tape import Record, Value
 from tracer.errors import TracerError
 from tracer.lesson.expression import Chain
 from tracer.lesson.formulas import formula
-from tracer.renderers.text import text
-from tracer.scenario.rounding import Digits
-from tracer.scenario import load
-from tracer.scenario.loading import parse
-from tracer.lesson.symbols import symbols
-from tracer.decoder.tape import Record, Value
 from tracer.lesson.lines import Writer
+from tracer.lesson.symbols import symbols
+from tracer.renderers.text import text
+from tracer.scenario.carry import Carry
+from tracer.scenario.loading import load, parse
+from tracer.scenario.rounding import Digits
 
 
 def bundled(name: str, carry: Carry | None = None) -> Trace:
@@ -117,5 +116,8 @@ def is_short(number: Any, digits: Digits) -> bool:
     whole = number == number.to_integral_value()
     if digits.significant:
         return significant <= digits.significant or whole
-    step = Decimal(1).scaleb(-(digits.decimals or 0))
-    return number % step == 0 or (abs(number) <= step / 2 and significant <= 2)
+    decimals = digits.decimals or 0
+    step = Decimal(1).scaleb(-decimals)
+    # With five decimals or more what is less than one step is written as a power of ten.
+    tiny = step if decimals > 4 else step / 2
+    return number % step == 0 or (abs(number) <= tiny and significant <= 2)

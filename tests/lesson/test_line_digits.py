@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.helpers.command import printed
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import is_short, traced, traced_or_rejected, worked, writer
 from tests.helpers.truth import false_equations, unreadable
-from tracer.lesson.expression import Expression, Number
 from tracer.decoder.operations import (
     Divide,
     DivTerm,
@@ -27,9 +27,12 @@ from tracer.decoder.operations import (
     Relu,
     Square,
     SquareRoot,
+    Total,
 )
 from tracer.decoder.tape import Record
-from tracer.lesson.lines import Unworked, Writer
+from tracer.lesson.expression import Expression, Number
+from tracer.lesson.lines import Worked, Writer
+from tracer.scenario.rounding import Digits
 
 TYPED = """
 title: typed numbers
@@ -70,13 +73,35 @@ unembedding: {W_U: [[0, 0]], b_U: [0, -12]}
     ("address", "lines"),
     [
         ("layer1.ffn.hidden", {"h₁": "0.100×0.0002 = 2.0×10⁻⁵"}),
-        ("probabilities.exp", {"x": "e^0 = 1.000", "y": "e^(-12.000) ≈ 6.1×10⁻⁶"}),
-        ("probabilities.exp_sum", {"": "Σ = 1.000 + (6.1×10⁻⁶) ≈ 1.000"}),
-        ("probabilities", {"x": "1.000 / 1.000 = 1.000", "y": "6.1×10⁻⁶ / 1.000 = 6.1×10⁻⁶"}),
+        # The largest of the row has six significant digits, and so the row five decimals.
+        ("probabilities.exp", {"x": "e^0 = 1.00000", "y": "e^(-12.000) ≈ 6.1×10⁻⁶"}),
+        ("probabilities.exp_sum", {"": "Σ = 1.00000 + 6.1×10⁻⁶ = 1.0000061 ≈ 1.00001"}),
+        (
+            "probabilities",
+            {"x": "1.00000 / 1.00001 ≈ 1.000", "y": "6.1×10⁻⁶ / 1.00001 ≈ 6.1×10⁻⁶"},
+        ),
     ],
 )
 def test_what_is_tiny_is_not_printed_as_zero(address: str, lines: dict[str, str]) -> None:
     assert worked(traced(TINY), address, token=1) == lines
+
+
+@pytest.mark.parametrize(
+    ("weight", "decimals", "end"),
+    [
+        # 0.1 times the weight; as a power of ten one rounded digit would tell too little.
+        ("0.000051", 5, "×(5.1×10⁻⁵) = 5.1×10⁻⁶"),
+        ("0.0000985", 5, "×(9.85×10⁻⁵) ≈ 9.9×10⁻⁶"),
+        ("0.0001", 5, "×0.0001 = 1×10⁻⁵"),  # which is all that there is
+        ("0.00012345", 5, "×0.00012345 ≈ 1×10⁻⁵"),
+        ("0.006", 3, "×0.006 ≈ 0.001"),
+        ("0.004", 3, "×0.004 = 0.00040"),
+    ],
+)
+def test_less_than_one_of_the_last_place(weight: str, decimals: int, end: str) -> None:
+    small = f"{TINY.replace('0.0002', weight)}rounding: {{decimals: {decimals}}}\n"
+    (line,) = worked(traced(small), "layer1.ffn.hidden", token=1).values()
+    assert line.endswith(end)
 
 
 def test_huge_numbers() -> None:
@@ -198,7 +223,7 @@ def test_long_sums_are_true(decimals: int) -> None:
     assert len(re.findall(r"\[8 more: ", text)) == 6
 
 
-# --- no guard digits where each number is the one printed ----------------------------------------
+# --- every number that a line puts in stood before it --------------------------------------------
 
 
 def leaves(expression: Expression) -> Iterator[Decimal]:
@@ -213,38 +238,51 @@ def leaves(expression: Expression) -> Iterator[Decimal]:
                 yield from leaves(part)
 
 
-def operands(step: Step, write: Writer) -> set[Decimal]:
-    """The numbers that a step works on; a score is worked from query and key."""
-    of = [step]
-    producer = write.producers[step.inputs[0].address]
-    if isinstance(step.operation, Divide) and isinstance(producer.operation, Dot):
-        of = [producer, write.producers[step.inputs[1].address]]
-    return {number for made in of for value in made.inputs for number in value.numbers.flat}
+def operands(record: Record, write: Writer) -> set[str]:
+    """The numbers that a record works on, digit by digit; a score is worked from query and key."""
+    of = [record]
+    producer = write.producers[record.inputs[0]]
+    if isinstance(record.operation, Divide) and isinstance(producer.operation, Dot):
+        of = [producer, write.producers[record.inputs[1]]]
+    return {str(number) for made in of for value in made.inputs for number in value.numbers.flat}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(scenarios(carry="line", max_layers=2, max_tokens=4))
-def test_with_line_every_printed_number_is_the_recorded_one(spec: dict[str, Any]) -> None:
-    ran = traced_or_rejected(spec)
+def of_the_formula(record: Record) -> set[str]:
+    """The numbers that a formula brings with it."""
+    match record.operation:
+        case Mean():  # divided by how many there are
+            return {str(record.inputs[0].numbers.shape[1])}
+        case SquareRoot(epsilon):
+            return {str(epsilon)}
+        case Relu() | Square():  # max(0, a) and a²
+            return {"0", "2"}
+    return set()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenarios(max_layers=2, max_tokens=4), st.sampled_from(["line", "step"]))
+def test_every_number_put_in_is_the_recorded_one(spec: dict[str, Any], carry: str) -> None:
+    ran = traced_or_rejected({**spec, "rounding": {**spec["rounding"], "carry": carry}})
     write = writer(ran)
-    for step in ran.steps:
-        if isinstance(step.operation, Unworked | DivTerm):
+    # No digits are set for the addresses whose lines have parts.
+    usual = Digits(decimals=spec["rounding"]["decimals"])
+    for record in ran.records:
+        address = record.output.address
+        if not isinstance(record.operation, Worked) or isinstance(record.operation, DivTerm):
             continue
-        known = operands(step, write)
-        match step.operation:
-            case Mean():  # divided by how many there are
-                known.add(Decimal(step.inputs[0].numbers.shape[1]))
-            case SquareRoot(epsilon):
-                known.add(epsilon)
-            case Relu() | Square():  # max(0, a) and a²
-                known |= {Decimal(0), Decimal(2)}
-        digits = ran.scenario.rounding.digits_within(step.output.address)
-        for index in np.ndindex(step.output.numbers.shape):
-            sides = write.chain(step, index).sides
-            assert set(leaves(sides[0])) <= known
-            assert list(leaves(sides[-1])) == [step.output.numbers[index]]
-            rounds_parts = isinstance(step.operation, MatMul | Dot | Normalize)
-            if rounds_parts and not isinstance(sides[1], Number):
+        if carry == "step" and address.endswith((".dot", ".scale")):
+            continue  # written out inside the lines of the scores, and exact there
+        known = operands(record, write) | of_the_formula(record)
+        for index in np.ndindex(record.output.numbers.shape):
+            sides = write.chain(record, index).sides
+            if isinstance(record.operation, Total) and record.inputs[0].numbers.shape[1] == 1:
+                # There is nothing to add: where both are the same, only the result is printed.
+                assert {*map(str, leaves(sides[0]))} <= known | {str(record.output.numbers[index])}
+                continue
+            assert set(map(str, leaves(sides[0]))) <= known
+            assert list(map(str, leaves(sides[-1]))) == [str(record.output.numbers[index])]
+            rounds_parts = isinstance(record.operation, MatMul | Dot | Normalize)
+            if carry == "line" and rounds_parts and not isinstance(sides[1], Number):
                 # The products, or the quotient, as the pencil rounds them; the rest is typed.
-                parts = set(leaves(sides[1])) - known
-                assert all(is_short(part, digits) for part in parts)
+                parts = [part for part in leaves(sides[1]) if str(part) not in known]
+                assert all(is_short(part, usual) for part in parts)

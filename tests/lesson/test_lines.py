@@ -67,7 +67,6 @@ def test_science(address: str, lines: dict[str, str]) -> None:
 
 ALEX = [
     ("input", "spicy", "0.98 + (-0.757) = 0.223"),
-    (f"{HEAD_1}.masked", "Emma", "7.957 + 0 = 7.957"),
     # e^11.563 is 105134.9…, which the document has as 104800.
     (f"{HEAD_1}.exp", "Frank", "e^11.563 ≈ 105135"),
     (f"{HEAD_1}.weights", "Frank", "105135 / 109078 ≈ 0.964"),
@@ -87,22 +86,23 @@ ALEX = [
     (
         "layer1.attention.norm.mean",
         "",
-        "μ = (5.037 + 7.759 + 3.200 + 6.620 + 5.140 + 5.451) / 6 = 33.207 / 6 = 5.5345 ≈ 5.535",
+        "μ = (5.037 + 7.759 + 3.200 + 6.620 + 5.140 + 5.451) / 6 = 33.207 / 6 = 5.5345",
     ),
-    ("layer1.attention.norm.deviation", "spicy", "5.037 - 5.535 = -0.498"),
-    # From 5.535 it would be 2.224.
-    ("layer1.attention.norm.deviation", "cheap", "7.759 - 5.5345 = 2.2245 ≈ 2.225"),
-    ("layer1.attention.norm.squared", "spicy", "(-0.498)² ≈ 0.248"),
+    # Inside a LayerNorm alex keeps three decimals more, and no zeros behind them.
+    ("layer1.attention.norm.deviation", "spicy", "5.037 - 5.5345 = -0.4975"),
+    ("layer1.attention.norm.deviation", "cheap", "7.759 - 5.5345 = 2.2245"),
+    ("layer1.attention.norm.squared", "spicy", "(-0.4975)² = 0.24750625 ≈ 0.247506"),
+    ("layer1.attention.norm.squared", "cheap", "2.2245² ≈ 4.9484"),  # 4.94840025
+    ("layer1.attention.norm.squared", "vibe", "(-0.0835)² = 0.00697225 ≈ 0.006972"),
     (
         "layer1.attention.norm.variance",
         "",
-        "σ² = (0.248 + 4.948 + 5.450 + 1.178 + 0.156 + 0.007) / 6 = 11.987 / 6 ≈ 1.998",
+        "σ² = (0.247506 + 4.9484 + 5.44989 + 1.17831 + 0.15563 + 0.006972) / 6 "
+        "= 11.986708 / 6 ≈ 1.997785",
     ),
-    # σ² is 1.99778…: of 1.998 the root would be 1.414.
-    ("layer1.attention.norm.std", "", "σ = √1.9978 ≈ 1.413"),
-    ("layer1.attention.norm", "spicy", "-0.498 / 1.413 ≈ -0.352"),
-    # 2.225 / 1.413 would be 1.575.
-    ("layer1.attention.norm", "cheap", "2.2245 / 1.4134 ≈ 1.574"),
+    ("layer1.attention.norm.std", "", "σ = √1.997785 ≈ 1.41343"),  # 1.4134302…
+    ("layer1.attention.norm", "spicy", "-0.4975 / 1.41343 ≈ -0.352"),
+    ("layer1.attention.norm", "cheap", "2.2245 / 1.41343 ≈ 1.574"),
     # The document rounds the products to three decimals; their sum is then 0.519.
     (
         "layer1.ffn.hidden",
@@ -127,7 +127,16 @@ def test_alex(address: str, label: str, line: str) -> None:
 
 def test_what_is_ahead_of_a_token() -> None:
     alex = bundled("alex")
-    assert worked(alex, f"{HEAD_1}.masked", token=1)["Emma"].endswith(" + (-∞) = -∞")
+    hidden = {token: worked(alex, f"{HEAD_1}.masked", token) for token in (1, 2, 3, 4)}
+    names = ["Emma", "Daniel", "Alex"]
+    assert {token: list(lines) for token, lines in hidden.items()} == {
+        **{1: names, 2: names[1:], 3: names[2:], 4: []}  # what is seen stays, and needs no line
+    }
+    # (4.987×2.789 + 1.871×2.538) / √2 is 13.1927….
+    assert hidden[1]["Emma"] == "13.193 + (-∞) = -∞"
+    assert all(
+        line.endswith(" + (-∞) = -∞") for lines in hidden.values() for line in lines.values()
+    )
     assert worked(alex, f"{HEAD_1}.exp", token=1)["Emma"] == "e^(-∞) = 0"
     assert worked(alex, f"{HEAD_1}.weights", token=1)["Emma"].startswith("0 / ")
     assert worked(alex, f"{HEAD_1}.weights", token=1)["Emma"].endswith(" = 0")

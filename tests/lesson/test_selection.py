@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected
+from tracer.decoder.roles import Place, SubLayer
 from tracer.errors import TracerError
-from tracer.steps import Stage, select, stages
+from tracer.lesson.selection import select, steps
+from tracer.lesson.steps import Step
 
 HEAD = ["query", "key", "value", "scores", "mask", "softmax", "weighted_sum"]
 ALEX = [
@@ -31,16 +34,17 @@ SCIENCE = [
 
 
 @pytest.mark.parametrize(("name", "kinds"), [("alex", ALEX), ("science", SCIENCE)])
-def test_stages_in_their_order(name: str, kinds: list[str]) -> None:
+def test_steps_in_their_order(name: str, kinds: list[str]) -> None:
     found = steps(bundled(name).records)
-    assert [stage.kind for stage in found] == kinds
-    assert [stage.number for stage in found] == list(range(1, len(kinds) + 1))
+    assert [step.kind.name for step in found] == kinds
+    assert [step.number for step in found] == list(range(1, len(kinds) + 1))
 
 
-def test_a_stage_has_its_steps_and_no_parameters() -> None:
-    by_number = {stage.number: stage for stage in steps(bundled("alex").records)}
+def test_a_step_has_its_records_and_no_parameters() -> None:
+    by_number = {step.number: step for step in steps(bundled("alex").records)}
     addresses = {
-        number: [step.output.address for step in stage.steps] for number, stage in by_number.items()
+        number: [record.output.address for record in step.records]
+        for number, step in by_number.items()
     }
     inner = ("index", "div_term", "angle", "sin", "cos")
     assert addresses[2] == [*(f"position.{name}" for name in inner), "position"]
@@ -64,30 +68,31 @@ def test_a_stage_has_its_steps_and_no_parameters() -> None:
         (27, None, None, None),
     ],
 )
-def test_where_a_stage_stands(
-    number: int, layer: int | None, head: int | None, sub_layer: str | None
+def test_where_a_step_stands(
+    number: int, layer: int | None, head: int | None, sub_layer: SubLayer | None
 ) -> None:
-    stage = steps(bundled("alex").records)[number - 1]
-    assert (stage.layer, stage.head, stage.sub_layer) == (layer, head, sub_layer)
+    step = steps(bundled("alex").records)[number - 1]
+    assert step.place == Place(layer, sub_layer, head)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios())
-def test_every_computed_value_is_in_one_stage(spec: dict[str, Any]) -> None:
+def test_every_computed_value_is_in_one_step(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
-    found = stages(ran.records)
-    assert [stage.number for stage in found] == list(range(1, len(found) + 1))
-    told = [step.output.address for stage in found for step in stage.steps]
-    addresses = [step.output.address for step in ran.steps]
-    shown = [a for a in addresses if a != "mask" and not a.startswith("weights.")]
-    assert told == shown
+    found = steps(ran.records)
+    assert [step.number for step in found] == list(range(1, len(found) + 1))
+    told = [record.output.address for step in found for record in step.records]
+    outputs = [record.output for record in ran.records]
+    # Parameters and the mask are shown in the step that uses them.
+    parameter = re.compile(r"(^|\.)([Wb]_[QKVO12U]|norm\.(gain|shift)|mask)$")
+    assert told == [o.address for o in outputs if not parameter.search(o.address)]
 
 
 # --- select --------------------------------------------------------------------------------------
 
 
-def numbers(found: list[Stage]) -> list[int]:
-    return [stage.number for stage in found]
+def numbers(found: list[Step]) -> list[int]:
+    return [step.number for step in found]
 
 
 @pytest.mark.parametrize(
@@ -116,6 +121,12 @@ def numbers(found: list[Stage]) -> list[int]:
         ("exp", None, None, [9, 16]),
         ("variance", None, None, [21, 26]),
         ("layer1", None, 2, list(range(11, 27))),
+        # parameters, which belong to the step that uses them
+        ("layer1.attention.head2.W_K", None, None, [12]),
+        ("W_V", None, None, [6, 13]),
+        ("W_V", None, 2, [13]),
+        ("layer1.attention.W_O", None, None, [19]),
+        ("ffn.W_2", None, None, [24]),
         # a layer, a head
         (None, 1, None, list(range(1, 28))),
         (None, None, 1, [*range(1, 11), *range(18, 28)]),
@@ -125,12 +136,14 @@ def test_select(name: str | None, layer: int | None, head: int | None, expected:
     assert numbers(select(steps(bundled("alex").records), name, layer, head)) == expected
 
 
-def test_an_address_selects_its_own_steps_of_a_stage() -> None:
-    (stage,) = select(steps(bundled("alex").records), "layer1.ffn.norm.std", None, None)
-    assert [step.output.address for step in stage.steps] == ["layer1.ffn.norm.std"]
-    assert (stage.number, stage.kind, stage.sub_layer) == (26, "norm", "ffn")
-    (stage,) = select(steps(bundled("alex").records), "layer1.ffn.norm", None, None)
-    assert len(stage.records) == 6
+def test_an_address_selects_its_own_records_of_a_step() -> None:
+    (step,) = select(steps(bundled("alex").records), "layer1.ffn.norm.std", None, None)
+    assert [record.output.address for record in step.records] == ["layer1.ffn.norm.std"]
+    assert (step.number, step.kind.name, step.place.sub_layer) == (26, "norm", "ffn")
+    (step,) = select(steps(bundled("alex").records), "layer1.ffn.norm", None, None)
+    assert len(step.records) == 6
+    (step,) = select(steps(bundled("science").records), "unembedding.W_U", None, None)
+    assert [record.output.address for record in step.records] == ["logits"]
 
 
 ATTENTION = "  - attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}\n"
@@ -144,8 +157,8 @@ layers:
 
 
 def test_a_layer_selects_what_is_in_it_and_what_is_in_none() -> None:
-    all_stages = stages(traced(LAYERS).records)
-    kinds = [stage.kind for stage in select(all_stages, None, 2, None)]
+    every = steps(traced(LAYERS).records)
+    kinds = [step.kind.name for step in select(every, None, 2, None)]
     assert kinds == [
         "embedding",
         "input",
@@ -155,8 +168,8 @@ def test_a_layer_selects_what_is_in_it_and_what_is_in_none() -> None:
         "residual",
         "output",
     ]
-    assert [stage.layer for stage in select(all_stages, "residual", None, None)] == [1, 2]
-    assert [stage.layer for stage in select(all_stages, "residual", 2, None)] == [2]
+    assert [step.place.layer for step in select(every, "residual", None, None)] == [1, 2]
+    assert [step.place.layer for step in select(every, "residual", 2, None)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +191,7 @@ def test_what_is_not_there_is_an_error(
     name: str | None, layer: int | None, head: int | None, told: str
 ) -> None:
     with pytest.raises(TracerError) as error:
-        select(stages(traced(LAYERS).records), name, layer, head)
+        select(steps(traced(LAYERS).records), name, layer, head)
     assert told in str(error.value)
     if name in ("xyzzy", ""):
         assert "did you mean" not in str(error.value)
@@ -192,4 +205,4 @@ def test_how_many_there_are_instead() -> None:
         (alone, None, 1, r"no head 1\b.*\b0$"),
     ):
         with pytest.raises(TracerError, match=told):
-            select(stages(ran.records), None, layer, head)
+            select(steps(ran.records), None, layer, head)

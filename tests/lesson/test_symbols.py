@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tracer.decoder.forward import Trace
+from tracer.lesson.symbols import symbols
 from tracer.renderers.text import text
-from tracer.lesson.symbols import role, symbols
 
 
 def named(ran: Trace) -> dict[str, str]:
@@ -102,14 +102,14 @@ def test_sub_layers_are_counted_through_all_layers() -> None:
         "layer1.attention.head2.b_Q": "b_Q²",
         "layer1.attention.residual": "r₁",
         "layer1.attention.norm": "x₁",
-        "weights.layer2.ffn.b_1": "b₁",
+        "layer2.ffn.b_1": "b₁",
         "layer2.ffn.output": "FFN(x₁)",
         "layer2.ffn.norm.deviation": "FFN(x₁) - μ",
-        "weights.layer2.ffn.norm.gain": "γ",
-        "weights.layer2.ffn.norm.shift": "β",
+        "layer2.ffn.norm.gain": "γ",
+        "layer2.ffn.norm.shift": "β",
         "layer2.ffn.norm": "x₂",
         "layer3.attention.head1.query": "Q",  # alone in its layer
-        "weights.layer3.attention.head1.b_Q": "b_Q",
+        "layer3.attention.head1.b_Q": "b_Q",
         "layer3.attention.output": "Attention(x₂)",
         "layer3.attention.residual": "x₃",
         "layer3.ffn.output": "FFN(x₃)",
@@ -124,7 +124,7 @@ def test_sub_layers_are_counted_through_all_layers() -> None:
 def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
     found = named(ran)
-    assert list(found) == [step.output.address for step in ran.steps]
+    assert list(found) == [record.output.address for record in ran.records]
     assert all(symbol and symbol.isprintable() for symbol in found.values())
     # Heads have a number just if there are several of them.
     for number, layer in enumerate(spec["layers"], 1):
@@ -133,24 +133,10 @@ def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
             above = "⁰¹²³⁴"[head] if heads > 1 else ""
             place = f"layer{number}.attention.head{head}"
             assert found[f"{place}.query"] == f"Q{above}"
-            assert found[f"weights.{place}.W_V"] == f"W_V{above}"
+            assert found[f"{place}.W_V"] == f"W_V{above}"
             assert found[f"{place}.weights"] == f"A{above}"
     # What each sub-layer hands on is x₁, x₂, …, each once and in this order.
     handed_on = [symbol for symbol in found.values() if re.fullmatch("x[₀-₉]+", symbol)]
     kinds = ("attention", "cross_attention", "ffn")
     sub_layers = sum(kind in layer for layer in spec["layers"] for kind in kinds)
     assert handed_on == [f"x{'₀₁₂₃₄₅₆₇₈₉'[i]}" for i in range(1, sub_layers + 1)]
-
-
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("layer12.attention.head3.query", "attention.head.query"),
-        ("layer1.ffn.W_1", "weights.ffn.W_1"),
-        ("layer1.ffn.norm.mean", "ffn.norm.mean"),
-        ("probabilities.exp", "probabilities.exp"),
-        ("output", "output"),
-    ],
-)
-def test_role(address: str, expected: str) -> None:
-    assert role(address) == expected

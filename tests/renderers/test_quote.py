@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.command import Ran, run
-from tests.test_weave import SCENARIO, WEIGHTS
+from tests.weave.test_files import SCENARIO, WEIGHTS
 
 HEAD = "layer1.attention.head1"
 

@@ -45,28 +45,24 @@ class _RowAxes:
         return a[:1]
 
 
-@dataclass(frozen=True)
 class Given:
     """Numbers that the scenario gives: embeddings, weights, the mask."""
 
     name: ClassVar[str] = "given"
 
 
-@dataclass(frozen=True)
 class Pinned:
     """Numbers that stand in place of computed ones; the operands are what is not used."""
 
     name: ClassVar[str] = "given"
 
 
-@dataclass(frozen=True)
 class Reused(_SameAxes):
     """What an earlier pass computed: (m, d) → (m, d)."""
 
     name: ClassVar[str] = "copy"
 
 
-@dataclass(frozen=True)
 class Append:
     """The rows of b below those that an earlier pass computed: (m, d), (n, d) → (m + n, d)."""
 
@@ -77,14 +73,12 @@ class Append:
         return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
 
 
-@dataclass(frozen=True)
 class Copy(_SameAxes):
     """The same numbers under another name."""
 
     name: ClassVar[str] = "copy"
 
 
-@dataclass(frozen=True)
 class Concat:
     """The columns of all heads side by side: (n, d_1), (n, d_2), … → (n, d_1 + d_2 + …)."""
 
@@ -111,7 +105,6 @@ class Interleave:
         return (sin[0], Axis("feature", self.features))
 
 
-@dataclass(frozen=True)
 class Mask(_SameAxes):
     """S + M: scores as they are where M is 0, -∞ where it is -∞."""
 
@@ -144,7 +137,6 @@ class DivTerm:
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 
-@dataclass(frozen=True)
 class Outer:
     """a bᵀ, each of a (n,) times each of b (m,): (n, m)."""
 
@@ -155,35 +147,30 @@ class Outer:
         return (*a, *b)
 
 
-@dataclass(frozen=True)
 class Sin(_SameAxes):
     """sin of each angle."""
 
     name: ClassVar[str] = "sin"
 
 
-@dataclass(frozen=True)
 class Cos(_SameAxes):
     """cos of each angle."""
 
     name: ClassVar[str] = "cos"
 
 
-@dataclass(frozen=True)
 class Add(_SameAxes):
     """a + b, of the same shape."""
 
     name: ClassVar[str] = "add"
 
 
-@dataclass(frozen=True)
 class Subtract(_SameAxes):
     """a (n, d) minus b (n,), one number for each row."""
 
     name: ClassVar[str] = "subtract"
 
 
-@dataclass(frozen=True)
 class MatMul:
     """x W + b: (n, d) (d, m) (m,) → (n, m); without a bias, x W."""
 
@@ -194,7 +181,6 @@ class MatMul:
         return (x[0], w[1])
 
 
-@dataclass(frozen=True)
 class Dot:
     """Q Kᵀ: each query (n, d_k) with each key (m, d_k) → (n, m)."""
 
@@ -213,14 +199,12 @@ class SquareRoot(_SameAxes):
     epsilon: Decimal = Decimal(0)
 
 
-@dataclass(frozen=True)
 class Divide(_SameAxes):
     """Each entry of a divided by one number b."""
 
     name: ClassVar[str] = "divide"
 
 
-@dataclass(frozen=True)
 class Share(_SameAxes):
     """Each entry of a (n, m) divided by its row's sum (n,): a softmax's last step.
 
@@ -230,35 +214,30 @@ class Share(_SameAxes):
     name: ClassVar[str] = "share"
 
 
-@dataclass(frozen=True)
 class Exp(_SameAxes):
     """e to the power of each entry; e^-∞ is 0."""
 
     name: ClassVar[str] = "exp"
 
 
-@dataclass(frozen=True)
 class Square(_SameAxes):
     """Each entry times itself."""
 
     name: ClassVar[str] = "square"
 
 
-@dataclass(frozen=True)
 class Relu(_SameAxes):
     """max(0, a)."""
 
     name: ClassVar[str] = "relu"
 
 
-@dataclass(frozen=True)
 class Total(_RowAxes):
     """The sum of each row: (n, m) → (n,)."""
 
     name: ClassVar[str] = "sum"
 
 
-@dataclass(frozen=True)
 class Mean(_RowAxes):
     """The mean of each row: (n, m) → (n,)."""
 
@@ -302,7 +281,6 @@ class Surprise:
         return (Axis("target", self.targets),)
 
 
-@dataclass(frozen=True)
 class Cumulate(_SameAxes):
     """Running sums along each row."""
 

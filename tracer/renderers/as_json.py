@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -70,7 +69,7 @@ def _dumped(document: dict[str, Any]) -> str:
 
 def _parameters(operation: Operation) -> dict[str, Any]:
     """What the operation needs, besides its operands, to be done again."""
-    return {field.name: _plain(getattr(operation, field.name)) for field in fields(operation)}
+    return {name: _plain(parameter) for name, parameter in vars(operation).items()}
 
 
 def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
+from tracer.scenario.rounding import SCIENTIFIC_FROM
 
 
 class Binding(IntEnum):
@@ -43,9 +44,10 @@ class Binding(IntEnum):
 
 def is_scientific(value: Decimal) -> bool:
     """Whether a number is written with a power of ten: 2.1×10⁻⁵, 1.069×10¹³."""
+    if not value or -4 <= value.adjusted() < SCIENTIFIC_FROM:
+        return False
     exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
-    return bool(value) and (exponent > 0 or value.adjusted() < -4)
+    return value.adjusted() < -4 or (isinstance(exponent, int) and exponent > 0)
 
 
 class Notation(ABC):
@@ -99,8 +101,10 @@ class Notation(ABC):
         """The line, and how tightly it binds."""
         match expression:
             case Number(value):
-                loose = value.is_signed() or (value.is_finite() and is_scientific(value))
-                return self.number(expression), Binding.SUM if loose else Binding.ATOM
+                binding = (
+                    Binding.PRODUCT if value.is_finite() and is_scientific(value) else Binding.ATOM
+                )
+                return self.number(expression), Binding.SUM if value.is_signed() else binding
             case Rest():
                 return self.rest(expression), Binding.ATOM
             case Symbol():

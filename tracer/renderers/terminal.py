@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from rich.cells import cell_len
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.text import Text
 
 from tracer.lesson.document import (
@@ -20,7 +21,6 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
-    Section,
     Table,
     Vector,
     Working,
@@ -33,55 +33,50 @@ from tracer.scenario.rounding import trimmed
 TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
     *("bold", "bold blue", "cyan", "dim", "bold", "bold"),
 )
-INDENT, WORKING_INDENT, GAP = 2, 4, "  "
+INDENT, WORKING_INDENT, GAP, LEAST_WIDTH = 2, 4, "  ", 40
+_WRAPPING = Console()
+"""Rich asks for a console where it wraps; it uses nothing of it."""
+
 LONGEST_NAME = 24
 """Longer names are shortened beside numbers; the table of tokens has them whole."""
 
 
-def render(document: Document, console: Console) -> None:
-    """Print a document at the console's width."""
-    width = max(console.width, 40)
-    _write(_paragraph(Text(name_text(document.title), TITLE), width), console)
-    for block in document.introduction:
-        _print(block, width, console)
-    for section in document.sections:
-        _print_section(section, width, console)
-
-
 def show(document: Document) -> None:
-    """Print a document on standard output, in colour where that is a terminal."""
-    render(document, Console(highlight=False, markup=False, emoji=False))
+    """Print a document on standard output, in colour where that is a terminal that has some."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    lines = _lines(document, console.width)
+    if console.color_system is None:
+        sys.stdout.writelines(f"{line.plain}\n" for line in lines)
+        return
+    for line in lines:
+        # What is too wide for the terminal is folded by the terminal itself, never cut.
+        console.print(line, crop=False, no_wrap=True, overflow="ignore")
 
 
 def plain(document: Document, width: int | None = None) -> str:
     """A document as a terminal without colour shows it: one of `width` cells, or this one."""
-    console = Console(
-        force_terminal=False, color_system=None, markup=False, emoji=False, width=width
-    )
-    with console.capture() as captured:
-        render(document, console)
-    return captured.get()
+    shown = _lines(document, width or Console().width)
+    return "".join(f"{line.plain}\n" for line in shown)
 
 
-def _print_section(section: Section, width: int, console: Console) -> None:
-    number = "" if section.number is None else f"{section.number}. "
-    title = Text(f"{number}{section.title}", SECTION)
-    _write(_paragraph(title, width), console)
-    for block in section.blocks:
-        _print(block, width, console)
+def _lines(document: Document, wide: int) -> Iterator[Text]:
+    """The lines of a document, broken for a width, with an empty one behind each block."""
+    width = max(wide, LEAST_WIDTH)
+    yield from _paragraph(Text(name_text(document.title), TITLE), width)
+    yield Text()
+    for block in document.introduction:
+        yield from _rendered(block, width)
+        yield Text()
+    for section in document.sections:
+        number = "" if section.number is None else f"{section.number}. "
+        yield from _paragraph(Text(f"{number}{section.title}", SECTION), width)
+        yield Text()
+        for block in section.blocks:
+            yield from _rendered(block, width)
+            yield Text()
 
 
-def _print(block: Block, width: int, console: Console) -> None:
-    _write(_rendered(block, width), console)
-
-
-def _write(lines: RenderableType, console: Console) -> None:
-    # What is too wide for the terminal is folded by the terminal itself, never cut.
-    console.print(lines, crop=False)
-    console.print()
-
-
-def _rendered(block: Block, width: int) -> RenderableType:
+def _rendered(block: Block, width: int) -> Iterable[Text]:
     match block:
         case Paragraph(parts):
             return _paragraph(Text.assemble(*(_inline(part) for part in parts)), width)
@@ -102,11 +97,11 @@ def _rendered(block: Block, width: int) -> RenderableType:
             assert_never(block)
 
 
-def _paragraph(text: Text, width: int) -> RenderableType:
-    lines = text.wrap(Console(width=width), width)
+def _paragraph(text: Text, width: int) -> Iterable[Text]:
+    lines = text.wrap(_WRAPPING, width)
     for line in lines:
         line.rstrip()
-    return Group(*lines)
+    return lines
 
 
 def _inline(part: Inline) -> Text:
@@ -123,18 +118,15 @@ def _inline(part: Inline) -> Text:
             return Text(text(part))
 
 
-def _indented(lines: Iterable[Text], by: int) -> RenderableType:
+def _indented(lines: Iterable[Text], by: int) -> Iterator[Text]:
     """Lines that are broken already: where a terminal is too narrow, it folds them itself."""
-    margin = " " * by
-    return Group(
-        *(
-            Text.assemble(margin if line else "", line, no_wrap=True, overflow="ignore")
-            for line in lines
-        )
-    )
+    for line in lines:
+        if line:
+            line.pad_left(by)
+        yield line
 
 
-def _working(working: Working, width: int) -> RenderableType:
+def _working(working: Working, width: int) -> Iterable[Text]:
     labels = [
         "" if line.label is None else f"{_short(line.label, width // 4)}: "
         for line in working.lines
@@ -158,7 +150,7 @@ def _chain(chain: Chain, label: str, width: int) -> list[Text]:
     return lines
 
 
-def _vector(vector: Vector, width: int) -> RenderableType:
+def _vector(vector: Vector, width: int) -> Iterable[Text]:
     of = f" of {_short(vector.of.text)}" if vector.of else ""
     start = f"{text(vector.symbol)}{of} = ["
     margin = len(start) if cell_len(start) <= width // 2 else 4
@@ -173,36 +165,37 @@ def _vector(vector: Vector, width: int) -> RenderableType:
     return _indented(map(Text, [*lines, line]), INDENT)
 
 
-def _matrix(matrix: Matrix, width: int) -> RenderableType:
+def _matrix(matrix: Matrix, width: int) -> Iterable[Text]:
     """The matrix; in blocks of columns below each other where it is too wide."""
     columns = [_short(label, width // 3) for label in matrix.columns]
     rows = [_short(label, width // 3) for label in matrix.rows]
     cells = [_aligned([row[j] for row in matrix.cells]) for j in range(len(columns))]
     rows = [text(matrix.symbol), *rows]
-    stub = [_padded(row, max(map(cell_len, rows))) for row in rows]
-    grid = []
-    for column, numbers in zip(columns, cells, strict=True):
-        widest = max(map(cell_len, [column, *numbers]))
-        grid.append([_padded(cell, widest, right=True) for cell in [column, *numbers]])
+    widest = max(map(cell_len, rows))
+    stub = [_padded(row, widest) for row in rows]
+    grid = [_padded_alike([label, *numbers]) for label, numbers in zip(columns, cells, strict=True)]
+    room = width - INDENT - widest
     lines: list[Text] = []
-    room = width - INDENT - cell_len(stub[0])
     for first, last in _fitting([cell_len(column[0]) for column in grid], room):
-        for i, row in enumerate(stub):
-            line = Text.assemble((row, LABEL if i else ""))
-            for j in range(first, last):
-                line.append(GAP)
-                shade = _shade(matrix.cells[i - 1][j]) if i and matrix.figure else ""
-                line.append(grid[j][i], shade if i else LABEL)
-            line.rstrip()
+        for i, cells_of_row in enumerate(zip(*grid[first:last], strict=True)):
+            line = Text(GAP.join([stub[i], *cells_of_row]).rstrip(), "" if i else LABEL)
+            if i:
+                line.stylize(LABEL, 0, len(stub[i]))
+            if i and matrix.figure:
+                _shade(line, len(stub[i]), cells_of_row, matrix.cells[i - 1][first:last])
             lines.append(_marked(line, i - 1 == matrix.marked))
         lines.append(Text())
     return _indented(lines[:-1], INDENT)
 
 
-def _shade(share: Number) -> str:
-    """A cell of a heat map: the larger the share, the deeper its blue."""
-    light = 255 - round(170 * min(max(float(share.value), 0), 1))
-    return f"black on rgb({light},{light},255)" if share.value else ""
+def _shade(line: Text, start: int, cells: Sequence[str], shares: Sequence[Number]) -> None:
+    """The cells of a heat map: the larger the share, the deeper its blue."""
+    for cell, share in zip(cells, shares, strict=True):
+        start += len(GAP)
+        if share.value:
+            light = 255 - round(170 * min(max(float(share.value), 0), 1))
+            line.stylize(f"black on rgb({light},{light},255)", start, start + len(cell))
+        start += len(cell)
 
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
@@ -216,9 +209,14 @@ def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
     yield first, len(widths)
 
 
-def _padded(cell: str, width: int, *, right: bool = False) -> str:
-    space = " " * (width - cell_len(cell))
-    return space + cell if right else cell + space
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - cell_len(cell))
+
+
+def _padded_alike(cells: Sequence[str]) -> list[str]:
+    """Cells on the right of a column as wide as the widest."""
+    widest = max(map(cell_len, cells))
+    return [" " * (widest - cell_len(cell)) + cell for cell in cells]
 
 
 def _marked(line: Text, marked: bool) -> Text:
@@ -241,7 +239,7 @@ def _aligned(numbers: Sequence[Number]) -> list[str]:
     return [aligned(w) for w in written]
 
 
-def _table(table: Table, width: int) -> RenderableType:
+def _table(table: Table, width: int) -> Iterable[Text]:
     """Text in columns; only the last may be of any length, and is folded where it is too long."""
     columns = [
         [name, *(_short(row[j].text, width // 3) for row in table.rows)]
@@ -253,7 +251,7 @@ def _table(table: Table, width: int) -> RenderableType:
         cells = [_padded(column[i], max(map(cell_len, column))) for column in columns]
         start = "".join(cell + GAP for cell in cells)
         room = max(width - INDENT - cell_len(start), 8)
-        for part in Text(shown).wrap(Console(width=room), room, overflow="fold"):
+        for part in Text(shown).wrap(_WRAPPING, room, overflow="fold"):
             line = Text(start + part.plain, LABEL if i else SIGN)
             line.rstrip()
             lines.append(_marked(line, i - 1 == table.marked))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from tests.truth import Node, worked
+from tests.helpers.truth import Node, worked
 
 MANY_DIGITS = 10
 """So many significant digits of one number nobody reads …"""

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from tests.truth import Node, Worked, worked
+from tests.helpers.truth import Node, Worked, worked
 
 
 class Violation(NamedTuple):
