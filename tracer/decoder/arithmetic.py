@@ -59,6 +59,9 @@ PRECISION = 50
 NOISE, FLOAT_NOISE = Decimal("1e-40"), 1e-15
 """A sum that is this much smaller than its terms is 0."""
 
+NEARLY_NOTHING = 1e-12
+"""No sum of floats that is larger is worth a look whether it is noise."""
+
 
 def exactly(numbers: Array) -> Array:
     """No rounding on the way."""
@@ -280,15 +283,17 @@ class Floats(Arithmetic):
 
     def add(self, a: Array, b: Array) -> Array:
         total = np.asarray(a + b)
-        noise = abs(total) < (abs(a) + abs(b)) * FLOAT_NOISE
-        return np.where(noise, 0.0, total) if noise.any() else total
+        if not (abs(total) < NEARLY_NOTHING).any():
+            return total
+        return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
 
     def exp(self, a: Array) -> Array:
         try:
             powers = np.asarray(np.exp(a))
         except FloatingPointError:
             raise Overflow from None
-        if not powers.all() and (a[powers == 0] > -np.inf).any():
+        # Only e^-∞ is 0: as many zeros as there are infinities.
+        if np.count_nonzero(powers) < np.count_nonzero(a > -np.inf):
             raise Underflow
         return powers
 

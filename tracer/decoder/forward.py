@@ -20,7 +20,7 @@ from tracer.decoder.roles import OUTPUT
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, sub_layer
 from tracer.decoder.tape import Record, Tape, Value
-from tracer.decoder.words import predict
+from tracer.decoder.words import Predicted, predict
 from tracer.scenario.model import Names, Scenario
 
 
@@ -77,6 +77,20 @@ def trace(
     """
     pencil = Pencil(scenario.rounding)
     tape = Tape(arithmetic or arithmetic_of(scenario), pencil, scenario.given)
+    with tape.computing():
+        predicted = forward(tape, scenario, cache, unmasked=unmasked)
+        if loss:
+            cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
+        if predicted and sampling:
+            sample(tape, predicted.logits, sampling)
+    tape.check_pinned()
+    return Trace(name, scenario, pencil, tuple(tape.records))
+
+
+def forward(
+    tape: Tape, scenario: Scenario, cache: Trace | None, *, unmasked: bool
+) -> Predicted | None:
+    """Record the pass: inputs, layers, output, and the words where there is a vocabulary."""
     x = input_vectors(tape, scenario, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     encoder = encoder_output(tape, scenario.encoder) if scenario.encoder else None
@@ -104,14 +118,7 @@ def trace(
         if network := layer.ffn:
             with tape.at(layer=number, sub_layer="ffn"):
                 x = sub_layer(tape, x, network, layer.norm_of(network), ffn)
-    output = tape.record(OUTPUT, Copy(), x)
-    predicted = predict(tape, output, scenario)
-    if loss:
-        cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
-    if predicted and sampling:
-        sample(tape, predicted.logits, sampling)
-    tape.check_pinned()
-    return Trace(name, scenario, pencil, tuple(tape.records))
+    return predict(tape, tape.record(OUTPUT, Copy(), x), scenario)
 
 
 def arithmetic_of(scenario: Scenario) -> Arithmetic:

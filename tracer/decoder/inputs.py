@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import numpy as np
+
 from tracer.decoder.operations import (
     Add,
     Axis,
@@ -78,13 +80,9 @@ def encoder_output(tape: Tape, encoder: Encoder) -> Value:
 
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value:
     """M: -∞ where the key is later than the query, or only fills up the sequence; else 0."""
-    tokens = scenario.tokens
-
-    def entry(query: int, key: int) -> Decimal:
-        return HIDDEN if key > query or tokens[key] == scenario.padding else SEEN
-
-    n = len(tokens)
-    queries = x.axes[0]
-    first = n - len(queries.labels)
-    rows = [[entry(query, key) for key in range(n)] for query in range(first, n)]
+    tokens, queries = scenario.tokens, x.axes[0]
+    n, first = len(tokens), len(tokens) - len(queries.labels)
+    fills = np.array([token == scenario.padding for token in tokens])
+    hidden = ~np.tri(n, dtype=bool) | fills
+    rows = np.where(hidden[first:], HIDDEN, SEEN).tolist()
     return tape.given(MASK, rows, (queries, Axis("key", tokens)))

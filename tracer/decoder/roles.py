@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn"]
@@ -21,16 +22,16 @@ class Place:
     sub_layer: SubLayer | None = None
     head: int | None = None
 
+    @cached_property
+    def prefix(self) -> str:
+        """`layer2.attention.head1.`, or nothing outside the layers."""
+        layer = f"layer{self.layer}." if self.layer else ""
+        sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
+        return f"{layer}{sub_layer}head{self.head}." if self.head else layer + sub_layer
+
     def address(self, role: Role) -> str:
-        """`layer2.attention.head1.query`, or the role's name alone outside the layers."""
-        parts = []
-        if self.layer is not None:
-            parts.append(f"layer{self.layer}")
-        if self.sub_layer is not None:
-            parts.append(self.sub_layer)
-        if self.head is not None:
-            parts.append(f"head{self.head}")
-        return ".".join((*parts, role.name))
+        """The address of a role here."""
+        return self.prefix + role.name
 
 
 class Keeps(Enum):

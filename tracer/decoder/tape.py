@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ from tracer.errors import Problem, TracerError
 from tracer.names import closest
 
 _DECLARED = frozenset(ROLES)
+_GIVEN = Given()
+_MOVED, _CHOSEN = get_args(Moved), get_args(Chosen)
 
 
 class Form(Enum):
@@ -41,9 +43,13 @@ class Form(Enum):
     """They are in full precision, which nobody reads."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Value:
-    """A labelled array at an address; Decimals or floats, as the tape's arithmetic has them."""
+    """A labelled array at an address; Decimals or floats, as the tape's arithmetic has them.
+
+    It is not changed once it is recorded. (A tape of a real model holds thousands, and a frozen
+    dataclass takes three times as long to make.)
+    """
 
     role: Role
     place: Place
@@ -69,8 +75,7 @@ class Value:
         return token - (tokens - len(self.numbers))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Record:
+class Record(NamedTuple):
     """One recorded operation; of a pinned value, `inputs` are what it would be computed from."""
 
     operation: Operation
@@ -82,7 +87,7 @@ class Record:
 class Tape:
     """Records a pass, computing with one arithmetic and rounding as the pencil says.
 
-    What is recorded at a pinned address is taken from there instead of being computed.
+    It records inside `computing()`. What is recorded at a pinned address is taken from there instead of being computed.
     """
 
     arithmetic: Arithmetic
@@ -91,6 +96,10 @@ class Tape:
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _place: Place = field(default_factory=Place)
+
+    def computing(self) -> AbstractContextManager[Any]:
+        """In which operations are done; entered once for a whole pass."""
+        return self.arithmetic.context()
 
     @contextmanager
     def at(self, **place: Any) -> Iterator[None]:
@@ -108,14 +117,15 @@ class Tape:
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
-        if pinned := self._pinned(role, axes):
+        address = self._place.address(role)
+        if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(Pinned(), (), pinned)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
         # What was typed is printed as typed; an array comes from a file that nobody typed.
         from_file = isinstance(numbers, np.ndarray)
         form = Form.ROUNDED_FOR_PRINT if from_file else Form.AS_THEY_ARE
-        value = Value(role, self._place, self.address(role), array, axes, form, array)
-        return self._recorded(Given(), (), value)
+        value = Value(role, self._place, address, array, axes, form, array)
+        return self._recorded(_GIVEN, (), value)
 
     def record(self, role: Role, operation: Recorded, *inputs: Value) -> Value:
         """Compute an operation and record what it gives.
@@ -124,23 +134,28 @@ class Tape:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
-        if self.pinned and (pinned := self._pinned(role, axes)):
+        address = self._place.address(role)
+        if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(Pinned(), inputs, pinned)
-        address = self.address(role)
-        chooses = isinstance(operation, Chosen)
-        arrays = [value.computed if chooses else value.numbers for value in inputs]
-        part = self.pencil.part(address)
+        if isinstance(operation, _CHOSEN):
+            arrays = [value.computed for value in inputs]
+        else:
+            arrays = [value.numbers for value in inputs]
         try:
-            with self.arithmetic.context():
-                computed = self.arithmetic.result(operation, arrays, axes, part)
+            computed = self.arithmetic.result(operation, arrays, axes, self.pencil.part(address))
         except ArithmeticError as error:
             raise TracerError(Problem(_reason(error, operation), address=address)) from None
-        numbers, form = self._kept(role, operation, address, computed, inputs)
+        if isinstance(operation, _MOVED):
+            numbers, form = self._moved(operation, address, computed, inputs)
+        else:
+            numbers, form = self._kept(role, address, computed, inputs)
         value = Value(role, self._place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, value)
 
     def check_pinned(self) -> None:
         """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
+        if not self.pinned:
+            return
         known = {record.output.address: record.output.role for record in self.records}
         numbers = [address for address, role in known.items() if not role.words]
         unknown = []
@@ -160,33 +175,32 @@ class Tape:
         return value
 
     def _kept(
-        self,
-        role: Role,
-        operation: Recorded,
-        address: str,
-        computed: Array,
-        inputs: tuple[Value, ...],
+        self, role: Role, address: str, computed: Array, inputs: tuple[Value, ...]
     ) -> tuple[Array, Form]:
-        """The numbers to go on with, and how they are printed."""
+        """Computed numbers to go on with, and how they are printed."""
         if role.words:
             return computed, Form.AS_THEY_ARE
-        if isinstance(operation, Moved):
-            # A mask moves the scores; what is added to them has no digits of its own.
-            moved = inputs[:1] if isinstance(operation, Mask) else inputs
-            rounded = self.pencil.chosen_copy(address, computed)
-            as_they_are = all(value.form is Form.AS_THEY_ARE for value in moved)
-        else:
-            operand = inputs[0].numbers if inputs else None
-            rounded = self.pencil.kept(role, address, computed, operand)
-            as_they_are = False
+        operand = inputs[0].numbers if inputs else None
+        rounded = self.pencil.kept(role, address, computed, operand)
+        if rounded is None:
+            return computed, Form.ROUNDED_FOR_PRINT
+        return rounded, Form.AS_THEY_ARE
+
+    def _moved(
+        self, operation: Recorded, address: str, numbers: Array, inputs: tuple[Value, ...]
+    ) -> tuple[Array, Form]:
+        """Numbers that were computed before, with the digits they have."""
+        rounded = self.pencil.chosen_copy(address, numbers)
         if rounded is not None:
             return rounded, Form.AS_THEY_ARE
-        return computed, Form.AS_THEY_ARE if as_they_are else Form.ROUNDED_FOR_PRINT
+        # A mask moves the scores; what is added to them has no digits of its own.
+        moved = inputs[:1] if isinstance(operation, Mask) else inputs
+        as_they_are = all(value.form is Form.AS_THEY_ARE for value in moved)
+        return numbers, Form.AS_THEY_ARE if as_they_are else Form.ROUNDED_FOR_PRINT
 
-    def _pinned(self, role: Role, axes: Axes) -> Value | None:
+    def _pinned(self, role: Role, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""
-        address = self.address(role)
-        if address not in self.pinned or role.words:
+        if role.words:
             return None
         array = np.array(self.pinned[address], dtype=object)
         expected = tuple(len(axis.labels) for axis in axes)

@@ -138,6 +138,10 @@ class Writer:
         written = write(0, result.places)
         return _chain(_with_result(written, replaced(written[-1], result.places)))
 
+    def is_given(self, value: Value, at: Index = ()) -> Chain:
+        """That a number which is not computed is what it is: T = 1.5."""
+        return Chain((self.symbols[value.address], self.number(value, at)), ("=",))
+
     def number(self, of: Value, index: Index, guard: int = 0) -> Number:
         """An entry as it is printed, with at most `guard` digits more."""
         return entries.number(self.pencil, of, index, guard)
@@ -349,7 +353,8 @@ def _elided(terms: Sequence[Number]) -> list[Expression]:
 def _with_result(written: Sequence[Expression], result: Number) -> list[Expression]:
     """The sides with the result, and before it what the last of them comes to, if that is short.
 
-    Each side stands once; where the last number comes twice, as the result is printed.
+    Each side stands once. Where a number comes twice, it is written as the result is printed; but
+    one that is put in keeps its digits.
     """
     exact, complete = value(written[-1])
     before: list[Expression] = []
@@ -360,7 +365,8 @@ def _with_result(written: Sequence[Expression], result: Number) -> list[Expressi
     kept: list[Expression] = []
     for side in [*written, *before, result]:
         if kept and isinstance(side, Number) and isinstance(kept[-1], Number):
-            if side.value == kept[-1].value:
+            put_in = kept[-1].entry and kept[-1].places != side.places
+            if side.value == kept[-1].value and not put_in:
                 kept[-1] = side
                 continue
         elif kept and kept[-1] == side:

@@ -6,10 +6,10 @@ from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Given, Pinned, Select
-from tracer.decoder.roles import DOT
+from tracer.decoder.roles import DOT, DRAW, TEMPERATURE
 from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
-from tracer.lesson.document import Block, Figure, Formula, Paragraph, Section, Vector, Working
+from tracer.lesson.document import Block, Figure, Formula, Line, Paragraph, Section, Vector, Working
 from tracer.lesson.expression import Expression
 from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
@@ -17,6 +17,10 @@ from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
+
+
+SHOWN_ALONE = (TEMPERATURE, DRAW)
+"""Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 
 class Teacher:
@@ -79,6 +83,8 @@ class Teacher:
             return [self.pinned(value)]
         if value.role is DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
+        if isinstance(operation, Given) and value.role in SHOWN_ALONE:
+            return [Working((Line(None, self.writer.is_given(value)),))]
         if isinstance(operation, Chosen | Given):
             return []
         written: list[Block] = []

@@ -33,7 +33,7 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.entries import labels, name
-from tracer.lesson.expression import Chain, Entry, Number, numbers
+from tracer.lesson.expression import Entry, Number, numbers
 from tracer.lesson.lines import Worked
 from tracer.lesson.steps.attention import HIDDEN
 from tracer.lesson.teacher import Teacher
@@ -109,8 +109,7 @@ class _Origins:
         """How an entry was computed; of a given one, what it is."""
         label = ", ".join(labels(entry)) or None
         if not _is_worked(record, entry):
-            symbol = self.teacher.told.symbols[entry.value.address]
-            return Line(label, Chain((symbol, self.number(entry)), ("=",)))
+            return Line(label, self.teacher.writer.is_given(*entry))
         if label is None:
             return Line(None, self.teacher.writer.named(record, entry.at))
         return Line(label, self.teacher.writer.chain(record, entry.at))
