@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tests import continuity, readable_digits
+from tests.helpers import continuity, readable_digits
 from tests.helpers.command import printed, run
 from tests.helpers.continuity import misplaced, operands, two_forms, violations
 from tests.helpers.random_scenarios import scenarios, to_yaml

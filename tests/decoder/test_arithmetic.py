@@ -1,49 +1,79 @@
-"""Each operation on arrays small enough to be worked by hand."""
+"""Each operation on arrays small enough to be worked by hand, in each arithmetic."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal, Overflow
-from typing import Any
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow
+from decimal import localcontext as decimal_context
+from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.helpers.traces import array
+from tests.helpers.random_scenarios import Scenario, scenarios
+from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.traces import array, traced_or_rejected
+from tracer.decoder.arithmetic import (
+    DECIMALS,
+    FLOATS,
+    PRECISION,
+    SHAPES,
+    Arithmetic,
+    Array,
+    exactly,
+)
+from tracer.decoder.forward import trace
+from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import (
     Add,
+    Append,
     ArgMax,
-    Array,
     Axis,
     Concat,
     Copy,
     Cos,
+    Cumulate,
     Divide,
     DivTerm,
     Dot,
     Exp,
     Interleave,
+    Mask,
     MatMul,
     Mean,
+    MeanOf,
     Normalize,
     Outer,
+    Pick,
+    Recorded,
     Relu,
+    Reused,
+    Select,
     Share,
     Sin,
     Square,
     SquareRoot,
     Subtract,
+    Surprise,
     Total,
-    decimals,
-    numbered,
 )
+from tracer.decoder.sampling import Sampling
+from tracer.scenario.loading import parse
+
+BOTH = pytest.mark.parametrize("arithmetic", [DECIMALS, FLOATS], ids=["decimals", "floats"])
 
 
-def unrounded(numbers: Array) -> Array:
-    return numbers
+def result(arithmetic: Arithmetic, operation: Any, *inputs: Any, part: Any = exactly) -> Array:
+    """What an operation gives for numbers of that arithmetic."""
+    with arithmetic.context():
+        arrays = [arithmetic.array(numbers) for numbers in inputs]
+        return arithmetic.result(operation, arrays, (), part)
 
 
 def one_decimal(numbers: Array) -> Array:
@@ -52,10 +82,12 @@ def one_decimal(numbers: Array) -> Array:
     return np.asarray(rounded)
 
 
+# --- by hand -------------------------------------------------------------------------------------
+
 CASES: list[tuple[Any, list[Array], Array]] = [
     (Outer(), [array("1", "2"), array("3", "0.5")], array(["3", "0.5"], ["6", "1"])),
     (Add(), [array(["1", "-2.5"]), array(["0.5", "2.5"])], array(["1.5", "0"])),
-    (Add(), [array(["1", "2"]), array(["0", "-Infinity"])], array(["1", "-Infinity"])),
+    (Mask(), [array(["1", "2"]), array(["0", "-Infinity"])], array(["1", "-Infinity"])),
     (
         Subtract(),
         [array(["1", "2"], ["3", "4"]), array("1.5", "-1")],
@@ -93,6 +125,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     (Relu(), [array(["-1.5", "0", "3", "-0.0"])], array(["0", "0", "3", "0"])),
     (Total(), [array(["1", "2.5"], ["-1", "1"])], array("3.5", "0")),
     (Mean(), [array(["1", "2", "6"], ["-1", "1", "0.5"])], array("3", "0.16666666666666667")),
+    (MeanOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(3))),
     (
         Normalize(),
         [array(["1", "-1"], ["2", "0"]), array("4", "5")],
@@ -114,11 +147,24 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array(["3", "0"]),
     ),
     (
+        Surprise((1, None, 0), ("b", "—", "a")),  # -ln 0.25, none, -ln 1
+        [array(["0.75", "0.25"], ["0.5", "0.5"], ["1", "0"])],
+        array("1.3862943611198906", "0", "0"),
+    ),
+    (Cumulate(), [array(["0.5", "0.25", "0.125"])], array(["0.5", "0.75", "0.875"])),
+    (
         Concat(),
         [array(["1"], ["2"]), array(["3", "4"], ["5", "6"])],
         array(["1", "3", "4"], ["2", "5", "6"]),
     ),
+    (
+        Append(),
+        [array(["1", "2"], ["3", "4"]), array(["5", "6"])],
+        array(["1", "2"], ["3", "4"], ["5", "6"]),
+    ),
     (Copy(), [array(["1", "2"])], array(["1", "2"])),
+    (Reused(), [array(["1", "2"])], array(["1", "2"])),
+    (Select((2, 0)), [array(["1", "2", "3"], ["4", "5", "6"])], array(["6", "4"])),
     (DivTerm(2), [], array("1")),
     (DivTerm(4), [], array("1", "0.01")),
     (DivTerm(3), [], array("1", "0.00215443469003188372")),  # 1 / 10000^(2/3) = 1 / 464.1588…
@@ -132,25 +178,257 @@ CASES: list[tuple[Any, list[Array], Array]] = [
 ]
 
 
+@BOTH
 @pytest.mark.parametrize(
     ("operation", "inputs", "expected"), CASES, ids=[type(case[0]).__name__ for case in CASES]
 )
-def test_result(operation: Any, inputs: list[Array], expected: Array) -> None:
-    found = operation.result(*inputs, part=unrounded)
+def test_result(
+    arithmetic: Arithmetic, operation: Any, inputs: list[Array], expected: Array
+) -> None:
+    found = result(arithmetic, operation, *inputs)
     assert found.shape == expected.shape
     for number, wanted in zip(found.flat, expected.flat, strict=True):
+        assert isinstance(number, Decimal if arithmetic is DECIMALS else float)
         assert number == wanted or math.isclose(number, wanted, rel_tol=1e-15)
 
 
-def test_arg_max_takes_the_first_of_the_largest() -> None:
+CHOSEN = [
+    # The largest of each row; where two are alike, that with the larger logit, then the first.
+    (ArgMax(("x", "y", "z")), [["1", "3", "2"]], [["9", "0", "9"]], "y"),
+    (ArgMax(("x", "y", "z")), [["2", "1", "2"]], [["3", "9", "4"]], "z"),
+    (ArgMax(("x", "y", "z")), [["2", "1", "2"]], [["3", "9", "3"]], "x"),
+    (ArgMax(("x", "y", "z")), [["0", "0", "0"]], [["-3", "-1", "-2"]], "y"),
+    # The first whose running sum lies above the draw; the last, where none does.
+    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0", "x"),
+    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.4999", "x"),
+    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.5", "y"),
+    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.9999", "z"),
+    (Pick(("x", "y", "z")), [["0.5", "0.75", "0.9"]], "0.95", "z"),
+    (Pick(("x",)), [["0.9"]], "0.95", "x"),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(("operation", "numbers", "other", "word"), CHOSEN)
+def test_choices(
+    arithmetic: Arithmetic, operation: Any, numbers: Any, other: Any, word: str
+) -> None:
+    by = array(*other) if isinstance(other, list) else np.array(Decimal(other))
+    assert list(result(arithmetic, operation, array(*numbers), by)) == [word]
+
+
+def test_each_row_has_its_own_largest() -> None:
     rows = array(["1", "3", "2"], ["2", "1", "2"], ["-1", "-1", "-0.5"])
-    assert list(ArgMax(("x", "y", "z")).result(rows, part=unrounded)) == ["y", "x", "z"]
+    words = ArgMax(("x", "y", "z"))
+    assert list(result(DECIMALS, words, rows, rows)) == ["y", "x", "z"]
 
 
-@pytest.mark.parametrize("power", ["99999999", "-99999999"])
-def test_exp_beyond_all_bounds_is_no_number(power: str) -> None:
-    with pytest.raises(Overflow):
-        Exp().result(array([power]), part=unrounded)
+def test_each_operation_is_tried() -> None:
+    assert {type(case[0]) for case in (*CASES, *CHOSEN)} == set(get_args(Recorded))
+
+
+# --- random numbers, against plain formulas ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Maths:
+    """The functions of one kind of number."""
+
+    number: Callable[[str], Any]
+    exp: Callable[[Any], Any]
+    sqrt: Callable[[Any], Any]
+    ln: Callable[[Any], Any]
+    power: Callable[[int, int, int], Any]
+
+    def sin(self, x: Any) -> Any:
+        return self.number(repr(math.sin(float(x))))
+
+    def cos(self, x: Any) -> Any:
+        return self.number(repr(math.cos(float(x))))
+
+
+PLAIN = {
+    DECIMALS: Maths(
+        Decimal,
+        Decimal.exp,
+        Decimal.sqrt,
+        Decimal.ln,
+        lambda base, over, under: (Decimal(base).ln() * over / under).exp(),
+    ),
+    FLOATS: Maths(
+        float,
+        math.exp,
+        math.sqrt,
+        math.log,
+        lambda base, over, under: math.exp(math.log(base) * over / under),
+    ),
+}
+
+TOLERANCE = {DECIMALS: Decimal("1e-38"), FLOATS: 1e-13}
+"""Of numbers of this size: what is lost in a few roundings to 50 digits, or to a float's 16."""
+
+
+SUMS = (MatMul, Dot, Add, Mask, Subtract, Total, Mean, MeanOf, Cumulate, Normalize)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Random operands of small shapes, which are drawn once."""
+
+    rng: random.Random
+    n: int
+    m: int
+    k: int
+
+    def number(self, least: int = -900, most: int = 900) -> Decimal:
+        return Decimal(self.rng.randint(least, most)).scaleb(-2)
+
+    def row(self, size: int, least: int = -900, most: int = 900) -> list[Decimal]:
+        return [self.number(least, most) for _ in range(size)]
+
+    def matrix(
+        self, rows: int, columns: int, least: int = -900, most: int = 900
+    ) -> list[list[Decimal]]:
+        return [self.row(columns, least, most) for _ in range(rows)]
+
+
+def elementwise(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda maths, a, *others: [
+        [f(maths, *each) for each in zip(*rows, strict=True)]
+        for rows in zip(a, *others, strict=True)
+    ]
+
+
+def by_row(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda maths, a, b: [[f(x, each) for x in row] for row, each in zip(a, b, strict=True)]
+
+
+def product(x: Any, w: Any, bias: Any) -> Any:
+    inner, columns = range(len(w)), range(len(w[0]))
+    return [[sum(row[i] * w[i][j] for i in inner) + bias[j] for j in columns] for row in x]
+
+
+Trial = tuple[Any, list[Any], Callable[..., Any]]
+
+
+def trials(d: Drawn) -> list[Trial]:
+    """For each operation: operands, and the formula on lists of plain numbers."""
+    n, m, k = d.n, d.m, d.k
+    half = (m + 1) // 2
+    columns = tuple(d.rng.sample(range(m), d.rng.randint(1, m)))
+    rows = tuple(sorted(d.rng.sample(range(n), d.rng.randint(1, n))))
+    rights = tuple(d.rng.choice([None, *range(m)]) for _ in range(n))
+    labels = tuple(map(str, range(m)))
+    epsilon = d.number(1)
+
+    def heads(maths: Maths, a: Any, b: Any) -> Any:
+        return [[*left, *right] for left, right in zip(a, b, strict=True)]
+
+    def waves(maths: Maths, a: Any, b: Any) -> Any:
+        pairs = (zip(left, right, strict=True) for left, right in zip(a, b, strict=True))
+        return [[x for pair in row for x in pair][:m] for row in pairs]
+
+    def normed(maths: Maths, a: Any, s: Any, g: Any, b: Any) -> Any:
+        return [
+            [x / sigma * gain + shift for x, gain, shift in zip(row, g, b, strict=True)]
+            for row, sigma in zip(a, s, strict=True)
+        ]
+
+    def surprises(maths: Maths, p: Any) -> Any:
+        return [
+            maths.number("0") if j is None else -maths.ln(row[j])
+            for row, j in zip(p, rights, strict=True)
+        ]
+
+    wide, positive = d.matrix(n, m), d.matrix(n, m, 1, 100)
+    return [
+        (MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
+        (MatMul(), [wide, d.matrix(m, k), d.row(k)], lambda _, x, w, b: product(x, w, b)),
+        (
+            Dot(),
+            [wide, d.matrix(k, m)],
+            lambda _, q, keys: [
+                [sum(a * b for a, b in zip(row, key, strict=True)) for key in keys] for row in q
+            ],
+        ),
+        (Add(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
+        (Mask(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
+        (Subtract(), [wide, d.row(n)], by_row(lambda a, b: a - b)),
+        (Outer(), [d.row(n), d.row(k)], lambda _, a, b: [[x * y for y in b] for x in a]),
+        (
+            Divide(),
+            [wide, d.number(1)],
+            lambda _, a, b: [[x / b for x in row] for row in a],
+        ),
+        (Share(), [positive, d.row(n, 1)], by_row(lambda a, b: a / b)),
+        (Exp(), [wide], elementwise(lambda maths, a: maths.exp(a))),
+        (Square(), [wide], elementwise(lambda _, a: a * a)),
+        (SquareRoot(), [positive], elementwise(lambda maths, a: maths.sqrt(a))),
+        (
+            SquareRoot(epsilon),
+            [positive],
+            elementwise(lambda maths, a: maths.sqrt(a + maths.number(str(epsilon)))),
+        ),
+        (Relu(), [wide], elementwise(lambda _, a: max(a, 0 * a))),
+        (Total(), [wide], lambda _, a: [sum(row) for row in a]),
+        (Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
+        (MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),
+        (
+            Normalize(gain=True, shift=True),
+            [wide, d.row(n, 1), d.row(m), d.row(m)],
+            normed,
+        ),
+        (Sin(), [wide], elementwise(lambda maths, a: maths.sin(a))),
+        (Cos(), [wide], elementwise(lambda maths, a: maths.cos(a))),
+        (
+            DivTerm(m),
+            [],
+            lambda maths: [maths.power(10000, -2 * pair, m) for pair in range(half)],
+        ),
+        (Surprise(rights, labels), [positive], surprises),
+        (Cumulate(), [wide], lambda _, a: [list(itertools.accumulate(row)) for row in a]),
+        (Copy(), [wide], lambda _, a: a),
+        (Reused(), [wide], lambda _, a: a),
+        (Append(), [wide, d.matrix(k, m)], lambda _, a, b: a + b),
+        (Concat(), [wide, d.matrix(n, k)], heads),
+        (Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
+        (Select(columns), [wide], lambda _, a: [[a[-1][j] for j in columns]]),
+    ]
+
+
+def plain(maths: Maths, data: Any) -> Any:
+    """Numbers as they are typed, as those of one kind."""
+    return [plain(maths, x) for x in data] if isinstance(data, list) else maths.number(str(data))
+
+
+def flat(data: Any) -> list[Any]:
+    return [x for part in data for x in flat(part)] if isinstance(data, list) else [data]
+
+
+@BOTH
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
+def test_random_numbers_give_what_plain_formulas_give(
+    arithmetic: Arithmetic, seed: int, n: int, m: int, k: int
+) -> None:
+    maths = PLAIN[arithmetic]
+    for operation, operands, formula in trials(Drawn(random.Random(seed), n, m, k)):
+        arrays = [np.array(x, dtype=object) for x in operands]
+        found = result(arithmetic, operation, *arrays).tolist()
+        with decimal_context(prec=PRECISION + 10):
+            expected = formula(maths, *(plain(maths, x) for x in operands))
+            # Sines have a float's digits in either arithmetic.
+            within = 1e-15 if isinstance(operation, Sin | Cos) else TOLERANCE[arithmetic]
+            for ours, theirs in zip(flat(found), flat(expected), strict=True):
+                number = type(ours)
+                # What is lost of a sum depends on its terms.
+                size = number(500) if isinstance(operation, SUMS) else abs(theirs)
+                assert abs(ours - theirs) <= number(within) * size, (operation, ours, theirs)
+
+
+def test_each_operation_on_numbers_has_a_formula() -> None:
+    tried = {type(each[0]) for each in trials(Drawn(random.Random(0), 2, 2, 2))}
+    assert tried == set(get_args(Recorded)) - {ArgMax, Pick}
 
 
 # --- the numbers on the way, rounded as a pencil does --------------------------------------------
@@ -178,7 +456,7 @@ ROUNDED: list[tuple[Any, list[Array], str]] = [
 def test_parts_are_rounded_and_the_result_is_not(
     operation: Any, inputs: list[Array], expected: str
 ) -> None:
-    assert operation.result(*inputs, part=one_decimal).item() == Decimal(expected)
+    assert result(DECIMALS, operation, *inputs, part=one_decimal).item() == Decimal(expected)
 
 
 @st.composite
@@ -191,7 +469,7 @@ def factors(draw: st.DrawFn) -> tuple[Array, Array]:
 
 
 @settings(max_examples=30, deadline=None)
-@given(factors(), st.sampled_from([unrounded, one_decimal]))
+@given(factors(), st.sampled_from([exactly, one_decimal]))
 def test_products_of_matrices_are_sums_of_products(
     matrices: tuple[Array, Array], part: Callable[[Array], Array]
 ) -> None:
@@ -201,50 +479,120 @@ def test_products_of_matrices_are_sums_of_products(
         return part(np.array(x * y, object)).item()
 
     expected = [[sum(map(product, row, other)) for other in b] for row in a]
-    assert Dot().result(a, b, part=part).tolist() == expected
-    assert MatMul().result(a, b.T, part=part).tolist() == expected
+    assert result(DECIMALS, Dot(), a, b, part=part).tolist() == expected
+    assert result(DECIMALS, MatMul(), a, b.T, part=part).tolist() == expected
 
 
-# --- axes ----------------------------------------------------------------------------------------
+# --- what has no result, and what is only noise --------------------------------------------------
 
-TOKEN, KEY = Axis("token", ("i", "like")), Axis("key", ("i", "like"))
-FEATURE, QUERY = Axis("feature", ("spicy", "cheap", "cozy")), Axis("query", ("q₁", "q₂"))
-
-AXES: list[tuple[Any, list[Any], Any]] = [
-    (Add(), [(TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (Subtract(), [(TOKEN, FEATURE), (TOKEN,)], (TOKEN, FEATURE)),
-    (MatMul(), [(TOKEN, FEATURE), (FEATURE, QUERY)], (TOKEN, QUERY)),
-    (MatMul(), [(TOKEN, FEATURE), (FEATURE, QUERY), (QUERY,)], (TOKEN, QUERY)),
-    (Dot(), [(TOKEN, QUERY), (TOKEN, QUERY)], (TOKEN, KEY)),
-    (Total(), [(TOKEN, KEY)], (TOKEN,)),
-    (Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
-    (ArgMax(("x",)), [(TOKEN, QUERY)], (TOKEN,)),
-    (
-        Concat(),
-        [(TOKEN, FEATURE), (TOKEN, QUERY)],
-        (TOKEN, Axis("concat", ("spicy", "cheap", "cozy", "q₁", "q₂"))),
-    ),
-    (DivTerm(3), [], (Axis("pair", ("ω₀", "ω₁")),)),
-    (Outer(), [(TOKEN,), (QUERY,)], (TOKEN, QUERY)),
-    (Sin(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (Cos(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (Interleave(FEATURE.labels), [(TOKEN, QUERY)] * 2, (TOKEN, FEATURE)),
-]
+TOO_LARGE = {DECIMALS: "99999999", FLOATS: "710"}
+"""e to that power is beyond all bounds; e to minus twice that would be 0."""
 
 
+@BOTH
+def test_a_power_beyond_all_bounds_is_no_number(arithmetic: Arithmetic) -> None:
+    most = TOO_LARGE[arithmetic]
+    with pytest.raises(Overflow):
+        result(arithmetic, Exp(), array(["0", most]))
+    with pytest.raises(Underflow):
+        result(arithmetic, Exp(), array(["0", "-Infinity"], [f"-{2 * int(most)}", "0"]))
+    # A masked score is no small number: its power is 0.
+    assert result(arithmetic, Exp(), array(["-Infinity", "-1"]))[0, 0] == 0
+
+
+@BOTH
 @pytest.mark.parametrize(
-    ("operation", "inputs", "expected"), AXES, ids=[type(case[0]).__name__ for case in AXES]
+    ("operation", "inputs"),
+    [
+        (Divide(), [array(["1"]), np.array(Decimal(0))]),
+        (Divide(), [array(["0"]), np.array(Decimal(0))]),
+        (Share(), [array(["1", "-1"]), array("0")]),  # no row of zeros, but a sum of 0
+        (Normalize(), [array(["0", "0"]), array("0")]),
+        (Normalize(), [array(["1", "0"]), array("0")]),
+        (SquareRoot(), [array("-0.25")]),
+        (Surprise((0,), ("a",)), [array(["0", "1"])]),
+        (Surprise((0,), ("a",)), [array(["-0.5", "1.5"])]),
+    ],
 )
-def test_axes(operation: Any, inputs: list[Any], expected: Any) -> None:
-    assert operation.axes(*inputs) == expected
+def test_what_has_no_result_is_an_error_of_arithmetic(
+    arithmetic: Arithmetic, operation: Any, inputs: list[Array]
+) -> None:
+    expected = (DivisionByZero, InvalidOperation, Overflow, FloatingPointError)
+    with pytest.raises(expected) as caught:
+        result(arithmetic, operation, *inputs)
+    assert isinstance(caught.value, ArithmeticError)
 
 
-def test_numbered() -> None:
-    assert numbered("h", 1, 3) == ("h₁", "h₂", "h₃")
-    assert numbered("d", 9, 3) == ("d₉", "d₁₀", "d₁₁")
-    assert numbered("d", 0, 0) == ()
+def test_products_beyond_the_bounds_of_floats_are_an_error() -> None:
+    with pytest.raises(FloatingPointError, match="overflow"):
+        result(FLOATS, MatMul(), array(["1e200", "1"]), array(["1e200"], ["1"]))
+
+
+THIRD = "0." + "3" * PRECISION
+"""1 / 3, to the last digit that Decimals have here."""
+
+
+def test_what_is_left_of_a_sum_that_should_be_0_is_0() -> None:
+    last = "1e-50"
+    assert result(DECIMALS, Add(), array([f"{THIRD[:-1]}4"]), array([f"-{THIRD}"])).item() == 0
+    assert result(DECIMALS, Total(), array(["1", "-1", last])).item() == 0
+    assert result(DECIMALS, Subtract(), array([f"{THIRD[:-1]}4"]), array(THIRD)).item() == 0
+    assert result(DECIMALS, Dot(), array(["1", "1"]), array([f"{THIRD[:-1]}4", f"-{THIRD}"])) == 0
+    assert result(DECIMALS, MatMul(), array(["1"]), array([THIRD]), array(f"-{THIRD[:-1]}4")) == 0
+    assert result(FLOATS, Add(), np.array([[0.1 + 0.2]]), np.array([[-0.3]])).item() == 0
+    assert result(FLOATS, Subtract(), np.array([[0.1 + 0.2]]), np.array([0.3])).item() == 0
+
+
+def test_what_is_small_but_no_noise_stays() -> None:
+    small = "1.0000000000000000000000000000001"
+    assert result(DECIMALS, Add(), array([small]), array(["-1"])).item() == Decimal("1e-31")
+    assert result(DECIMALS, Add(), array(["1e-60"]), array(["0"])).item() == Decimal("1e-60")
+    found = result(FLOATS, Add(), np.array([[1 + 1e-12]]), np.array([[-1.0]])).item()
+    assert found == pytest.approx(1e-12, rel=1e-3)
+
+
+# --- how numbers are stored ----------------------------------------------------------------------
 
 
 def test_floats_become_the_shortest_decimals_that_they_stand_for() -> None:
-    found = decimals(np.array([[0.1, -2.5], [1e-7, 1 / 3]]))
+    found = DECIMALS.array(np.array([[0.1, -2.5], [1e-7, 1 / 3]]))
     assert found.tolist() == array(["0.1", "-2.5"], ["1e-7", "0.3333333333333333"]).tolist()
+    assert [str(x) for x in found.flat] == ["0.1", "-2.5", "1E-7", "0.3333333333333333"]
+    assert DECIMALS.array(3).item() == Decimal(3)
+
+
+def test_typed_numbers_keep_their_digits_or_are_the_nearest_floats() -> None:
+    typed = ((Decimal("0.50"), Decimal("0.1")), (Decimal("-0.30"), Decimal(7)))
+    assert [str(x) for x in DECIMALS.array(typed).flat] == ["0.50", "0.1", "-0.30", "7"]
+    found = FLOATS.array(typed)
+    assert found.dtype == np.float64
+    assert found.tolist() == [[0.5, 0.1], [-0.3, 7.0]]
+    assert FLOATS.array(np.array([1, 2], np.float32)).dtype == np.float64
+
+
+# --- shapes alone --------------------------------------------------------------------------------
+
+
+def test_shapes_take_no_memory() -> None:
+    many = Axis("feature", ("x",) * 200_000)
+    found = SHAPES.result(MatMul(), [], (many, many), exactly)  # 320 GB of floats
+    assert (found.shape, found.strides) == ((200_000, 200_000), (0, 0))
+    typed = SHAPES.array(((Decimal("0.50"), Decimal(1)),))
+    assert (typed.shape, typed.strides) == ((1, 2), (0, 0))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenarios(speaks=True), st.sampled_from([None, 1, 2]))
+def test_shapes_are_those_of_decimals(spec: Scenario, top_k: int | None) -> None:
+    traced_or_rejected(spec)
+    scenario = parse(to_yaml(spec), "f.yaml")
+    learns = any(target is not None for target in targets_of(scenario))
+    sampling = Sampling(Decimal("0.5"), Decimal("1.5"), top_k)
+
+    def shapes(arithmetic: Arithmetic) -> dict[str, tuple[int, ...]]:
+        ran = trace(
+            *("f", scenario), unmasked=True, loss=learns, sampling=sampling, arithmetic=arithmetic
+        )
+        return {address: value.numbers.shape for address, value in ran.values.items()}
+
+    assert shapes(SHAPES) == shapes(DECIMALS)

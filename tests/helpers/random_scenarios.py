@@ -275,7 +275,7 @@ class _Maker:
         }
         scores = {"*.scores": self.draw(st.integers(1, 4))} if self.flag() else {}
         exp = {"*.exp": {"significant": self.draw(st.integers(2, 5))}} if self.flag() else {}
-        digits = scores | exp
+        digits: Scenario = {**scores, **exp}
         if all_digits:
             for pattern in self.draw(st.lists(st.sampled_from(PATTERNS), max_size=3, unique=True)):
                 digits[pattern] = self.choose(1, 2, 3, 4, {"significant": 3}, {"significant": 4})

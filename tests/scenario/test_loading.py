@@ -104,6 +104,11 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ("rounding: {decimals: 13}", "12: rounding.decimals: expected at most 12, got '13'"),
         ("rounding: {decimals: -1}", "12: rounding.decimals: expected at least 0, got '-1'"),
         ("rounding: {decimals: 2.5}", "12: rounding.decimals: expected a whole number, got '2.5'"),
+        ("rounding: {working: 13}", "12: rounding.working: expected at most 12, got '13'"),
+        ("rounding: {working: -1}", "12: rounding.working: expected at least 0, got '-1'"),
+        ("rounding: {working: 2.5}", "12: rounding.working: expected a whole number, got '2.5'"),
+        ("arithmetic: float32", "1: arithmetic: expected decimal or float64, got 'float32'"),
+        ("arithmetic: float64", "1: arithmetic: float64 goes with `rounding: {carry: never}` only"),
         ("rounding: {carry: x}", "12: rounding.carry: expected line, step or never, got 'x'"),
         (
             "rounding: {trailing_zeros: x}",

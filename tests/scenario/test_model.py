@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from tests.helpers.small_scenario import END, SMALL, problems, scenario
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import Digits, Rounding, Zeros
 from tracer.scenario.model import Norm, Sinusoidal
+from tracer.scenario.rounding import Digits, Rounding, Zeros
 
 
 def plain(number: Decimal) -> str:
@@ -108,8 +108,9 @@ def test_labels_and_vocabulary_are_texts_too() -> None:
 def test_defaults() -> None:
     found = scenario()
     assert found.rounding == Rounding(
-        decimals=3, carry=Carry.STEP, trailing_zeros=Zeros.KEEP, digits={}
+        decimals=3, carry=Carry.STEP, working=2, trailing_zeros=Zeros.KEEP, digits={}
     )
+    assert found.arithmetic == "decimal"
     assert (found.token_ids, found.features, found.positions) == (None, None, None)
     assert (found.vocabulary, found.unembedding) == (None, None)
     (layer,) = found.layers
@@ -197,6 +198,20 @@ def test_embeddings_by_position_and_by_token() -> None:
     assert by_token.embedding == (row(3, 4), row(1, 2), row(3, 4))
     by_position = scenario(("\n  a: [1, 2]\n  b: [3, 4]\n", " [[5, 6], [7, 8]]\n"))
     assert by_position.embedding == (row(5, 6), row(7, 8))
+
+
+@pytest.mark.parametrize("carry", ["line", "step"])
+def test_floats_are_not_rounded_on_the_way(carry: str) -> None:
+    never = scenario((END, f"{END}rounding: {{carry: never}}\narithmetic: float64\n"))
+    assert never.arithmetic == "float64"
+    rounded = (END, f"{END}arithmetic: float64\nrounding: {{carry: {carry}}}\n")
+    told = "arithmetic: float64 goes with `rounding: {carry: never}` only"
+    assert problems(rounded) == [f"f.yaml:15:1: {told}"]
+
+
+def test_a_wrong_rounding_is_one_problem_with_floats_too() -> None:
+    (told,) = problems((END, f"{END}arithmetic: float64\nrounding: {{carry: x}}\n"))
+    assert told.startswith("f.yaml:16:12: rounding.carry: expected line, step or never")
 
 
 @pytest.mark.parametrize(

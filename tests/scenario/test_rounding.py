@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tracer.scenario.rounding import Digits, Rounding, Zeros, round_half_away, trimmed
+from tracer.scenario.carry import Carry
+from tracer.scenario.rounding import (
+    Digits,
+    Rounding,
+    Zeros,
+    round_half_away,
+    trimmed,
+    visible_places,
+)
 
 THREE, NONE = Digits(decimals=3), Digits(decimals=0)
 
@@ -94,7 +102,7 @@ def test_places(digits: Digits, number: str, places: int) -> None:
     ),
 )
 def test_what_is_not_zero_is_not_printed_as_zero(number: Decimal, digits: Digits) -> None:
-    printed = Rounding().printed(number, digits.places(number))
+    printed = round_half_away(number, digits.places(number))
     assert printed and printed.is_signed() == number.is_signed()
     # The last digit shown is right to half of its worth, and worth at most a twentieth of it all.
     unit = Fraction(10) ** -digits.places(number)
@@ -109,67 +117,46 @@ def test_digits_are_decimals_or_significant_ones(wrong: dict[str, int]) -> None:
         Digits(**wrong)
 
 
-SCORES = "layer1.attention.head1.scores"
+def test_what_is_not_said_of_rounding() -> None:
+    found = Rounding()
+    assert (found.decimals, found.carry, found.working) == (3, Carry.STEP, 2)
+    assert (found.trailing_zeros, found.digits) == (Zeros.KEEP, {})
+
+
+def test_digits_of_an_address_are_decimals_or_significant_ones() -> None:
+    found = Rounding.model_validate({"digits": {"*.exp": {"significant": 3}, "*.scores": 2}})
+    assert found.digits == {"*.exp": Digits(significant=3), "*.scores": Digits(decimals=2)}
+
+
+@pytest.mark.parametrize("name", ["decimals", "working"])
+@pytest.mark.parametrize("wrong", [-1, 13, 2.5, "2.0", " 2", "two"])
+def test_decimals_are_counted_from_0_to_12(name: str, wrong: object) -> None:
+    with pytest.raises(ValidationError):
+        Rounding.model_validate({name: wrong})
+    assert [getattr(Rounding.model_validate({name: n}), name) for n in (0, "12")] == [0, 12]
 
 
 @pytest.mark.parametrize(
-    ("patterns", "expected"),
+    ("number", "decimals", "places"),
     [
-        ({}, THREE),
-        ({"*.scores": 2}, Digits(decimals=2)),
-        ({"*.scores": {"significant": 4}}, Digits(significant=4)),
-        ({SCORES: 5}, Digits(decimals=5)),
-        ({"*.exp": 2, "scores": 1, "*.SCORES": 1, "layer2.*": 1}, THREE),
-        ({"*.head?.*": 0}, NONE),
-        ({"*.scores": 2, "*": 1}, Digits(decimals=1)),  # the last one wins
-        ({"*": 1, "*.scores": 2}, Digits(decimals=2)),
+        ("0", 3, 3),
+        ("1.5", 3, 3),
+        ("0.001", 3, 3),
+        ("0.0009", 3, 3),  # 0.001
+        ("0.0005", 3, 3),  # 0.001
+        ("0.00049", 3, 5),  # 0.00049, where 0.000 would stand
+        ("-0.0000123", 3, 6),
+        ("0.4", 0, 2),
+        # From five decimals on a power of ten is written: 5.1×10⁻⁶, and not 1×10⁻⁵.
+        ("0.0000051", 5, 7),
+        ("0.0000099", 5, 7),
+        ("0.00001", 5, 5),
+        ("0.0000499", 4, 6),
+        ("0.00005", 4, 4),
     ],
 )
-def test_digits_for(patterns: dict[str, int | dict[str, int]], expected: Digits) -> None:
-    rounding = Rounding.model_validate({"digits": patterns})
-    assert rounding.digits_for(SCORES) == expected
-
-
-@pytest.mark.parametrize(
-    ("digits", "within"),
-    [
-        (None, THREE),
-        (2, THREE),  # 3.12 + 3.64 may well be rounded to 6.8; the products are not
-        (3, THREE),
-        (5, Digits(decimals=5)),
-        ({"significant": 2}, THREE),
-    ],
-)
-def test_digits_within(digits: int | dict[str, int] | None, within: Digits) -> None:
-    patterns = {} if digits is None else {"*.scores": digits}
-    rounding = Rounding.model_validate({"digits": patterns})
-    assert rounding.digits_within(SCORES) == within
-
-
-def test_no_decimals_are_digits_too() -> None:
-    rounding = Rounding.model_validate({"decimals": 0, "digits": {SCORES: {"significant": 2}}})
-    assert rounding.digits_within(SCORES) == rounding.digits_for("input") == NONE
-    assert Rounding().decimals == 3
-
-
-@pytest.mark.parametrize(
-    ("number", "places", "kept", "trim"),
-    [
-        ("1.08", 3, "1.080", "1.08"),
-        ("5", 3, "5.000", "5"),
-        ("1.0796", 3, "1.080", "1.08"),
-        ("-0.5", 2, "-0.50", "-0.5"),
-        ("0", 3, "0", "0"),
-        ("-0.0001", 3, "0", "0"),
-        ("120", 0, "120", "120"),
-        ("1200000000000000", -12, "1.200E+15", "1.2E+15"),
-    ],
-)
-def test_printed(number: str, places: int, kept: str, trim: str) -> None:
-    keep = Rounding().printed(Decimal(number), places)
-    assert str(keep) == kept
-    trimming = Rounding(trailing_zeros=Zeros.TRIM)
-    assert str(trimming.printed(Decimal(number), places)) == trim
+def test_visible_places(number: str, decimals: int, places: int) -> None:
+    assert visible_places(Decimal(number), decimals) == places
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tracer.errors import TracerError
-from tracer.scenario.loading import bundled, load
-from tracer.scenario.loading import parse
+from tracer.scenario.loading import bundled, load, parse
 
 # Every width is another one: 3 tokens, d = 2, heads of d_k = 3 and 1, d_v = 4 and 1, d_ff = 6.
 VALID = """\

@@ -84,5 +84,5 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value:
     n, first = len(tokens), len(tokens) - len(queries.labels)
     fills = np.array([token == scenario.padding for token in tokens])
     hidden = ~np.tri(n, dtype=bool) | fills
-    rows = np.where(hidden[first:], HIDDEN, SEEN).tolist()
+    rows = [[HIDDEN if each else SEEN for each in row] for row in hidden[first:].tolist()]
     return tape.given(MASK, rows, (queries, Axis("key", tokens)))

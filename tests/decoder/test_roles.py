@@ -1,0 +1,179 @@
+"""Roles and places: addresses, what the tape refuses, and that each role is used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+
+from tests.helpers.traces import bundled, traced
+from tracer.decoder import roles
+from tracer.decoder.arithmetic import DECIMALS
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.operations import Axis, Copy, Given, Pinned
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import ROLES, Place, Role
+from tracer.decoder.sampling import Sampling
+from tracer.decoder.tape import Tape
+from tracer.scenario.loading import load, parse
+from tracer.scenario.rounding import Rounding
+
+NAMES = {role: name for name, role in vars(roles).items() if isinstance(role, Role)}
+
+
+def tape() -> Tape:
+    return Tape(DECIMALS, Pencil(Rounding()))
+
+
+# --- addresses -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "role", "address"),
+    [
+        (Place(), roles.INPUT, "input"),
+        (Place(), roles.DIV_TERM, "position.div_term"),
+        (Place(), roles.W_U, "unembedding.W_U"),
+        (Place(), roles.WORD_EXP, "probabilities.exp"),
+        (Place(layer=1, sub_layer="attention"), roles.W_O, "layer1.attention.W_O"),
+        (
+            Place(layer=2, sub_layer="attention", head=1),
+            roles.QUERY,
+            "layer2.attention.head1.query",
+        ),
+        (
+            Place(layer=3, sub_layer="cross_attention", head=12),
+            roles.UNMASKED_EXP_SUM,
+            "layer3.cross_attention.head12.unmasked.exp_sum",
+        ),
+        (Place(layer=12, sub_layer="ffn"), roles.NORM, "layer12.ffn.norm"),
+        (Place(layer=12, sub_layer="ffn"), roles.MEAN, "layer12.ffn.norm.mean"),
+        (Place(layer=4), roles.OUTPUT, "layer4.output"),
+    ],
+)
+def test_an_address_is_a_role_at_a_place(place: Place, role: Role, address: str) -> None:
+    assert place.address(role) == address
+
+
+def test_the_tape_knows_its_place() -> None:
+    used = tape()
+    with used.at(layer=1, sub_layer="attention"):
+        with used.at(head=2):
+            assert used.address(roles.QUERY) == "layer1.attention.head2.query"
+        assert used.address(roles.CONCAT) == "layer1.attention.concat"
+        with pytest.raises(ZeroDivisionError), used.at(head=3):
+            raise ZeroDivisionError
+        assert used.address(roles.CONCAT) == "layer1.attention.concat"
+    assert used.address(roles.OUTPUT) == "output"
+
+
+def test_a_role_is_its_own_whatever_it_is_called() -> None:
+    assert roles.HEAD_OUTPUT.name == roles.OUTPUT.name
+    assert roles.HEAD_OUTPUT != roles.OUTPUT
+    assert Role("query") != roles.QUERY
+
+
+# --- declared, and used --------------------------------------------------------------------------
+
+
+def test_a_role_that_is_not_declared_is_refused_by_its_address() -> None:
+    stray = Role("stray")
+    axes = (Axis("token", ("a",)),)
+    used = tape()
+    with used.computing(), used.at(layer=2, sub_layer="ffn"):
+        x = used.given(roles.W_1, [Decimal(1)], axes)
+        with pytest.raises(KeyError, match=r"layer2\.ffn\.stray"):
+            used.given(stray, [Decimal(1)], axes)
+        with pytest.raises(KeyError, match=r"layer2\.ffn\.stray"):
+            used.record(stray, Copy(), x)
+        with pytest.raises(KeyError, match=r"layer2\.ffn\.query"):
+            used.record(Role("query"), Copy(), x)
+    assert [record.output.address for record in used.records] == ["layer2.ffn.W_1"]
+
+
+def test_all_that_is_declared_is_known() -> None:
+    assert set(ROLES) == set(NAMES)
+    assert len(set(ROLES)) == len(ROLES)
+
+
+EVERYTHING = """
+title: All that a decoder may have
+tokens: [a, b]
+token_ids: [7, 8]
+embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+positions: {sinusoidal: {}}
+encoder: {tokens: [x], vectors: [[1, 2, 3]]}
+layers:
+  - attention:
+      heads:
+        - {W_Q: [[1], [2]], W_K: [[1], [0]], W_V: [[1], [1]], b_Q: [1], b_K: [2], b_V: [3]}
+      W_O: [[1, 1]]
+      b_O: [0.5, 0.25]
+      norm: {epsilon: 0.5, gain: [1, 2], shift: [0, 1]}
+    cross_attention:
+      heads: [{W_Q: [[1], [1]], W_K: [[1], [0], [1]], W_V: [[1, 0], [0, 1], [1, 1]]}]
+    ffn: {W_1: [[1, 2], [0, 1]], b_1: [1, 1], W_2: [[1, 0], [0, 1]], b_2: [0, 1]}
+vocabulary: [a, b, c]
+unembedding: {W_U: [[1, 0, 2], [0, 1, 1]], b_U: [0, 0, 1]}
+"""
+SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
+
+
+def passes() -> Iterator[Trace]:
+    """Bundled scenarios and a small one, with all that can be asked for."""
+    for name in ("alex", "science", "pizza", "comics"):
+        yield bundled(name)
+    pizza = load("pizza").scenario
+    yield trace("pizza", pizza, unmasked=True, loss=True, sampling=SAMPLING)
+    scenario = parse(EVERYTHING, "f.yaml")
+    whole = trace("f", scenario, unmasked=True, loss=True, sampling=SAMPLING)
+    yield whole
+    more = scenario.reading(("a", "b", "a"))
+    second = trace("f", more, cache=whole)
+    yield second
+    yield trace("f", scenario.reading(("a", "b", "a", "b")), cache=second)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> list[Trace]:
+    return list(passes())
+
+
+def test_every_declared_role_is_recorded(recorded: list[Trace]) -> None:
+    used = {record.output.role for ran in recorded for record in ran.records}
+    assert [NAMES[role] for role in ROLES if role not in used] == []
+
+
+def test_an_address_is_recorded_once(recorded: list[Trace]) -> None:
+    for ran in recorded:
+        counts = Counter(record.output.address for record in ran.records)
+        assert [address for address, times in counts.items() if times > 1] == []
+
+
+def test_parameters_and_words_are_what_they_are_declared(recorded: list[Trace]) -> None:
+    for ran in recorded:
+        for record in ran.records:
+            value = record.output
+            texts = {isinstance(entry, str) for entry in value.numbers.flat}
+            assert texts == {value.role.words}, value.address
+            # A parameter has no prefix but its place's, and is given.
+            assert not value.address.startswith("weights.")
+            if value.role.parameter:
+                assert isinstance(record.operation, Given | Pinned), value.address
+                assert record.inputs == (), value.address
+
+
+def test_parameters_are_those_that_a_scenario_types() -> None:
+    ran = traced(EVERYTHING)
+    found = {address for address, value in ran.values.items() if value.role.parameter}
+    head = "layer1.attention.head1"
+    assert found == {
+        *(f"{head}.{kind}_{letter}" for kind in "Wb" for letter in "QKV"),
+        *("layer1.attention.W_O", "layer1.attention.b_O"),
+        *("layer1.attention.norm.gain", "layer1.attention.norm.shift"),
+        *(f"layer1.cross_attention.head1.W_{letter}" for letter in "QKV"),
+        *(f"layer1.ffn.{name}" for name in ("W_1", "b_1", "W_2", "b_2")),
+        *("unembedding.W_U", "unembedding.b_U"),
+    }

@@ -1,0 +1,183 @@
+"""Where each number of a trace comes from, told a second time: by operation, entry by entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import (
+    Add,
+    Append,
+    ArgMax,
+    Concat,
+    Copy,
+    Cos,
+    Cumulate,
+    Divide,
+    DivTerm,
+    Dot,
+    Exp,
+    Given,
+    Interleave,
+    Mask,
+    MatMul,
+    Mean,
+    MeanOf,
+    Moved,
+    Normalize,
+    Outer,
+    Pick,
+    Pinned,
+    Relu,
+    Reused,
+    Select,
+    Share,
+    Sin,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    Total,
+)
+from tracer.decoder.tape import Record, Value
+from tracer.lesson.expression import Entry, Index
+
+SHOWN, MOST = 12, 16
+"""Of a sum of more than sixteen terms twelve are written out."""
+
+
+def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
+    """What stands in an entry's line before any sign, in order; None for the formula's own."""
+    x = record.inputs
+    match record.operation:
+        case MatMul():
+            return [*_products(record, index), *(Entry(bias, index[1:]) for bias in x[2:])]
+        case Dot():
+            return [*_products(record, index)]
+        case Divide() if isinstance(of.producers[x[0]].operation, Dot):
+            scale = of.producers[x[1]]
+            root = scale.inputs[0] if isinstance(scale.operation, SquareRoot) else x[1]
+            return [*_products(of.producers[x[0]], index), Entry(root, ())]
+        case Divide():
+            return [Entry(x[0], index), Entry(x[1], ())]
+        case Share() | Subtract():
+            return [Entry(x[0], index), Entry(x[1], index[:1])]
+        case Add() | Mask():
+            return [Entry(x[0], index), Entry(x[1], index)]
+        case Outer():
+            return [Entry(x[0], index[:1]), Entry(x[1], index[1:])]
+        case SquareRoot(epsilon):
+            return [Entry(x[0], index), *([None] if epsilon else [])]
+        case Exp() | Sin() | Cos():
+            return [Entry(x[0], index)]
+        case Square():
+            return [Entry(x[0], index), None]
+        case Relu():
+            return [None, Entry(x[0], index)]
+        case Total():
+            return _row(x[0], index[0])
+        case Mean():
+            return [*_row(x[0], index[0]), None]
+        case MeanOf(counted):
+            return [*(Entry(x[0], (i,)) for i in counted), None]
+        case Normalize():
+            parameters = (Entry(parameter, index[1:]) for parameter in x[2:])
+            return [Entry(x[0], index), Entry(x[1], index[:1]), *parameters]
+        case Surprise(columns, _):
+            column = columns[index[0]]
+            return [] if column is None else [Entry(x[0], (index[0], column))]
+        case Cumulate():
+            row, column = index
+            before = Entry(record.output, (row, column - 1)) if column else None
+            return [before, Entry(x[0], index)]
+        case DivTerm():
+            return [None, None, None]
+        case ArgMax(words) | Pick(words):
+            column = words.index(str(record.output.numbers[index]))
+            return [Entry(x[0], (index[0], column))]
+        case Given() | Pinned():
+            return []
+    raise AssertionError(record.operation)
+
+
+def has_line(record: Record, index: Index) -> bool:
+    """Whether there is anything to write out for an entry of what is computed."""
+    match record.operation:
+        case Share():
+            return bool(record.inputs[1].numbers[index[0]])  # else the whole row is hidden
+        case Surprise(columns, _):
+            return columns[index[0]] is not None
+        case Given() | Pinned() | ArgMax() | Pick() | Mask():
+            return False
+        case operation:
+            return not isinstance(operation, Moved)
+
+
+def origin(of: Trace, entry: Entry) -> Entry:
+    """The entry, or the one that it is under other names."""
+    record = of.producers[entry.value]
+    while isinstance(record.operation, Moved):
+        moved = _moved(record)[entry.at]
+        if isinstance(record.operation, Mask) and not entry.value.numbers[entry.at].is_finite():
+            break
+        entry = moved
+        record = of.producers[entry.value]
+    return entry
+
+
+def levels(of: Trace, entry: Entry) -> list[set[Entry]]:
+    """The entry; what was put in for it; what was put in for that …; each once, the nearest."""
+    found = [{origin(of, entry)}]
+    seen = {*found[0]}
+    while found[-1]:
+        behind = set[Entry]()
+        for value, at in found[-1]:
+            record = of.producers[value]
+            if isinstance(record.operation, Share | Surprise) and not has_line(record, at):
+                continue
+            behind |= {origin(of, e) for e in put_in(of, record, at) if e is not None}
+        found.append(behind - seen)
+        seen |= behind
+    return found[:-1]
+
+
+def _products(record: Record, index: Index) -> list[Entry]:
+    """The factors of a matrix product; the second matrix of a dot product stands on its side."""
+    a, b = record.inputs[:2]
+    i, j = index
+    terms = a.numbers.shape[1]
+    shown = range(SHOWN if terms > MOST else terms)
+    sideways = isinstance(record.operation, Dot)
+    pairs = ((Entry(a, (i, k)), Entry(b, (j, k) if sideways else (k, j))) for k in shown)
+    return [factor for pair in pairs for factor in pair]
+
+
+def _row(of: Value, i: int) -> list[Entry | None]:
+    columns = of.numbers.shape[1]
+    return [Entry(of, (i, k)) for k in range(SHOWN if columns > MOST else columns)]
+
+
+def _moved(record: Record) -> NDArray[Any]:
+    """The operation done on entries instead of their numbers."""
+    x = []
+    for value in record.inputs:
+        entries = np.empty(value.numbers.shape, object)
+        for index in np.ndindex(entries.shape):
+            entries[index] = Entry(value, index)
+        x.append(entries)
+    match record.operation:
+        case Copy() | Reused() | Mask():
+            return x[0]
+        case Append():
+            return np.concatenate(x, axis=0)
+        case Concat():
+            return np.concatenate(x, axis=1)
+        case Interleave():
+            width = record.output.numbers.shape[1]
+            return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]
+        case Select(columns):
+            return np.asarray(x[0][-1:, list(columns)])
+    raise AssertionError(record.operation)
