@@ -1,0 +1,151 @@
+"""Measures what the program takes beside programs that do as little as they can.
+
+`python -m tests.benchmarks` runs all benchmarks, `python -m tests.benchmarks start wide` some.
+Exit code 1 if any takes longer than its bound.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmarks.generated import write_wide_scenario
+from tests.benchmarks.processes import ONE_COMMAND, TWO_COMMANDS, cpu_times, printed, program
+
+ROUNDS, FEW_ROUNDS = 21, 7
+
+START, VERSION, GROWTH, TAPE = 1.35, 1.15, 1.3, 1.10
+
+WIDE = 3.75
+"""A sixth of what version 0.1.0 took at first: 22.4 to 23.6 times the anchor in five runs, 22.5 in
+the middle (and 12.6 times its own `run alex`)."""
+
+LINE = 10.0
+"""Milliseconds."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured, in which unit, and what it may be; None where it cannot run yet."""
+
+    what: str
+    figure: float | None
+    bound: float
+    unit: str = "×"
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether it is over its bound."""
+        return self.figure is not None and self.figure > self.bound
+
+    def row(self) -> str:
+        """A line of the table."""
+        if self.figure is None:
+            return f"{self.what:<62}{'-':>9}{self.bound:>7.2f} {self.unit:<3} not written yet"
+        verdict = "too slow" if self.too_slow else "ok"
+        return f"{self.what:<62}{self.figure:>9.3f}{self.bound:>7.2f} {self.unit:<3} {verdict}"
+
+
+def start() -> Iterator[Measured]:
+    """A small scenario, beside a program that imports as much and prints a line."""
+    taken = cpu_times({"run": program("run", "alex"), "anchor": ONE_COMMAND}, ROUNDS)
+    yield Measured("run alex / a program with one command", taken["run"] / taken["anchor"], START)
+
+
+def version() -> Iterator[Measured]:
+    """The least that the program can do."""
+    taken = cpu_times({"version": program("--version"), "anchor": TWO_COMMANDS}, ROUNDS)
+    ratio = taken["version"] / taken["anchor"]
+    yield Measured("--version / a program with two commands", ratio, VERSION)
+
+
+def wide() -> Iterator[Measured]:
+    """8 tokens of 64 features, 49,000 weights to read and long sums to write out."""
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = write_wide_scenario(Path(folder), tokens=8)
+        commands = {"run": program("run", str(scenario)), "anchor": ONE_COMMAND}
+        taken = cpu_times(commands, FEW_ROUNDS)
+    ratio = taken["run"] / taken["anchor"]
+    yield Measured("run of 8 tokens × 64 features / a program with one command", ratio, WIDE)
+
+
+def growth() -> Iterator[Measured]:
+    """Time per printed number, beyond what a small scenario takes, for more and more tokens."""
+    sizes = (2, 4, 8)
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {
+            str(tokens): program("run", str(write_wide_scenario(Path(folder), tokens)))
+            for tokens in sizes
+        }
+        taken = cpu_times({"small": program("run", "alex"), **commands}, FEW_ROUNDS)
+        numbers = {
+            n: len(re.findall(r"[0-9]+(?:\.[0-9]+)?", printed(commands[n]))) for n in commands
+        }
+    each = [(taken[n] - taken["small"]) / numbers[n] for n in commands]
+    what = f"time per printed number, {sizes[-1]} tokens / {sizes[0]} tokens"
+    yield Measured(what, max(each[1:]) / each[0], GROWTH)
+
+
+def tape() -> Iterator[Measured]:
+    """What it costs to keep a tape at the size of a real model."""
+    from tests.benchmarks import plain_gpt2
+
+    model = plain_gpt2.random_model()
+    for number, rounds in ((9, 31), (128, 13)):
+        tokens = plain_gpt2.random_tokens(number)
+        what = f"float64 tape of GPT-2 small's size / plain NumPy, {number} tokens"
+        try:
+            plain_gpt2.taped(model, tokens)
+        except NotImplementedError:
+            yield Measured(what, None, TAPE)
+            continue
+        plain_times, taped_times = [], []
+        for _ in range(rounds):
+            plain_times.append(_cpu_of(lambda: plain_gpt2.plain(model, tokens)))  # noqa: B023
+            taped_times.append(_cpu_of(lambda: plain_gpt2.taped(model, tokens)))  # noqa: B023
+        yield Measured(what, min(taped_times) / min(plain_times), TAPE)
+    what = "one line of 768 products, written"
+    try:
+        write = plain_gpt2.line_writer(model)
+    except NotImplementedError:
+        yield Measured(what, None, LINE, "ms")
+        return
+    yield Measured(what, 1000 * min(_cpu_of(write) for _ in range(ROUNDS)), LINE, "ms")
+
+
+def _cpu_of(compute: Callable[[], object]) -> float:
+    """The CPU time of a call in this process, in seconds."""
+    before = time.process_time()
+    compute()
+    return time.process_time() - before
+
+
+BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape)}
+
+
+def main(names: list[str]) -> int:
+    """Run the benchmarks of these names, or all."""
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        sys.stderr.write(f"no benchmark {', '.join(unknown)}, there are {', '.join(BENCHMARKS)}\n")
+        return 2
+    # Before NumPy is imported: threads that wait for work would count as work.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    sys.stdout.write(f"{'':<62}{'measured':>9}{'bound':>7}\n")
+    slow = False
+    for name in names or BENCHMARKS:
+        for measured in BENCHMARKS[name]():
+            sys.stdout.write(f"{measured.row()}\n")
+            sys.stdout.flush()
+            slow |= measured.too_slow
+    return int(slow)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
