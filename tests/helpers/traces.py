@@ -103,7 +103,7 @@ def chain_text(chain: Chain) -> str:
 
 def array(*rows: Any) -> NDArray[Any]:
     """Decimals from text: a list for each row, or a text for each entry."""
-    return np.frompyfunc(Decimal, 1, 1)(np.array(rows, object))  # type: ignore[no-any-return]
+    return np.asarray(np.frompyfunc(Decimal, 1, 1)(np.array(rows, object)))
 
 
 def is_short(number: Any, digits: Digits) -> bool:
