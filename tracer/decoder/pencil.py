@@ -29,6 +29,10 @@ GUARD_OF_LARGEST = 3
 """The largest exponential of a row has so many significant digits more than there are decimals."""
 
 
+LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
+"""In full precision, exponentials from 10⁷ on are printed as 1.456×10⁹."""
+
+
 class Pencil:
     """The rounding of a scenario, at work."""
 
@@ -79,6 +83,18 @@ class Pencil:
         """Numbers that were computed before: rounded only where the author sets their digits."""
         digits = None if self.carry is Carry.NEVER else self.chosen(address)
         return self._rounded(numbers, digits.places) if digits else None
+
+    def places(self, role: Role, address: str, number: Decimal) -> int:
+        """The decimals with which a number in full precision is printed."""
+        chosen = self.chosen(address)
+        places = (chosen or self._usual).places(number)
+        if chosen or role.keeps is not Keeps.SHARED:
+            return places
+        # Of a large exponential nobody reads all digits; and its exponent would need as many.
+        exponent = number.adjusted()
+        if exponent >= LARGE_POWER:
+            return SCIENTIFIC_DECIMALS - exponent
+        return min(places, max(0, self.rounding.decimals + GUARD_OF_LARGEST - 1 - exponent))
 
     def part(self, address: str) -> Part:
         """How the numbers are rounded that a line shows on the way to the value at `address`."""

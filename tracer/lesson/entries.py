@@ -21,7 +21,7 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
     if value.form is Form.AS_THEY_ARE or not exact.is_finite():
         return Number(exact or exact.copy_abs(), Entry(value, index))
-    places = pencil.digits(value.address).places(exact)
+    places = pencil.places(value.role, value.address, exact)
     if guard:
         # No digits beyond those that the number has.
         places = max(places, min(places + guard, Number(trimmed(exact)).places))

@@ -131,9 +131,10 @@ class Writer:
         for more in range(1 if fixed else MOST_GUARD_DIGITS):
             result = self.number(record.output, index, more)
             for guard in range(more, MOST_GUARD_DIGITS):
-                sides = _with_result(write(guard, result.places), result)
-                if _true(sides):
-                    return _chain(sides)
+                for only in _OPERANDS_APART if write.is_quotient and guard else _ALL_OPERANDS:
+                    sides = _with_result(write(guard, result.places, only), result)
+                    if _true(sides):
+                        return _chain(sides)
         # What is left is noise that no digits resolve: the line says what it comes to.
         written = write(0, result.places)
         return _chain(_with_result(written, replaced(written[-1], result.places)))
@@ -161,6 +162,11 @@ def _indices(record: Record, row: int | None) -> list[Index]:
     return rows if len(shape) < 2 else [(*i, j) for i in rows for j in range(shape[1])]
 
 
+_ALL_OPERANDS: tuple[tuple[int, ...], ...] = ((),)
+_OPERANDS_APART: tuple[tuple[int, ...], ...] = ((0,), (1,), ())
+"""Which operands of a quotient get guard digits, in the order in which it is tried."""
+
+
 @dataclass(frozen=True)
 class _Sides:
     """The sides of one entry's line, all but the result, with any number of guard digits."""
@@ -170,13 +176,17 @@ class _Sides:
     record: Record
     index: Index
 
-    def __call__(self, guard: int, places: int) -> list[Expression]:
-        """`places` are those of the result: totals on the way need only some more."""
+    def __call__(self, guard: int, places: int, only: tuple[int, ...] = ()) -> list[Expression]:
+        """`places` are those of the result: totals on the way need only some more.
+
+        The guard digits are for the operands at `only` these positions, or for all.
+        """
         index, inputs = self.index, self.record.inputs
         limit = places + guard + EXACT_DIGITS_MORE
 
         def operand(position: int, *at: int) -> Number:
-            return self.writer.number(inputs[position], at, guard)
+            guarded = not only or position in only
+            return self.writer.number(inputs[position], at, guard if guarded else 0)
 
         match self.operation:
             case MatMul() | Dot():
@@ -235,6 +245,12 @@ class _Sides:
             case _:
                 assert_never(self.operation)
 
+    @property
+    def is_quotient(self) -> bool:
+        """Whether more digits of one of two operands may do."""
+        divides = isinstance(self.operation, Divide) and not self._divides_dot_products()
+        return divides or isinstance(self.operation, Share)
+
     def _sums(self, record: Record, index: Index, guard: int) -> Iterable[Expression]:
         """a×b + c×d + bias, then the products, for MatMul and Dot."""
         x, w, *biases = record.inputs
@@ -286,24 +302,26 @@ class _Sides:
         dot, scale = self.record.inputs
         producers, number = self.writer.producers, self.writer.number
         products, parts = self._sums(producers[dot], self.index, guard)
-        squared = producers[scale].inputs
-        # What was pinned is no root of d_k.
-        worked = isinstance(producers[scale].operation, SquareRoot)
-        root: Expression = Root(number(squared[0], ())) if worked else number(scale, ())
-        if self.writer.pencil.carry is Carry.LINE:
-            # The printed root and the printed sum are the ones used.
-            return [
-                Quotient(products, root),
-                Quotient(parts, number(scale, ())),
-                Quotient(number(dot, self.index), number(scale, ())),
-            ]
+        root = self._root(producers[scale])
         exact_root, comes_out = value(root)
-        under = Number(trimmed(exact_root)) if comes_out and worked else root
+        under: Expression = Number(trimmed(exact_root)) if comes_out else root
+        if scale.form is Form.AS_THEY_ARE:
+            under = number(scale, ())  # the printed root is the one used
+        totals = [_total(parts, limit)]
+        if dot.form is Form.AS_THEY_ARE:
+            totals.append(number(dot, self.index))  # and so is the printed sum
         return [
             Quotient(products, root),
             Quotient(parts, under),
-            Quotient(_total(parts, limit), under),
+            *(Quotient(total, under) for total in totals),
         ]
+
+    def _root(self, scale: Record) -> Expression:
+        """√d_k as it is written; what was pinned in its place is no root."""
+        operand = scale.inputs[0]
+        if isinstance(scale.operation, SquareRoot):
+            return Root(self.writer.number(operand, ()))
+        return self.writer.number(scale.output, ())
 
     def _normalized(self, guard: int) -> list[Expression]:
         """d / σ × γ + β."""
@@ -376,9 +394,13 @@ def _with_result(written: Sequence[Expression], result: Number) -> list[Expressi
 
 
 def _true(sides: Sequence[Expression]) -> bool:
-    """Whether each number that stands alone is what stands before it, correctly rounded."""
-    pairs = pairwise(sides)
-    return all(holds(left, right) for left, right in pairs if isinstance(right, Number))
+    """Whether each number that takes the place of a side, or of a dividend, is it rounded."""
+    for pair in pairwise(sides):
+        match pair:
+            case (left, Number() as right) | (Quotient(left, _), Quotient(Number() as right, _)):
+                if not holds(left, right):
+                    return False
+    return True
 
 
 def _chain(sides: Sequence[Expression]) -> Chain:

@@ -30,7 +30,7 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
-from tracer.scenario.rounding import SCIENTIFIC_FROM
+from tracer.scenario.rounding import PLAIN_ZEROS
 
 
 class Binding(IntEnum):
@@ -44,10 +44,10 @@ class Binding(IntEnum):
 
 def is_scientific(value: Decimal) -> bool:
     """Whether a number is written with a power of ten: 2.1×10⁻⁵, 1.069×10¹³."""
-    if not value or -4 <= value.adjusted() < SCIENTIFIC_FROM:
+    if not value or -PLAIN_ZEROS <= value.adjusted() <= 0:
         return False
     exponent = value.as_tuple().exponent
-    return value.adjusted() < -4 or (isinstance(exponent, int) and exponent > 0)
+    return value.adjusted() < 0 or (isinstance(exponent, int) and exponent > 0)
 
 
 class Notation(ABC):

@@ -111,8 +111,16 @@ def round_half_away(number: Decimal, places: int) -> Decimal:
 
 
 def trimmed(number: Decimal) -> Decimal:
-    """Without zeros at the end of its decimals: 1.080 → 1.08, 5.000 → 5, 120 → 120."""
+    """Without zeros at the end of its decimals: 1.080 → 1.08, 5.000 → 5, 120 → 120.
+
+    What was rounded to a power of ten stays one: 1.50×10⁹ → 1.5×10⁹.
+    """
     least = number.normalize(CONTEXT)
-    exponent = least.as_tuple().exponent
-    plain = isinstance(exponent, int) and exponent > 0 and least.adjusted() < SCIENTIFIC_FROM
-    return least.quantize(Decimal(1)) if plain else least
+    whole = _exponent(number) <= 0 < _exponent(least) and least.adjusted() < SCIENTIFIC_FROM
+    return least.quantize(Decimal(1)) if whole else least
+
+
+def _exponent(number: Decimal) -> int:
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return exponent
