@@ -6,7 +6,7 @@ import random
 from decimal import Decimal
 from pathlib import Path
 
-from tests.scenario_yaml import Scenario, to_yaml
+from tests.helpers.scenario_yaml import Scenario, to_yaml
 
 SEED = 20170612
 WORDS = ("the", "cat", "sat", "on", "a", "warm", "red", "mat")

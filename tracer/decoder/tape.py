@@ -87,7 +87,8 @@ class Record(NamedTuple):
 class Tape:
     """Records a pass, computing with one arithmetic and rounding as the pencil says.
 
-    It records inside `computing()`. What is recorded at a pinned address is taken from there instead of being computed.
+    It records inside `computing()`. What is recorded at a pinned address is taken from there
+    instead of being computed.
     """
 
     arithmetic: Arithmetic

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tracer.lesson.expression import Chain, Expression, Number
+from tracer.node import Node
 
 
-@dataclass(frozen=True)
-class Name:
+@dataclass(eq=False, repr=False)
+class Name(Node):
     """A token or a label, which is data and may hold anything."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Percent:
+@dataclass(eq=False, repr=False)
+class Percent(Node):
     """A number between 0 and 1, to be read as a percentage."""
 
     number: Number
@@ -29,37 +30,37 @@ Inline: TypeAlias = str | Name | Number | Percent | Expression
 Sentence: TypeAlias = tuple[Inline, ...]
 
 
-@dataclass(frozen=True)
-class Line:
+@dataclass(eq=False, repr=False)
+class Line(Node):
     """A worked line: what it is for, where that is not said by its symbol, and its equations."""
 
     label: str | None
     chain: Chain
 
 
-@dataclass(frozen=True)
-class Paragraph:
+@dataclass(eq=False, repr=False)
+class Paragraph(Node):
     """A sentence or more."""
 
     parts: tuple[Inline, ...]
 
 
-@dataclass(frozen=True)
-class Formula:
+@dataclass(eq=False, repr=False)
+class Formula(Node):
     """A chain in symbols."""
 
     chain: Chain
 
 
-@dataclass(frozen=True)
-class Working:
+@dataclass(eq=False, repr=False)
+class Working(Node):
     """Worked lines."""
 
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True)
-class Vector:
+@dataclass(eq=False, repr=False)
+class Vector(Node):
     """One row of a matrix, by itself: what a step gives for the chosen token."""
 
     symbol: Expression
@@ -68,16 +69,16 @@ class Vector:
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Figure:
+@dataclass(eq=False, repr=False)
+class Figure(Node):
     """What a matrix of shares is as a picture: its file's name, without ending, and its title."""
 
     name: str
     title: str
 
 
-@dataclass(frozen=True)
-class Matrix:
+@dataclass(eq=False, repr=False)
+class Matrix(Node):
     """Numbers with labels for rows and columns; `marked` is the chosen token's row."""
 
     symbol: Expression
@@ -88,15 +89,15 @@ class Matrix:
     figure: Figure | None = None
 
 
-@dataclass(frozen=True)
-class Diagram:
+@dataclass(eq=False, repr=False)
+class Diagram(Node):
     """The way through the steps, one below the other."""
 
     steps: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Table:
+@dataclass(eq=False, repr=False)
+class Table(Node):
     """Text in columns."""
 
     header: tuple[str, ...]
@@ -107,8 +108,8 @@ class Table:
 Block: TypeAlias = Paragraph | Formula | Working | Vector | Matrix | Table | Diagram
 
 
-@dataclass(frozen=True)
-class Section:
+@dataclass(eq=False, repr=False)
+class Section(Node):
     """A step as the reader meets it; `number` is its place in the whole run, if it has one."""
 
     number: int | None
@@ -116,8 +117,8 @@ class Section:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True)
-class Document:
+@dataclass(eq=False, repr=False)
+class Document(Node):
     """A text about one scenario; a part of one, to be put into another text, shows no title."""
 
     title: str

@@ -18,6 +18,8 @@ from tracer.scenario.rounding import trimmed
 def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number:
     """An entry as it is printed: as it is, or rounded to its digits and at most `guard` more."""
     entry = value.numbers[index]
+    if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
+        return Number(entry, Entry(value, index))
     exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
     if value.form is Form.AS_THEY_ARE or not exact.is_finite():
         return Number(exact or exact.copy_abs(), Entry(value, index))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from tracer.decoder.tape import Value
+from tracer.node import Node
 from tracer.scenario.rounding import CONTEXT, round_half_away
 
 DOUBTFUL_DIGITS = 10
@@ -29,15 +30,19 @@ class Entry(NamedTuple):
     at: Index
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+@dataclass(eq=False, repr=False)
+class Number(Node):
     """A number with its printed digits; -∞ is one too.
 
     One that is taken from the trace knows its entry there.
     """
 
     value: Decimal
-    entry: Entry | None = field(default=None, compare=False, repr=False)
+    entry: Entry | None = None
+
+    def _parts(self) -> tuple[Decimal]:
+        """Where it was taken from makes no difference."""
+        return (self.value,)
 
     @staticmethod
     def of(number: int) -> Number:
@@ -51,16 +56,16 @@ class Number:
         return -exponent if isinstance(exponent, int) else 0
 
 
-@dataclass(frozen=True)
-class Rest:
+@dataclass(eq=False, repr=False)
+class Rest(Node):
     """The terms of a long sum that are not written out: how many, and what they come to."""
 
     terms: int
     total: Number
 
 
-@dataclass(frozen=True)
-class Symbol:
+@dataclass(eq=False, repr=False)
+class Symbol(Node):
     """A name such as W_Q¹: a base with an index below and one above."""
 
     base: str
@@ -68,90 +73,90 @@ class Symbol:
     above: str = ""
 
 
-@dataclass(frozen=True)
-class Sum:
+@dataclass(eq=False, repr=False)
+class Sum(Node):
     """a + b + …"""
 
     terms: tuple[Expression, ...]
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(eq=False, repr=False)
+class Difference(Node):
     """a - b."""
 
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True)
-class Product:
+@dataclass(eq=False, repr=False)
+class Product(Node):
     """a×b."""
 
     factors: tuple[Expression, ...]
 
 
-@dataclass(frozen=True)
-class Quotient:
+@dataclass(eq=False, repr=False)
+class Quotient(Node):
     """a / b."""
 
     over: Expression
     under: Expression
 
 
-@dataclass(frozen=True)
-class Power:
+@dataclass(eq=False, repr=False)
+class Power(Node):
     """a^b."""
 
     base: Expression
     exponent: Expression
 
 
-@dataclass(frozen=True)
-class Root:
+@dataclass(eq=False, repr=False)
+class Root(Node):
     """√a."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
-class Exponential:
+@dataclass(eq=False, repr=False)
+class Exponential(Node):
     """e^a."""
 
     exponent: Expression
 
 
-@dataclass(frozen=True)
-class Call:
+@dataclass(eq=False, repr=False)
+class Call(Node):
     """A function by its name: sin(a), max(a, b)."""
 
     name: str
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True)
-class Negative:
+@dataclass(eq=False, repr=False)
+class Negative(Node):
     """-a, of what is no plain number."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
-class MatrixProduct:
+@dataclass(eq=False, repr=False)
+class MatrixProduct(Node):
     """A · B, in formulas."""
 
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True)
-class Transposed:
+@dataclass(eq=False, repr=False)
+class Transposed(Node):
     """Aᵀ, in formulas."""
 
     of: Expression
 
 
-@dataclass(frozen=True)
-class Brackets:
+@dataclass(eq=False, repr=False)
+class Brackets(Node):
     """[a b …]: columns side by side, in formulas."""
 
     items: tuple[Expression, ...]
@@ -178,8 +183,8 @@ Expression: TypeAlias = (
 Relation: TypeAlias = Literal["=", "≈"]
 
 
-@dataclass(frozen=True)
-class Chain:
+@dataclass(eq=False, repr=False)
+class Chain(Node):
     """side = side ≈ side …: one relation fewer than sides."""
 
     sides: tuple[Expression, ...]
@@ -278,6 +283,11 @@ def numbers(expression: Expression) -> Iterator[Number]:
             return
         case _:
             assert_never(expression)
+
+
+def product(factors: tuple[Number, Number]) -> Decimal:
+    """What a product comes to."""
+    return CONTEXT.multiply(factors[0].value, factors[1].value)
 
 
 def replaced(expression: Expression, places: int) -> Number:

@@ -54,6 +54,7 @@ from tracer.lesson.expression import (
     Root,
     Sum,
     holds,
+    product,
     relation,
     replaced,
     total_of,
@@ -263,9 +264,10 @@ class _Sides:
 
         terms = x.numbers.shape[1]
         shown = TERMS_SHOWN if terms > MOST_TERMS else terms
-        products: list[Expression] = [Product(factors(k)) for k in range(shown)]
         address = record.output.address
-        parts: list[Expression] = [self._part(product, address, guard) for product in products]
+        pairs = [factors(k) for k in range(shown)]
+        products: list[Expression] = [Product(pair) for pair in pairs]
+        parts: list[Expression] = [self._part(product(pair), address, guard) for pair in pairs]
         last: list[Expression] = [self.writer.number(b, (column,), guard) for b in biases]
         if shown < terms:
             left = x.numbers[row, shown:]
@@ -282,12 +284,11 @@ class _Sides:
             rounded = [pencil.printed(x, pencil.part_places(address, x)) for x in exact]
             return Rest(len(products), Number(total_of(rounded)))
         decimals = [x if isinstance(x, Decimal) else Decimal(repr(float(x))) for x in products]
-        return Rest(len(products), self._part(Number(total_of(decimals)), address, guard))
+        return Rest(len(products), self._part(total_of(decimals), address, guard))
 
-    def _part(self, expression: Expression, address: str, guard: int) -> Number:
+    def _part(self, exact: Decimal, address: str, guard: int) -> Number:
         """The number that takes a part's place on the way to the value at `address`."""
         pencil = self.writer.pencil
-        exact, _ = value(expression)
         places = pencil.part_places(address, exact)
         if guard and pencil.carry is not Carry.LINE:
             places = max(places, min(places + guard, Number(trimmed(exact)).places))
@@ -335,11 +336,11 @@ class _Sides:
         rest = [number(parameter, (column,), guard) for parameter in parameters]
         if operation.gain:
             gain = rest.pop(0)
-            part = self._part(sides[-1], address, guard)
+            part = self._part(value(sides[-1])[0], address, guard)
             sides = [*(Product((side, gain)) for side in sides), Product((part, gain))]
         if operation.shift:
             shift = rest.pop(0)
-            part = self._part(sides[-1], address, guard)
+            part = self._part(value(sides[-1])[0], address, guard)
             sides = [*(Sum((side, shift)) for side in sides), Sum((part, shift))]
         return sides
 

@@ -18,7 +18,6 @@ from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 
-
 SHOWN_ALONE = (TEMPERATURE, DRAW)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 

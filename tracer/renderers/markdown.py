@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import assert_never
 from urllib.parse import quote
 
-from rich.cells import cell_len
-
 from tracer.lesson.document import (
     Block,
     Diagram,
@@ -29,6 +27,7 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.expression import Chain, Number
 from tracer.renderers import latex, svg
+from tracer.renderers.rows import cells
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped
 from tracer.scenario.rounding import trimmed
@@ -156,11 +155,11 @@ def _line(chain: Chain) -> str:
 def _written(lines: Sequence[Line]) -> list[str]:
     """Worked lines, their labels padded to the same width."""
     labels = ["" if line.label is None else f"{name_text(line.label)}: " for line in lines]
-    longest = max(map(cell_len, labels))
+    longest = max(map(cells, labels))
     return [
         row
         for label, line in zip(labels, lines, strict=True)
-        for row in wrapped(_sides(line.chain), label + " " * (longest - cell_len(label)), WIDTH)
+        for row in wrapped(_sides(line.chain), label + " " * (longest - cells(label)), WIDTH)
     ]
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from rich.cells import cell_len
+from tracer.renderers.rows import cells
 
 LEAST_MARGIN, HANGING = 4, 2
 
@@ -19,14 +19,14 @@ def wrapped(sides: Sequence[str], label: str, width: int) -> list[str]:
 
     The lines are aligned behind the label, where that leaves them room.
     """
-    room = width - HANGING - max(LEAST_MARGIN, cell_len(label))
+    room = width - HANGING - max(LEAST_MARGIN, cells(label))
     pieces = [cut(side, room) for side in sides]
-    longest = max(cell_len(piece) for side in pieces for piece in side)
-    margin = max(LEAST_MARGIN, cell_len(label))
+    longest = max(cells(piece) for side in pieces for piece in side)
+    margin = max(LEAST_MARGIN, cells(label))
     if margin + HANGING + longest > width:
         margin = LEAST_MARGIN
     lines: list[str] = []
-    for row in rows(pieces, cell_len(label), margin, width):
+    for row in rows(pieces, cells(label), margin, width):
         written = " ".join(pieces[side][piece] for side, piece in row)
         begins_side = row[0][1] == 0
         start = label if not lines else " " * (margin if begins_side else margin + HANGING)
@@ -39,7 +39,7 @@ def cut(side: str, room: int) -> list[str]:
     return [
         part
         for piece in re.split(r" (?=[-+] )", side)
-        for part in ([piece] if cell_len(piece) <= room else re.split(r" (?=/ )", piece))
+        for part in ([piece] if cells(piece) <= room else re.split(r" (?=/ )", piece))
     ]
 
 
@@ -52,7 +52,7 @@ def rows(pieces: Pieces, start: int, margin: int, width: int) -> list[list[tuple
     lines: list[list[tuple[int, int]]] = [[]]
     used, broken = start, False
     for i, side in enumerate(pieces):
-        whole = sum(map(cell_len, side)) + len(side) - 1
+        whole = sum(map(cells, side)) + len(side) - 1
         if i and (broken or used + 1 + whole > width):
             lines.append([])
             used = margin
@@ -60,11 +60,11 @@ def rows(pieces: Pieces, start: int, margin: int, width: int) -> list[list[tuple
             used += 1
         broken = False
         for j, piece in enumerate(side):
-            if j and used + 1 + cell_len(piece) > width:
+            if j and used + 1 + cells(piece) > width:
                 lines.append([])
                 used, broken = margin + HANGING, True
             elif j:
                 used += 1
             lines[-1].append((i, j))
-            used += cell_len(piece)
+            used += cells(piece)
     return lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -106,8 +107,14 @@ def round_half_away(number: Decimal, places: int) -> Decimal:
     """Round to `places` decimals, ties away from zero, no −0; infinities stay."""
     if not number.is_finite():
         return number
-    rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, CONTEXT)
+    rounded = number.quantize(_unit(places), ROUND_HALF_UP, CONTEXT)
     return rounded or rounded.copy_abs()
+
+
+@cache
+def _unit(places: int) -> Decimal:
+    """0.001 for three decimals."""
+    return Decimal(1).scaleb(-places)
 
 
 def trimmed(number: Decimal) -> Decimal:

@@ -1,0 +1,56 @@
+"""A line of a terminal with its styles, and how many cells words take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.cells import cell_len
+from rich.text import Span, Text
+
+
+def cells(words: str) -> int:
+    """How wide words are: 日 takes two cells."""
+    return len(words) if words.isascii() else cell_len(words)
+
+
+class Row:
+    """Words, and which of them have which style. Without colour it costs no more than its words."""
+
+    __slots__ = ("plain", "spans")
+
+    def __init__(self, plain: str = "", style: str = "") -> None:
+        self.plain = plain
+        self.spans = [(0, len(plain), style)] if style else []
+
+    def stylize(self, style: str, start: int = 0, end: int | None = None) -> Row:
+        """The row, with a style more."""
+        self.spans.append((start, len(self.plain) if end is None else end, style))
+        return self
+
+    def indented(self, by: int) -> Row:
+        """The row further right; an empty one stays empty."""
+        if self.plain:
+            self.plain = " " * by + self.plain
+            self.spans = [(start + by, end + by, style) for start, end, style in self.spans]
+        return self
+
+    def text(self) -> Text:
+        """As Rich prints it: what is too wide is folded by the terminal itself, never cut."""
+        spans = [Span(*span) for span in self.spans]
+        return Text(self.plain, spans=spans, no_wrap=True, overflow="ignore")
+
+
+def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
+    """Rows that are broken already, further right."""
+    return (row.indented(by) for row in rows)
+
+
+def wrapped(text: Text, width: int, *, fold: bool = False) -> Iterator[Row]:
+    """Words over as many rows as they need; with `fold`, a word longer than a row too."""
+    # Rich asks for a console to wrap, and needs one only to justify.
+    for line in text.wrap(None, width, overflow="fold" if fold else None):  # type: ignore[arg-type]
+        row = Row(line.plain.rstrip())
+        row.spans = [(span.start, span.end, str(span.style)) for span in line.spans]
+        if line.style:
+            row.stylize(str(line.style))
+        yield row
