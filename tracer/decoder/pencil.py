@@ -104,8 +104,10 @@ class Pencil:
 
     def part_places(self, address: str, number: Decimal) -> int:
         """The decimals of a number on the way to the value at `address`: never fewer than usual."""
-        places = self.digits(address).places(number)
-        usual = self._usual.places(number)
+        usual, chosen = self._usual.places(number), self.chosen(address)
+        if chosen is None:
+            return usual
+        places = chosen.places(number)
         return usual if number.adjusted() >= SCIENTIFIC_FROM else max(places, usual)
 
     def printed(self, number: Decimal, places: int) -> Decimal:

@@ -30,6 +30,20 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     return Number(pencil.printed(exact, places), Entry(value, index))
 
 
+def rows(pencil: Pencil, value: Value) -> tuple[tuple[Number, ...], ...]:
+    """Every entry of a matrix as it is printed."""
+    lines = value.numbers.tolist()
+    if value.form is not Form.AS_THEY_ARE or value.numbers.dtype != object:
+        columns = range(value.numbers.shape[1])
+        return tuple(
+            tuple([number(pencil, value, (i, j)) for j in columns]) for i in range(len(lines))
+        )
+    return tuple(
+        tuple([Number(x, Entry(value, (i, j))) for j, x in enumerate(line)])
+        for i, line in enumerate(lines)
+    )
+
+
 def find(trace: Trace, asked: str) -> Entry:
     """The entry that `ADDRESS[ROW,COLUMN]` names; rows and columns by label or number.
 

@@ -77,9 +77,7 @@ class Told:
         symbol, shape = self.symbols[value.address], value.numbers.shape
         if len(shape) == 2:
             rows, columns = map(self.labels, value.axes)
-            cells = tuple(
-                tuple(self.number(value, i, j) for j in range(shape[1])) for i in range(shape[0])
-            )
+            cells = entries.rows(self.trace.pencil, value)
             return Matrix(symbol, rows, columns, cells, marked, figure)
         labels = self.labels(value.axes[0])
         numbers = tuple(self.number(value, i) for i in range(len(labels)))

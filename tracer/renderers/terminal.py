@@ -197,8 +197,9 @@ def _padded(cell: str, width: int) -> str:
 
 def _padded_alike(column: Sequence[str]) -> list[str]:
     """Cells on the right of a column as wide as the widest."""
-    widest = max(map(cells, column))
-    return [" " * (widest - cells(cell)) + cell for cell in column]
+    widths = [cells(cell) for cell in column]
+    widest = max(widths)
+    return [" " * (widest - width) + cell for width, cell in zip(widths, column, strict=True)]
 
 
 def _marked(line: Row, marked: bool) -> Row:
