@@ -60,10 +60,13 @@ def test_help_names_the_commands(arguments: list[str]) -> None:
     if arguments:
         assert ran.exit_code == 0
     shown = uncoloured(ran.stdout + ran.stderr)
-    assert re.search(r"\brun\b.*\bstep\b.*\bscenarios\b", shown, re.DOTALL)
+    assert re.search(r"\brun\b.*\bstep\b.*\bwhy\b.*\bscenarios\b", shown, re.DOTALL)
 
 
-@pytest.mark.parametrize("command", ["run", "step", "scenarios"])
+@pytest.mark.parametrize(
+    "command",
+    ["run", "step", "why", "value", "loss", "generate", "tutorial", "weave", "scenarios"],
+)
 def test_each_command_has_a_help(command: str) -> None:
     assert f"decoder-trace {command}" in uncoloured(printed(command, "--help"))
 
@@ -81,6 +84,7 @@ def test_scenarios_are_listed_a_line_each() -> None:
         *("run alex --format pdf", "run alex --decimals 13", "run alex --decimals -1"),
         *("run alex --decimals few", "run alex --carry always", "run alex --layer 0"),
         *("run alex --head -1", "step query --head x"),
+        *("why", "why input[1,1] --depth -1", "why input[1,1] --depth all"),
     ],
 )
 def test_wrong_usage_is_told_in_a_few_lines(arguments: str) -> None:

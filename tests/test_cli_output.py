@@ -48,6 +48,7 @@ GROUPS = {
     ],
     "ffn": ["hidden", "activation", "ffn_output"],
 }
+PARAMETER = re.compile(r"(^|\.)([Wb]_[QKVO12U]|norm\.(gain|shift))$")
 NOT_IN = {
     "alex": {"logits", "probabilities", "prediction"},
     "science": {"norm"},  # nor a residual behind the FFN
@@ -85,18 +86,31 @@ def test_each_head_and_sub_layer_has_its_section(name: str, sections: int) -> No
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_step_is_called_by_its_address_too(scenario: str) -> None:
     values = [v["address"] for v in run_json(scenario)["values"]]
-    computed = [a for a in values if not a.startswith("weights.") and a not in ("mask",)]
     names = {*RESULTS, *GROUPS}
-    for address in (a for a in computed if a not in names):
+    for address in (a for a in values if a not in names and not PARAMETER.search(a)):
         # An address with parts of its own, as that of a norm, shows them with it.
         shown = addresses(address, scenario)
         assert address in shown
         assert all(a == address or a.startswith(f"{address}.") for a in shown)
 
 
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_parameter_shows_the_step_that_uses_it(scenario: str) -> None:
+    values = run_json(scenario)["values"]
+    parameters = [v["address"] for v in values if PARAMETER.search(v["address"])]
+    assert len(parameters) > 4
+    for address in parameters:
+        users = [v["address"] for v in values if address in v["operands"]]
+        assert addresses(address, scenario) == users
+        assert len(users) == 1
+    shown = printed("step", parameters[0], "--scenario", scenario)
+    assert re.search(r"^  W_Q¹? ", shown, re.MULTILINE)  # the matrix itself
+
+
 def test_an_address_may_be_that_of_a_part() -> None:
     everything = [v["address"] for v in run_json("alex")["values"]]
-    second = [a for a in everything if a.startswith("layer1.attention.head2.")]
+    inside = [a for a in everything if a.startswith("layer1.attention.head2.")]
+    second = [a for a in inside if not PARAMETER.search(a)]
     assert len(second) > 8
     assert addresses("layer1.attention.head2", "alex") == second
 
@@ -167,7 +181,7 @@ def test_nothing_in_a_name_acts_on_the_terminal() -> None:
 # --- to a file -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", ["terminal", "json"])
+@pytest.mark.parametrize("format", ["terminal", "markdown", "json"])
 def test_a_file_holds_what_would_have_been_printed(format: str, tmp_path: Path) -> None:
     file = tmp_path / "out.txt"
     assert printed("run", "alex", "--format", format, "--output", str(file)) == ""

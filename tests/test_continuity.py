@@ -79,7 +79,7 @@ def test_random_scenarios(carry: str, width: int, data: st.DataObject) -> None:
     ran = run("run", "-", "--token", str(token), width=width, stdin=to_yaml(scenario))
     if ran.exit_code:
         # A row of equal numbers and an epsilon of 0: there is no LayerNorm.
-        assert re.search("a division by zero|too large a number", ran.stderr)
+        assert re.search("a division by zero|too (large|small) a number", ran.stderr)
         return
     assert_continuous(ran.stdout)
 
@@ -129,7 +129,7 @@ def test_brackets_are_needed(scenario: str, carry: str) -> None:
 def test_random_scenarios_show_no_needless_sign(scenario: dict[str, object]) -> None:
     ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))
     assume(ran.exit_code == 0)
-    assert unread_digits(ran.stdout) == []
+    assert unread_digits(ran.stdout, scenario["rounding"]["decimals"]) == []
     assert needless_brackets(ran.stdout) == []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from tracer.decoder.forward import Trace, trace
+from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
@@ -18,9 +19,6 @@ from tracer.renderers import Format, render
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
-
-_UNMASKED = ".unmasked."
-"""In addresses of what would be seen without the mask, which is worked only if asked for."""
 
 
 def answer(request: Request) -> Document | str:
@@ -34,7 +32,8 @@ def answer(request: Request) -> Document | str:
         case "generate":
             return _generated(request, loaded)
         case "value" | "why":
-            return _entry(request, traced(loaded, unmasked=_UNMASKED in request.entry[0]))
+            unmasked = ".unmasked." in request.entry[0]
+            return _entry(request, traced(loaded, unmasked=unmasked, loss=_is_of_loss(request)))
         case _:
             assert_never(request.command)
 
@@ -83,7 +82,7 @@ def scenario_for(request: Request) -> Loaded:
                 Problem(f"no sequence {request.sequence}, the batch has {len(batch)}")
             )
         scenario = scenario.reading(batch[request.sequence - 1])
-    if request.command == "loss" and (request.example or scenario.training):
+    if _is_of_loss(request) and (request.example or scenario.training):
         number, examples = request.example or 1, scenario.training
         if number > len(examples):
             raise TracerError(Problem(f"no example {number}, there are {len(examples)}"))
@@ -114,6 +113,12 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
         raise TracerError(Problem(message))
     hint = closest(token, tokens)
     raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
+
+
+def _is_of_loss(request: Request) -> bool:
+    """Whether the loss is asked for, or one of its numbers."""
+    address = request.entry[0] if request.entry else ""
+    return request.command == "loss" or address.partition("[")[0].split(".")[0] == LOSS.name
 
 
 def _forward_pass(request: Request, found: Trace) -> Document | str:
@@ -169,9 +174,12 @@ def _entry(request: Request, found: Trace) -> Document | str:
         from tracer.renderers.quote import quoted
 
         return quoted(found, request.entry)
-    from tracer.lesson.why import why
+    from tracer.lesson.why import records_behind, why
 
-    return why(found, find(found, " ".join(request.entry)), request.depth)
+    entry = find(found, " ".join(request.entry))
+    if request.format is Format.JSON:
+        return _json(found, records_behind(found, entry))
+    return why(found, entry, request.depth)
 
 
 def _way_to_figures(request: Request) -> str | None:

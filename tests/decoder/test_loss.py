@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers.command import printed, run
-from tests.helpers.random_scenarios import CARRY_MODES, Scenario, scenarios, to_yaml
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.reference import losses, reference
 
 TARGETS = {
@@ -22,6 +24,8 @@ TARGETS = {
     "4": ["play", "music", "together"],
 }
 """What should come next: of the translation, and of the examples by their number."""
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -40,15 +44,49 @@ def assert_cross_entropy(values: dict[str, Any], targets: list[str], tolerance: 
         -math.log(row[words.index(target)]) for row, target in zip(rows, targets, strict=True)
     ]
     assert values["loss.target"]["data"] == targets
-    assert values["loss.token"]["data"] == pytest.approx(expected, abs=tolerance)
-    assert values["loss"]["data"] == pytest.approx(sum(expected) / len(expected), abs=tolerance)
+    assert values["loss.token"]["data"] == pytest.approx(expected, rel=tolerance)
+    mean = sum(expected) / len(expected)
+    assert values["loss"]["data"] == pytest.approx(mean, rel=tolerance)
 
 
-@pytest.mark.parametrize("carry", CARRY_MODES)
-def test_the_loss_of_the_translation(carry: str) -> None:
-    # With `line` each loss is rounded to three decimals, and so is their mean.
-    tolerance = 0.001 if carry == "line" else 1e-12
-    assert_cross_entropy(loss("pizza", "--carry", carry), TARGETS["pizza"], tolerance)
+def test_the_loss_of_the_translation() -> None:
+    assert_cross_entropy(loss("pizza", "--carry", "never"), TARGETS["pizza"], 1e-12)
+
+
+def test_the_loss_of_the_translation_in_floats() -> None:
+    text = (SCENARIOS / "pizza.yaml").read_text(encoding="utf-8")
+    text = text.replace("carry: step", "carry: never")
+    values = loss("-", stdin=f"{text}\narithmetic: float64\n")
+    assert_cross_entropy(values, TARGETS["pizza"], 1e-12)
+    exact = loss("pizza", "--carry", "never")
+    assert values["loss"]["data"] == pytest.approx(exact["loss"]["data"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "inside"),
+    [
+        (("--carry", "line"), 3),  # each loss has the usual decimals, and so has their mean
+        (("--carry", "step"), 5),  # each loss stands inside a step: it has two decimals more
+    ],
+)
+def test_each_loss_is_rounded_and_their_mean_is_that_of_the_rounded(
+    options: tuple[str, ...], inside: int
+) -> None:
+    values = loss("pizza", *options)
+    words = values["probabilities"]["axes"][1]["labels"]
+    rows = values["probabilities"]["data"]
+    pairs = zip(rows, TARGETS["pizza"], strict=True)
+    p = [Decimal(repr(row[words.index(target)])) for row, target in pairs]
+    assert all(x == round(x, 3) for x in p)
+    expected = [rounded(-x.ln(), inside) for x in p]
+    assert [Decimal(repr(x)) for x in values["loss.token"]["data"]] == expected
+    assert Decimal(repr(values["loss"]["data"])) == rounded(
+        sum(expected, Decimal(0)) / len(expected), 3
+    )
+
+
+def rounded(number: Decimal, decimals: int) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
 @pytest.mark.parametrize("example", ["1", "2", "3", "4"])
@@ -107,23 +145,19 @@ unembedding: {W_U: [[0.1, 0.7, -0.2, 0.4], [0.3, 0.2, 0.6, 0.1]]}
 """
 
 COUNTED = {
-    # the line of targets: which positions count, and what is said of the others
-    "": ([0], "3 positions do not count in the mean: they have no next token to guess."),
-    "targets: [b, c, <PAD>, <PAD>]": (
-        [0, 1],
-        "2 positions do not count in the mean: they have no next token to guess.",
-    ),
-    "targets: [b, c, a, <PAD>]": (
-        [0, 1],
-        "2 positions do not count in the mean: they have no next token to guess.",
-    ),
-    "targets: [<PAD>, c, a, a]": ([1], "3 positions do not count"),
+    # the line of targets: which positions count
+    "": [0],
+    "targets: [b, c, <PAD>, <PAD>]": [0, 1],
+    "targets: [b, c, a, <PAD>]": [0, 1],
+    "targets: [<PAD>, c, a, a]": [1],
+    "targets: [b, <PAD>, a, a]": [0],
 }
+LEFT_OUT = re.compile(r"([0-9]+) positions do not count in the mean: no word is asked for there\.")
 
 
 @pytest.mark.parametrize("targets", COUNTED)
 def test_what_fills_up_does_not_count(targets: str) -> None:
-    places, said = COUNTED[targets]
+    places = COUNTED[targets]
     text = PADDED + targets + "\n"
     values = loss("-", "--carry", "never", stdin=text)
     tokens = values["loss.token"]["data"]
@@ -131,8 +165,21 @@ def test_what_fills_up_does_not_count(targets: str) -> None:
     mean = sum(tokens) / len(places)
     assert values["loss"]["data"] == pytest.approx(mean, abs=1e-12)
     shown = printed("loss", "-", stdin=text)
-    assert said in " ".join(shown.split())
+    [left_out] = LEFT_OUT.findall(" ".join(shown.split()))
+    assert int(left_out) == 4 - len(places)
     assert [row[3] for row in answers(shown)].count("—") == 4 - len(places)
+
+
+def test_a_next_token_outside_the_vocabulary_does_not_count() -> None:
+    text = PADDED.replace("vocabulary: [a, b, c, <PAD>]", "vocabulary: [a, c, d, <PAD>]")
+    text = text.replace("[a, b, <PAD>, <PAD>]", "[b, a, b, a]")
+    values = loss("-", "--carry", "never", stdin=text)
+    assert values["loss.target"]["data"] == ["a", "—", "a", "—"]
+    tokens = values["loss.token"]["data"]
+    assert [bool(token) for token in tokens] == [True, False, True, False]
+    assert values["loss"]["data"] == pytest.approx((tokens[0] + tokens[2]) / 2, abs=1e-12)
+    [left_out] = LEFT_OUT.findall(" ".join(printed("loss", "-", stdin=text).split()))
+    assert left_out == "2"
 
 
 @few
@@ -147,11 +194,12 @@ def test_random_losses_are_the_references(scenario: Scenario) -> None:
         assert (ran.exit_code, ran.stdout) == (2, "")
         assert "no position has a next token" in ran.stderr
         return
-    values = loss("-", stdin=to_yaml(scenario))
     shown = [0 if number is None else number for number in expected]
-    assert values["loss.token"]["data"] == pytest.approx(shown, rel=1e-12, abs=1e-12)
     mean = sum(counted) / len(counted)
-    assert values["loss"]["data"] == pytest.approx(mean, rel=1e-12, abs=1e-12)
+    for arithmetic, within in (("decimal", 1e-12), ("float64", 1e-9)):
+        values = loss("-", stdin=to_yaml({**scenario, "arithmetic": arithmetic}))
+        assert values["loss.token"]["data"] == pytest.approx(shown, rel=within, abs=within)
+        assert values["loss"]["data"] == pytest.approx(mean, rel=within, abs=within)
 
 
 REFUSED = {

@@ -134,6 +134,35 @@ def test_printed(number: str, places: int, kept: str, trim: str) -> None:
     assert str(trimming.printed(Decimal(number), places)) == trim
 
 
+@pytest.mark.parametrize(
+    ("number", "of_exponential", "of_other"),
+    [
+        ("2.71828", 3, 3),
+        ("20.0855369", 3, 3),
+        ("403.4287935", 3, 3),
+        ("2980.9579", 2, 3),  # 2980.96: six significant digits
+        ("105134.946", 0, 3),
+        ("9999999.9", 0, 3),
+        ("10000000", -4, 3),  # 1.000×10⁷
+        ("1456789012.3", -6, 3),  # 1.457×10⁹
+        ("12345678901234", -10, -10),
+        ("0.0001234", 5, 5),
+        ("0", 3, 3),
+    ],
+)
+def test_in_full_precision_a_large_exponential_is_printed_with_fewer_digits(
+    number: str, of_exponential: int, of_other: int
+) -> None:
+    found = pencil(carry="never")
+    assert found.places(roles.EXP, EXP, Decimal(number)) == of_exponential
+    assert found.places(roles.EXP_SUM, f"{EXP}_sum", Decimal(number)) == of_exponential
+    assert found.places(roles.LOGITS, "logits", Decimal(number)) == of_other
+    # Digits that are set hold for exponentials too.
+    chosen = pencil(carry="never", digits={"*.exp": 4})
+    expected = Digits(decimals=4).places(Decimal(number))
+    assert chosen.places(roles.EXP, EXP, Decimal(number)) == expected
+
+
 # --- what is kept --------------------------------------------------------------------------------
 
 
@@ -275,6 +304,7 @@ def test_the_roles_of_each_kind() -> None:
     assert kept.pop(roles.Keeps.WORKING) == WORKING
     assert kept.pop(roles.Keeps.SHARED) == SHARED
     assert kept.pop(roles.Keeps.EXACT) == EXACT
+    assert kept.pop(roles.Keeps.ALL) == ALL
     assert set(kept) == {roles.Keeps.RESULT}
 
 
@@ -288,6 +318,7 @@ SHARED = {
     *("probabilities.exp", "probabilities.exp_sum", "sampling.exp", "sampling.exp_sum"),
 }
 EXACT = {"dot", "scale"}
+ALL = {"sampling.cumulative"}
 
 
 # --- a whole pass, rounded a second time ---------------------------------------------------------
@@ -388,6 +419,8 @@ class ByHand:
         address, name = record.output.address, record.output.role.name
         flat = exact.ravel().tolist()
         if self.carry == "never" or record.output.role.words:
+            return flat
+        if name in ALL:
             return flat
         if digits := self.set_for(address):
             return [self.written(x, digits) for x in flat]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import pytest
@@ -58,8 +59,12 @@ def options(asked: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 @pytest.mark.parametrize("cached", [(), ("--kv-cache",)], ids=["whole", "cached"])
-def test_a_word_is_drawn_as_asked(asked: dict[str, Any], cached: tuple[str, ...]) -> None:
-    document = generated("-", "--carry", "never", *options(asked), *cached, stdin=TALK)
+@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
+def test_a_word_is_drawn_as_asked(
+    arithmetic: str, asked: dict[str, Any], cached: tuple[str, ...]
+) -> None:
+    text = f"{TALK}rounding: {{carry: never}}\narithmetic: {arithmetic}\n"
+    document = generated("-", *options(asked), *cached, stdin=text)
     for turn, values in turns(document):
         p = softmax(values["logits"][-1], asked.get("temperature", 1))
         assert values["sampling.probabilities"][0] == pytest.approx(p, rel=TOLERANCE)
@@ -97,7 +102,60 @@ def test_the_draw_falls_on_the_word_however_numbers_are_rounded(carry: str) -> N
         # Of sums rounded to less than 1 the last word has the rest.
         place = next((i for i, sum_ in enumerate(upper) if draw < sum_), len(upper) - 1)
         assert candidates["axes"][1]["labels"][place] == turn["word"]
-        assert f"The random number is {draw:.4f}: it falls on “{turn['word']}”." in text
+        drawn = f"The random number is {draw:.4f}"
+        if draw < upper[-1]:
+            assert f"{drawn}: it falls on “{turn['word']}”." in text
+        else:
+            rest = f"{drawn}. Rounding leaves the last sum at {upper[-1]}: the draw falls on the"
+            assert f"{rest} last word, “{turn['word']}”." in " ".join(text.split())
+
+
+MANY = f"""\
+title: One word, and twelve that are alike
+tokens: [a]
+embeddings: {{{", ".join(f"{word}: [1]" for word in "abcdefghijklm")}}}
+layers: [{{ffn: {{W_1: [[0]], W_2: [[0]]}}}}]
+vocabulary: [{", ".join("abcdefghijklm")}]
+unembedding: {{W_U: [[2.5{", 0" * 12}]]}}
+"""
+"""The first has a half, since e^2.5 is 12.2, the others 0.041 each."""
+
+
+@pytest.mark.parametrize("carry", ["line", "step"])
+@pytest.mark.parametrize("rounding", ["decimals: 1", "digits: {sampling.cumulative: 1}"])
+@pytest.mark.parametrize("seed", [6, 7])
+def test_each_running_sum_goes_on_from_the_one_before_it(
+    seed: int, rounding: str, carry: str
+) -> None:
+    text = f"{MANY}rounding: {{{rounding}, carry: {carry}}}\n"
+    asked = ("-", "--max-tokens", "1", "--seed", str(seed))
+    [turn] = generated(*asked, stdin=text)["turns"]
+    values = {value["address"]: value for value in turn["values"]}
+    [p], [sums] = (
+        [list(map(Decimal, row)) for row in values[address]["printed"]]
+        for address in ("sampling.candidates", "sampling.cumulative")
+    )
+    before = Decimal(0)
+    for share, total in zip(p, sums, strict=True):
+        assert (before + share).quantize(total, ROUND_HALF_UP) == total
+        before = total
+    # What is said of the draw is true of the sums that are printed.
+    draw = Decimal(repr(values["sampling.draw"]["data"]))
+    words = values["sampling.candidates"]["axes"][1]["labels"]
+    falls = [word for word, total in zip(words, sums, strict=True) if draw < total]
+    assert turn["word"] == (falls[0] if falls else words[-1])
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+def test_candidates_are_chosen_on_numbers_that_are_not_rounded(carry: str) -> None:
+    # Of 35.6, e^2.5 is 0.342 and e^2.52 is 0.349: with one decimal both 0.3.
+    text = MANY.replace("[[2.5, 0,", "[[2.5, 2.52,")
+    text += f"rounding: {{carry: {carry}, digits: {{'*.probabilities': 1}}}}\n"
+    asked = ("-", "--max-tokens", "1", "--seed", "0", "--top-k", "1")
+    [turn] = generated(*asked, stdin=text)["turns"]
+    [shares] = [v["printed"] for v in turn["values"] if v["address"] == "sampling.probabilities"]
+    assert shares[0][:2] == ["0.3", "0.3"]
+    assert turn["word"] == "b"
 
 
 @pytest.mark.parametrize("carry", CARRY_MODES)

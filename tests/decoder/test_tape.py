@@ -1,15 +1,25 @@
-"""Values that are given instead of computed: what follows goes on from them."""
+"""What the tape records: how numbers are kept, and values that are given instead of computed."""
 
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.helpers.command import printed, run, run_json
+from tests.helpers.traces import numbers, records, traced
 from tests.helpers.truth import false_equations, unreadable
+from tracer.decoder import roles
+from tracer.decoder.arithmetic import DECIMALS
+from tracer.decoder.operations import Add, Axis, Copy, Pinned
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import Role
+from tracer.decoder.tape import Form, Tape, Value
+from tracer.errors import TracerError
+from tracer.scenario.rounding import Rounding
 
 SMALL = """\
 title: Two words
@@ -31,7 +41,8 @@ rounding: {carry: never}
 """
 
 ATTENTION = "layer1.attention.output"
-WEIGHTS = "layer1.attention.head1.weights"
+HEAD = "layer1.attention.head1"
+WEIGHTS = f"{HEAD}.weights"
 
 
 def with_given(given: dict[str, Any]) -> str:
@@ -39,8 +50,8 @@ def with_given(given: dict[str, Any]) -> str:
     return SMALL + "given:\n" + "".join(f"  {a}: {json.dumps(n)}\n" for a, n in given.items())
 
 
-def given_at(address: str, numbers: Any) -> str:
-    return with_given({address: numbers})
+def given_at(address: str, data: Any) -> str:
+    return with_given({address: data})
 
 
 def values(*arguments: str, stdin: str) -> dict[str, Any]:
@@ -65,8 +76,8 @@ def assert_goes_on(found: dict[str, Any], attention: Any) -> None:
         "logits": logits,
         "probabilities": p,
     }
-    for address, numbers in expected.items():
-        np.testing.assert_allclose(data(found, address), numbers, rtol=1e-12, err_msg=address)
+    for address, wanted in expected.items():
+        np.testing.assert_allclose(data(found, address), wanted, rtol=1e-12, err_msg=address)
     words = [["a", "b", "c"][j] for j in logits.argmax(axis=1)]
     assert found["prediction"]["data"] == words
 
@@ -74,13 +85,13 @@ def assert_goes_on(found: dict[str, Any], attention: Any) -> None:
 OUTPUTS = [[[2, -1], [0.5, 0.25]], [[0, 0], [0, 0]], [[-3.25, 1], [1e-3, 12]]]
 
 
-@pytest.mark.parametrize("numbers", OUTPUTS, ids=str)
-def test_what_follows_goes_on_from_a_given_output(numbers: Any) -> None:
-    from_file = values(stdin=given_at(ATTENTION, numbers))
-    assert from_file[ATTENTION]["data"] == numbers
+@pytest.mark.parametrize("output", OUTPUTS, ids=str)
+def test_what_follows_goes_on_from_a_given_output(output: Any) -> None:
+    from_file = values(stdin=given_at(ATTENTION, output))
+    assert from_file[ATTENTION]["data"] == output
     assert from_file[ATTENTION]["operation"] == "given"
-    assert_goes_on(from_file, numbers)
-    assert values("--given", f"{ATTENTION}={json.dumps(numbers)}", stdin=SMALL) == from_file
+    assert_goes_on(from_file, output)
+    assert values("--given", f"{ATTENTION}={json.dumps(output)}", stdin=SMALL) == from_file
 
 
 def test_what_stands_before_is_computed_as_ever() -> None:
@@ -105,7 +116,7 @@ def test_several_values_can_be_given() -> None:
     np.testing.assert_allclose(data(found, "probabilities"), expected, rtol=1e-12)
 
 
-PARAMETERS = {
+PARAMETERS: dict[str, Any] = {
     "layer1.ffn.b_1": [10, 20.5],
     "unembedding.W_U": [[1, 2, 3], [4, 5, 6]],
     "embedding": [[0.1, 0.2], [0.3, 0.4]],
@@ -172,7 +183,24 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"layer2.ffn.hidden": [[1, 2], [3, 4]]},
         ["layer2.ffn.hidden: given, but there is no such value"],
     ),
-    "words": ({"prediction": [1, 2]}, ["prediction: given, but there is no such value"]),
+    "words": (
+        {"prediction": [1, 2], "tokens": [3, 4]},
+        [
+            f"{address}: given as numbers, but these are words"
+            for address in ("prediction", "tokens")
+        ],
+    ),
+    "rows of different lengths": (
+        {"logits": [[1, 2, 3], [4, 5]]},
+        ["logits: given as rows of different lengths"],
+    ),
+    "a prefix": (
+        {"weights.unembedding.W_U": [[1, 2, 3], [4, 5, 6]]},
+        [
+            "weights.unembedding.W_U: given, but there is no such value; "
+            "did you mean 'unembedding.W_U'"
+        ],
+    ),
     "no numbers": (
         {"logits": [[1, "x", 3], [None, 5, 6]]},
         ["logits row 1 column 2: expected a number, got 'x'", "logits row 2 column 1: expected"],
@@ -208,3 +236,110 @@ def test_a_wrong_argument_is_told_in_one_line(argument: str) -> None:
     assert (ran.exit_code, ran.stdout) == (2, "")
     [line] = ran.stderr.splitlines()
     assert REFUSED_ARGUMENTS[argument] in line
+
+
+# --- pins and digits, on the tape itself ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("carry", ["line", "step", "never"])
+def test_pinned_numbers_keep_the_digits_that_were_typed(carry: str) -> None:
+    text = with_given({}).replace("given:\n", "").replace("carry: never", f"carry: {carry}")
+    text += f"given: {{{WEIGHTS}: [[1.00, 0], [0.123456, 0.80]], {HEAD}.scale: [2.50, 3]}}\n"
+    with pytest.raises(TracerError, match="given as 2 numbers, expected one number"):
+        traced(text)
+    ran = traced(text.replace(f", {HEAD}.scale: [2.50, 3]", ""))
+    record = records(ran)[WEIGHTS]
+    assert isinstance(record.operation, Pinned)
+    assert record.operation.name == "given"
+    assert [value.address for value in record.inputs] == [f"{HEAD}.exp", f"{HEAD}.exp_sum"]
+    assert numbers(ran, WEIGHTS) == [["1.00", "0"], ["0.123456", "0.80"]]
+    assert record.output.form is Form.AS_THEY_ARE
+    assert record.output.computed is record.output.numbers
+
+
+def test_a_pinned_parameter_has_no_operands() -> None:
+    ran = traced(with_given({"unembedding.W_U": [[1, 2, 3], [4, 5, 6]]}))
+    record = records(ran)["unembedding.W_U"]
+    assert isinstance(record.operation, Pinned)
+    assert record.inputs == ()
+    assert [[axis.name, *axis.labels] for axis in record.output.axes] == [
+        ["feature", "d₀", "d₁"],
+        ["feature", "a", "b", "c"],
+    ]
+
+
+def test_pins_are_numbers_of_the_tapes_arithmetic() -> None:
+    text = with_given({WEIGHTS: [[1, 0], [0.25, 0.75]]}) + "arithmetic: float64\n"
+    ran = traced(text)
+    assert ran[WEIGHTS].numbers.dtype == np.float64
+    assert ran[WEIGHTS].numbers.tolist() == [[1, 0], [0.25, 0.75]]
+    # V is (1, 4.5), (3, 10.5): x W_V = (1×1, 1×0.5 + 2×2), (3, 1.5 + 9).
+    assert ran[f"{HEAD}.output"].numbers.tolist() == [[1, 4.5], [2.5, 9.0]]
+    for address, value in ran.values.items():
+        assert value.role.words or value.numbers.dtype == np.float64, address
+
+
+def recorded(carry: str, *pairs: tuple[Role, Any]) -> tuple[Tape, list[Value]]:
+    """A tape on which numbers are given, in a layer's FFN."""
+    tape = Tape(DECIMALS, Pencil(Rounding.model_validate({"carry": carry})))
+    axes = (Axis("token", ("a",)), Axis("feature", ("x", "y")))
+    with tape.at(layer=1, sub_layer="ffn"):
+        return tape, [tape.given(role, data, axes) for role, data in pairs]
+
+
+TYPED = ((Decimal("0.50"), Decimal("1.23456")),)
+THIRDS = ((Decimal(1) / 3, Decimal(2) / 3),)
+
+
+@pytest.mark.parametrize(
+    ("carry", "shown", "form"),
+    [
+        ("line", ["0.333", "0.667"], Form.AS_THEY_ARE),
+        ("step", ["0.333", "0.667"], Form.AS_THEY_ARE),
+        ("never", list(map(str, THIRDS[0])), Form.ROUNDED_FOR_PRINT),
+    ],
+)
+def test_what_is_typed_stays_and_what_is_computed_is_rounded(
+    carry: str, shown: list[str], form: Form
+) -> None:
+    zeros = ((Decimal(0), Decimal(0)),)
+    tape, (typed, thirds, none) = recorded(
+        carry, (roles.W_1, TYPED), (roles.W_2, THIRDS), (roles.INPUT, zeros)
+    )
+    assert list(map(str, typed.numbers[0])) == ["0.50", "1.23456"]
+    assert list(map(str, thirds.numbers[0])) == list(map(str, THIRDS[0]))
+    assert typed.form is thirds.form is Form.AS_THEY_ARE
+    with tape.computing():
+        total = tape.record(roles.RESIDUAL, Add(), thirds, none)
+        moved = tape.record(roles.OUTPUT, Copy(), total)
+        typed_still = tape.record(roles.ACTIVATION, Copy(), typed)
+    assert list(map(str, total.numbers[0])) == shown
+    assert (total.computed == thirds.numbers).all()
+    assert total.form is moved.form is form
+    assert list(map(str, moved.numbers[0])) == shown
+    assert list(map(str, typed_still.numbers[0])) == ["0.50", "1.23456"]
+    assert typed_still.form is Form.AS_THEY_ARE
+
+
+def test_an_array_that_nobody_typed_is_rounded_for_print() -> None:
+    tape, (stored,) = recorded("never", (roles.W_1, np.array([[0.5, 1 / 3]])))
+    assert stored.form is Form.ROUNDED_FOR_PRINT
+    assert list(map(str, stored.numbers[0])) == ["0.5", "0.3333333333333333"]
+    with tape.computing():
+        assert tape.record(roles.OUTPUT, Copy(), stored).form is Form.ROUNDED_FOR_PRINT
+
+
+def test_each_row_belongs_to_a_token() -> None:
+    _, (value,) = recorded("step", (roles.INPUT, TYPED))
+    assert value.per_token
+    # One row, of the last of three tokens.
+    assert value.row(2, 3) == 0
+    assert value.array.tolist() == [[0.5, 1.23456]]
+
+
+def test_words_are_no_floats() -> None:
+    tape = Tape(DECIMALS, Pencil(Rounding()))
+    words = tape.given(roles.TOKENS, ("1.0", "no"), (Axis("token", ("1.0", "no")),))
+    assert list(words.numbers) == ["1.0", "no"]
+    with pytest.raises(ValueError, match="'no'"):
+        _ = words.array

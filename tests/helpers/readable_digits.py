@@ -22,13 +22,17 @@ class Unread(NamedTuple):
     number: str
 
 
-def unread_digits(text: str) -> list[Unread]:
-    """The numbers of worked lines with digits that nobody reads."""
+def unread_digits(text: str, decimals: int = 0) -> list[Unread]:
+    """The numbers of worked lines with digits that nobody reads.
+
+    `decimals` are those that the author asked for: a result may show fewer, its zeros trimmed.
+    """
     found = []
     for line in worked(text):
         result = line.sides[-1]
         if result.kind == "number" and result.unit:
-            finest = result.unit / 10**FURTHER_DECIMALS
+            asked = min(result.unit, Fraction(1, 10**decimals))
+            finest = asked / 10**FURTHER_DECIMALS
             found += [
                 Unread(line.line, line.text, number.text)
                 for side in line.sides
@@ -39,10 +43,13 @@ def unread_digits(text: str) -> list[Unread]:
 
 
 def needless_brackets(text: str) -> list[Unread]:
-    """Brackets around a later, positive term like 2.734×10¹³: × binds closer than + anyway."""
+    """Brackets around a later, positive term like 2.734×10¹³: × binds closer than + anyway.
+
+    Around a factor, (2.734×10¹³)×5, they say what belongs together.
+    """
     found = []
     for line in worked(text):
-        for term in re.findall(r"[+-] (\([0-9.]+×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+\))(?![²^])", line.text):
+        for term in re.findall(r"[+-] (\([0-9.]+×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+\))(?![²^×/])", line.text):
             found.append(Unread(line.line, line.text, term))
     return found
 

@@ -26,6 +26,8 @@ ENOUGH = 200
 
 OTHER_COMMANDS = [
     ("loss", "pizza"),
+    ("why", "layer1.attention.head1.weights[Alex,Frank]"),
+    ("why", "layer1.attention.head1.masked[Frank,Emma]", "--depth", "2"),
     ("generate", "pizza", "--max-tokens", "1", "--worked", "--kv-cache", "--seed", "1"),
     ("step", "softmax", "-s", "pizza", "--layer", "1", "--no-mask", "--token", "2"),
     ("step", "probabilities", "-s", "comics", "--decimals", "2", "--carry", "never"),

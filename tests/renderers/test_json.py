@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 import pytest
 
 from tests.helpers.command import printed
 from tests.helpers.small_scenario import changed
-from tests.helpers.strict_json import document, entries, values
+from tests.helpers.strict_json import document, entries, refuse, values
+from tests.helpers.traces import bundled
+from tracer.renderers.quote import quoted
+from tracer.scenario.carry import Carry
 
 SCENARIOS = ["alex", "science"]
 CARRY_MODES = ["line", "step", "never"]
 WORDS = {"tokens", "prediction"}
+KEYS = [
+    *("address", "symbol", "operation", "parameters", "operands"),
+    *("axes", "shape", "data", "printed"),
+]
 
 
 def shape(data: Any) -> list[int]:
@@ -28,18 +37,20 @@ def shape(data: Any) -> list[int]:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_form_of_a_run(scenario: str, carry: str) -> None:
     found = document("run", scenario, "--carry", carry)
-    assert list(found) == ["scenario", "rounding", "values"]
+    assert list(found) == ["schema", "scenario", "rounding", "values"]
+    assert found["schema"] == 1
     assert found["scenario"] == scenario
     before: set[str] = set()
     for value in found["values"]:
-        keys = ["address", "symbol", "operation", "operands", "axes", "shape", "data"]
-        assert list(value) == keys
+        assert list(value) == KEYS
         assert set(value["operands"]) <= before, value["address"]
         if value["operation"] == "given":
             assert value["operands"] == []
         before.add(value["address"])
         assert value["symbol"]
         assert shape(value["data"]) == value["shape"], value["address"]
+        assert shape(value["printed"]) == value["shape"], value["address"]
+        assert all(isinstance(entry, str) and entry for entry in entries(value["printed"]))
         assert [len(axis["labels"]) for axis in value["axes"]] == value["shape"]
         for axis in value["axes"]:
             assert list(axis) == ["name", "labels"]
@@ -127,6 +138,7 @@ def test_a_token_has_its_row_of_each_matrix(scenario: str) -> None:
         if value["axes"] and value["axes"][0]["name"] == "token":
             assert row["shape"] == [1, *value["shape"][1:]]
             assert row["data"] == value["data"][1:2]
+            assert row["printed"] == value["printed"][1:2]
             assert row["axes"][0]["labels"] == value["axes"][0]["labels"][1:2]
             assert row["axes"][1:] == value["axes"][1:]
         else:
@@ -142,3 +154,89 @@ def test_a_step_has_the_values_of_the_run() -> None:
         assert 0 < len(step) < len(whole)
         assert list(step)[-1].endswith(f".{ends}")
         assert all(whole[address] == value for address, value in step.items())
+
+
+# --- printed -------------------------------------------------------------------------------------
+
+POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def read(text: str) -> Decimal:
+    """A printed number: -∞, 0.250, 9.4×10⁻¹²."""
+    if text == "-∞":
+        return Decimal("-Infinity")
+    mantissa, _, power = text.partition("×10")
+    return Decimal(mantissa).scaleb(int(power.translate(POWERS) or 0))
+
+
+def named(value: dict[str, Any]) -> list[str]:
+    """What `value` is asked for each of its entries, by position."""
+    places = product(*(range(1, int(size) + 1) for size in value["shape"]))
+    return [f"{value['address']}[{','.join(map(str, place))}]" for place in places]
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_printed_is_what_value_prints(scenario: str, carry: str) -> None:
+    ran = bundled(scenario, Carry(carry))
+    for value in document("run", scenario, "--carry", carry)["values"]:
+        for asked, text in zip(named(value), entries(value["printed"]), strict=True):
+            asked = asked if value["shape"] else value["address"]
+            assert f"{text}\n" == quoted(ran, [asked]), asked
+
+
+@pytest.mark.parametrize(
+    "asked", ["layer1.attention.head1.weights[4,1]", "tokens[2]", "input[1,2]"]
+)
+def test_printed_is_what_the_command_line_prints(asked: str) -> None:
+    address, _, place = asked.removesuffix("]").partition("[")
+    text = values("run", "alex")[address]["printed"]
+    for index in place.split(","):
+        text = text[int(index) - 1]
+    assert printed("value", asked) == f"{text}\n"
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_printed_is_the_number_or_what_it_is_rounded_to(scenario: str, carry: str) -> None:
+    for value in document("run", scenario, "--carry", carry, "--decimals", "4")["values"]:
+        inside = value["address"].endswith((".dot", ".scale", ".squared"))
+        for number, text in zip(entries(value["data"]), entries(value["printed"]), strict=True):
+            if value["address"] in WORDS:
+                assert text == number
+            elif number == "-inf":
+                assert text == "-∞"
+            elif carry != "never" and not (carry == "step" and inside):
+                assert read(text) == number
+            else:
+                digits = read(text).as_tuple().exponent
+                assert isinstance(digits, int)
+                half = Decimal(5).scaleb(digits - 1)
+                assert abs(read(text) - number) <= half * (1 + Decimal("1e-9"))
+
+
+def test_printed_has_the_digits_that_a_reader_sees() -> None:
+    found = values("run", "alex")
+    # As typed, with their zeros; 0.98 + (-0.757) = 0.223; e^11.563 has no decimals here.
+    assert found["layer1.attention.W_O"]["printed"][1][:2] == ["1.28", "1.20"]
+    assert found["input"]["printed"][3][:2] == ["0.223", "0.296"]
+    assert found["layer1.attention.head1.exp"]["printed"][3][0] == "105135"
+    assert found["layer1.attention.head1.d_k"]["printed"] == "2"
+    # 5.5345 is exact with one digit more; a mean of 4.1 would be 4.100.
+    assert found["layer1.attention.norm.mean"]["printed"][3] == "5.5345"
+    assert found["layer1.attention.head1.masked"]["printed"][0][1:] == ["-∞"] * 3
+    trimmed = values("run", "science")
+    assert trimmed["input"]["printed"][3] == ["2.4", "1.4"]
+    assert trimmed["probabilities"]["printed"][3][2] == "0.94"
+    never = values("run", "science", "--carry", "never")
+    root = never["layer1.attention.head1.scale"]
+    assert (root["printed"], root["data"]) == ("1.414", Decimal("1.4142135623730951"))
+
+
+def test_printed_of_a_generated_text() -> None:
+    text = printed("generate", "pizza", "--max-tokens", "2", "--worked", "--format", "json")
+    found = json.loads(text, parse_constant=refuse)
+    assert list(found) == ["schema", "scenario", "rounding", "turns", "text"]
+    for turn in found["turns"]:
+        assert all(list(value) == KEYS for value in turn["values"])
+        assert turn["values"][0]["printed"] == turn["input"]

@@ -24,7 +24,7 @@ OF_ALEX = {
     f"{HEAD}.d_k": "2",
     f"{HEAD}.scale": "1.414",
     "layer1.attention.W_O[info-sichuan,spicy]": "0.81",
-    "layer1.attention.norm.mean[Alex]": "5.535",
+    "layer1.attention.norm.mean[Alex]": "5.5345",  # 33.207 / 6, exactly
     "embedding[Frank,2]": "0.95",
     "tokens[3]": "Daniel",
 }

@@ -85,6 +85,7 @@ def test_a_block_is_the_output_of_its_command(page: Path) -> None:
         "step residual -s mine.yaml -f markdown",
         "loss pizza",
         "generate pizza --max-tokens 1",
+        "why layer1.attention.head1.weights[b,b] -s mine.yaml",
     ],
 )
 def test_commands_that_make_markdown(page: Path, command: str) -> None:
@@ -157,6 +158,9 @@ WRONG = {
     "run missing.yaml": "2: missing.yaml: no such file or scenario",
     "run mine.yaml --nope": "2: No such option: --nope",
     "step nothing -s mine.yaml": "2: no step is called 'nothing'",
+    "step": "2: Missing argument",
+    "run --help": "2: a mark cannot ask for help",
+    "why input[c,1] -s mine.yaml": "2: input: no token 'c'",
     "run mine.yaml --token c": "2: no token 'c', expected 1 to 3 or its text",
     "run mine.yaml -o out.md": "2: a woven command writes no files",
     "run mine.yaml --output=out.md": "2: a woven command writes no files",

@@ -75,8 +75,9 @@ def trace(
         TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
             what it pins is not there.
     """
-    pencil = Pencil(scenario.rounding)
-    tape = Tape(arithmetic or arithmetic_of(scenario), pencil, scenario.given)
+    chosen = arithmetic or arithmetic_of(scenario)
+    pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
+    tape = Tape(chosen, pencil, scenario.given)
     with tape.computing():
         predicted = forward(tape, scenario, cache, unmasked=unmasked)
         if loss:

@@ -36,9 +36,10 @@ LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 class Pencil:
     """The rounding of a scenario, at work."""
 
-    def __init__(self, rounding: Rounding) -> None:
+    def __init__(self, rounding: Rounding, *, decimal: bool = True) -> None:
+        """Numbers that are not `decimal` are never rounded on the way."""
         self.rounding = rounding
-        self.carry = rounding.carry
+        self.carry = rounding.carry if decimal else Carry.NEVER
         self._usual = Digits(decimals=rounding.decimals)
         self._chosen: dict[str, Digits | None] = {}
 
@@ -61,6 +62,8 @@ class Pencil:
         """
         if self.carry is Carry.NEVER:
             return None
+        if role.keeps is Keeps.ALL:
+            return numbers
         chosen = self.chosen(address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)

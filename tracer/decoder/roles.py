@@ -43,6 +43,8 @@ class Keeps(Enum):
     """Inside a step: some digits more."""
     SHARED = auto()
     """Exponentials and their sum: a row shares its decimals, which follow from its largest."""
+    ALL = auto()
+    """Sums of rounded numbers, in every carry mode: the next begins with the one before."""
     EXACT = auto()
     """It is written out inside the line of another, and rounded only there."""
 
@@ -149,7 +151,7 @@ DRAWN_PROBABILITIES = Role("sampling.probabilities")
 CANDIDATES = Role("sampling.candidates")
 CANDIDATES_SUM = Role("sampling.candidates_sum", Keeps.WORKING)
 RENORMALIZED = Role("sampling.renormalized")
-CUMULATIVE = Role("sampling.cumulative")
+CUMULATIVE = Role("sampling.cumulative", Keeps.ALL)
 DRAW = Role("sampling.draw")
 WORD = Role("sampling.word", words=True)
 

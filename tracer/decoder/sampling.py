@@ -42,7 +42,7 @@ def sample(tape: Tape, logits: Value, sampling: Sampling) -> Value:
         temperature = tape.given(TEMPERATURE, sampling.temperature, ())
         scores = tape.record(SCALED, Divide(), scores, temperature)
     probabilities = softmax(tape, DRAWN_SOFTMAX, scores)
-    kept = candidates(probabilities, sampling)
+    kept = candidates(probabilities, scores, sampling)
     p = tape.record(CANDIDATES, Select(kept), probabilities)
     if len(kept) < words:
         rest = tape.record(CANDIDATES_SUM, Total(), p)
@@ -52,14 +52,14 @@ def sample(tape: Tape, logits: Value, sampling: Sampling) -> Value:
     return tape.record(WORD, Pick(p.axes[1].labels), cumulative, draw)
 
 
-def candidates(probabilities: Value, sampling: Sampling) -> tuple[int, ...]:
-    """The columns that stay, the most probable first.
+def candidates(probabilities: Value, scores: Value, sampling: Sampling) -> tuple[int, ...]:
+    """The columns that stay, the most probable first; the scores order what rounding made alike.
 
     Top-k keeps the k most probable words, top-p the fewest of them that together reach p
     (Holtzman et al. 2020).
     """
-    row = list(probabilities.computed[-1])
-    order = sorted(range(len(row)), key=lambda column: row[column], reverse=True)
+    row, z = probabilities.computed[-1], scores.computed[-1]
+    order = sorted(range(len(row)), key=lambda column: (row[column], z[column]), reverse=True)
     order = order[: sampling.top_k]
     if sampling.top_p is not None:
         reached = np.cumsum([row[column] for column in order])

@@ -21,8 +21,11 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
         return Number(entry, Entry(value, index))
     exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
-    if value.form is Form.AS_THEY_ARE or not exact.is_finite():
-        return Number(exact or exact.copy_abs(), Entry(value, index))
+    if not exact.is_finite():
+        return Number(exact, Entry(value, index))
+    if value.form is Form.AS_THEY_ARE:
+        # A float has no digits of its own: the 2 that was typed is stored as 2.0.
+        return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
     places = pencil.places(value.role, value.address, exact)
     if guard:
         # No digits beyond those that the number has.

@@ -383,12 +383,14 @@ def _with_result(written: Sequence[Expression], result: Number) -> list[Expressi
             before = [number]
     kept: list[Expression] = []
     for side in [*written, *before, result]:
-        if kept and isinstance(side, Number) and isinstance(kept[-1], Number):
-            put_in = kept[-1].entry and kept[-1].places != side.places
-            if side.value == kept[-1].value and not put_in:
+        last = kept[-1] if kept else None
+        if isinstance(side, Number) and isinstance(last, Number) and side.value == last.value:
+            if last.entry is None:
                 kept[-1] = side
-                continue
-        elif kept and kept[-1] == side:
+            elif side.entry is not None and side.places != last.places:
+                kept.append(side)
+            continue
+        if last == side:
             continue
         kept.append(side)
     return kept

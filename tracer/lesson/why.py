@@ -47,7 +47,8 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
     """
     origins = _Origins(trace)
     sections: list[Section] = []
-    seen, level = {entry}, [entry]
+    level = [origins.followed(entry)]
+    seen = set(level)
     while level and (depth is None or len(sections) <= depth):
         back = len(sections)
         title = f"{count(back, 'step')} back" if back else "The number"
@@ -55,6 +56,18 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
         level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
         seen.update(level)
     return Document(f"Where {name(entry)} comes from", (), tuple(sections))
+
+
+def records_behind(trace: Trace, entry: Entry) -> list[Record]:
+    """The records that an entry comes from, in the order of computation, its own last."""
+    origins = _Origins(trace)
+    level = [origins.followed(entry)]
+    seen = set(level)
+    while level:
+        level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
+        seen.update(level)
+    values = {found.value for found in seen}
+    return [record for record in trace.records if record.output in values]
 
 
 class _Origins:
@@ -110,9 +123,9 @@ class _Origins:
         label = ", ".join(labels(entry)) or None
         if not _is_worked(record, entry):
             return Line(label, self.teacher.writer.is_given(*entry))
-        if label is None:
-            return Line(None, self.teacher.writer.named(record, entry.at))
-        return Line(label, self.teacher.writer.chain(record, entry.at))
+        chain = self.teacher.writer.chain(record, entry.at)
+        named = label is None or not chain.relations
+        return Line(label, self.teacher.writer.named(record, entry.at) if named else chain)
 
     def word(self, record: Record, entry: Entry) -> Sentence:
         """A word that was chosen by a number, or typed."""

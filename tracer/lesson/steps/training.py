@@ -19,12 +19,8 @@ def _not_counted(step: Step, told: Told) -> list[Block]:
     left_out = len(step.last.inputs[0].numbers) - len(operation.counted)
     if not left_out:
         return []
-    one = left_out == 1
-    verb, what = ("does", "it has") if one else ("do", "they have")
-    sentence: Sentence = (
-        f"{count(left_out, 'position')} {verb} not count in the mean: {what} no next token that "
-        "is in the vocabulary.",
-    )
+    positions, do = count(left_out, "position"), "does" if left_out == 1 else "do"
+    sentence: Sentence = (f"{positions} {do} not count in the mean: no word is asked for there.",)
     return [Paragraph(sentence)]
 
 

@@ -1,4 +1,4 @@
-"""Encoder and decoder, norms before and behind, padding: the numbers agree with the reference."""
+"""Attention, masked and crossed: heads, their shares, and what is hidden from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,83 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
-from tests.helpers.reference import Array, predicted_words, reference
+from tests.helpers.reference import Array, reference
+from tests.helpers.traces import numbers, traced, traced_or_rejected, values
+
+several = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+some = settings(several, max_examples=10)
+
+ATTENTION = """
+title: two heads, of width 3 and 1
+tokens: [a, b]
+embeddings: [[1, 2], [3, 4]]
+layers:
+  - attention:
+      heads:
+        - {W_Q: [[1], [0]], W_K: [[1], [0]], W_V: [[1, 0, 2], [0, 1, 0]]}
+        - {W_Q: [[0, 1], [1, 0]], W_K: [[0, 0], [0, 0]], W_V: [[0], [1]]}
+      SETTINGS
+rounding: {decimals: 3, carry: never}
+"""
+
+
+def test_heads_of_different_width_stand_side_by_side() -> None:
+    ran = traced(ATTENTION.replace("SETTINGS", "residual: false"))
+    shapes = {address: value.numbers.shape for address, value in values(ran).items()}
+    assert shapes["layer1.attention.head1.query"] == (2, 1)
+    assert shapes["layer1.attention.head1.output"] == (2, 3)
+    assert shapes["layer1.attention.head2.query"] == (2, 2)
+    assert shapes["layer1.attention.head2.output"] == (2, 1)
+    # The first token sees itself alone: its values are V¹ = (1, 2, 1×2) and V² = 2.
+    assert numbers(ran, "layer1.attention.concat")[0] == ["1", "2", "2", "2"]
+    # Keys of zero fit every query alike: of 2 and 4 the second token takes half each.
+    assert numbers(ran, "layer1.attention.head2.weights")[1] == ["0.5", "0.5"]
+    assert numbers(ran, "layer1.attention.head2.output") == [["2"], ["3.0"]]
+
+
+def test_without_w_o_residual_and_norm_the_heads_are_the_output() -> None:
+    ran = traced(ATTENTION.replace("SETTINGS", "residual: false"))
+    concat = numbers(ran, "layer1.attention.concat")
+    assert numbers(ran, "layer1.attention.output") == numbers(ran, "output") == concat
+    found = set(values(ran))
+    assert not found & {"layer1.attention.residual", "layer1.attention.norm", "position"}
+    assert not any("W_O" in address or ".norm." in address for address in found)
+
+
+def test_w_o_brings_the_heads_back_to_the_width_of_the_input() -> None:
+    settings = "W_O: [[1, 0], [0, 1], [0, 10], [100, 0]]\n      b_O: [0.5, 0.25]"
+    ran = traced(ATTENTION.replace("SETTINGS", settings))
+    # (1, 2, 2, 2) W_O + b_O = (1 + 200 + 0.5, 2 + 20 + 0.25); then x = (1, 2) is added.
+    assert numbers(ran, "layer1.attention.output")[0] == ["201.5", "22.25"]
+    assert numbers(ran, "layer1.attention.residual")[0] == ["202.5", "24.25"]
+    assert values(ran)["output"].axes[1].labels == ("d₀", "d₁")
+
+
+def test_biases_of_a_head() -> None:
+    biased = ATTENTION.replace("W_V: [[0], [1]]", "W_V: [[0], [1]], b_Q: [7, 8], b_V: [0.5]")
+    ran = traced(biased.replace("SETTINGS", "residual: false"))
+    assert numbers(ran, "layer1.attention.head2.query") == [["9", "9"], ["11", "11"]]
+    assert numbers(ran, "layer1.attention.head2.key") == [["0", "0"], ["0", "0"]]
+    assert numbers(ran, "layer1.attention.head2.value") == [["2.5"], ["4.5"]]
+
+
+@settings(several, max_examples=40)
+@given(scenarios(carry="never", encoder=False, padded=False))
+def test_attention_weights_are_shares_of_what_is_not_later(spec: Scenario) -> None:
+    kinds: list[tuple[str, Any]] = [("decimal", Decimal("1e-20"))]
+    if tame(reference(spec)):
+        kinds.append(("float64", 1e-12))
+    for arithmetic, near in kinds:
+        ran = traced_or_rejected({**spec, "arithmetic": arithmetic})
+        for address, value in values(ran).items():
+            if address.endswith(".weights"):
+                assert all(abs(row.sum() - 1) < near for row in value.numbers)
+                assert not np.triu(value.numbers, k=1).any()
+                seen = value.numbers[np.tril_indices_from(value.numbers)]
+                assert all(entry > 0 for entry in seen)
+
+
+# --- what is hidden ------------------------------------------------------------------------------
 
 POSITIVE = ("0.1", "0.00001")
 """Epsilons with which every row has a LayerNorm."""
@@ -21,18 +97,15 @@ TOLERANCE = 1e-12
 LARGEST = 50
 """Beyond scores of this size float64, in which the reference is written, is not as good as that."""
 
-several = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-some = settings(several, max_examples=10)
 
-
-def values(scenario: Scenario) -> dict[str, Any]:
+def in_json(scenario: Scenario) -> dict[str, Any]:
     """The values of a run by address, as JSON has them."""
     ran = run("run", "-", "--format", "json", stdin=to_yaml(scenario))
     assert ran.exit_code == 0, ran.stderr
     return {value["address"]: value for value in json.loads(ran.stdout)["values"]}
 
 
-def numbers(value: dict[str, Any]) -> Array:
+def floats(value: dict[str, Any]) -> Array:
     """Its numbers; minus infinity is a text in JSON."""
     return np.array(value["data"], dtype=object).astype(np.float64)
 
@@ -40,23 +113,6 @@ def numbers(value: dict[str, Any]) -> Array:
 def tame(expected: dict[str, Array]) -> bool:
     exponents = [x for a, x in expected.items() if a.endswith((".scores", "logits"))]
     return all(np.abs(x).max() < LARGEST for x in exponents)
-
-
-@several
-@given(scenario=scenarios(carry="never", epsilons=POSITIVE))
-def test_every_computed_value_is_the_references(scenario: Scenario) -> None:
-    expected = reference(scenario)
-    assume(tame(expected))
-    found = values(scenario)
-    words = found.pop("prediction", None)
-    if words:
-        assert words["data"] == predicted_words(scenario)
-    computed = {a: v for a, v in found.items() if v["operation"] != "given" or a == "position"}
-    assert computed.keys() == expected.keys()
-    for address, value in computed.items():
-        np.testing.assert_allclose(
-            numbers(value), expected[address], rtol=TOLERANCE, atol=TOLERANCE, err_msg=address
-        )
 
 
 def hidden(scenario: Scenario) -> list[tuple[int, int]]:
@@ -70,16 +126,16 @@ def hidden(scenario: Scenario) -> list[tuple[int, int]]:
 @given(scenario=scenarios(epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5))
 def test_what_is_masked_weighs_nothing_in_any_carry_mode(scenario: Scenario) -> None:
     assume(scenario["padding"] in scenario["tokens"] and tame(reference(scenario)))
-    found = values(scenario)
+    found = in_json(scenario)
     of_self_attention = [
         a for a in found if re.fullmatch(r"layer\d\.attention\.head\d\.weights", a)
     ]
     assume(of_self_attention)
     unseen = hidden(scenario)
     for address in of_self_attention:
-        weights = numbers(found[address])
+        weights = floats(found[address])
         assert [weights[pair] for pair in unseen] == [0] * len(unseen)
-        output = numbers(found[address.replace("weights", "output")])
+        output = floats(found[address.replace("weights", "output")])
         for i, row in enumerate(weights):
             if all((i, j) in unseen for j in range(len(row))):
                 assert not output[i].any()
@@ -121,7 +177,7 @@ def rows_that_change(before: dict[str, Any], after: dict[str, Any]) -> set[int]:
 def test_a_token_changes_nothing_before_it(scenario: Scenario) -> None:
     changed = moved(scenario, [len(scenario["tokens"]) - 1])
     assume(tame(reference(scenario)) and tame(reference(changed)))
-    found = rows_that_change(values(scenario), values(changed))
+    found = rows_that_change(in_json(scenario), in_json(changed))
     assert found <= {len(scenario["tokens"]) - 1}
 
 
@@ -132,7 +188,7 @@ def test_what_fills_up_changes_nothing_elsewhere(scenario: Scenario) -> None:
     assume(filling)
     changed = moved(scenario, filling)
     assume(tame(reference(scenario)) and tame(reference(changed)))
-    assert rows_that_change(values(scenario), values(changed)) <= set(filling)
+    assert rows_that_change(in_json(scenario), in_json(changed)) <= set(filling)
 
 
 @some
@@ -141,15 +197,15 @@ def test_the_order_of_the_encoders_tokens_does_not_matter(scenario: Scenario) ->
     assume(tame(reference(scenario)))
     encoder = scenario["encoder"]
     turned = encoder | {key: encoder[key][::-1] for key in ("tokens", "vectors")}
-    before, after = values(scenario), values({**scenario, "encoder": turned})
+    before, after = in_json(scenario), in_json({**scenario, "encoder": turned})
     for address, value in before.items():
         if re.fullmatch(r"layer\d\.cross_attention\.head\d\.weights", address):
-            backwards = numbers(after[address])[:, ::-1]
+            backwards = floats(after[address])[:, ::-1]
         elif address.startswith("layer") and ".head" not in address:
-            backwards = numbers(after[address])
+            backwards = floats(after[address])
         else:
             continue
-        np.testing.assert_allclose(backwards, numbers(value), rtol=TOLERANCE, atol=TOLERANCE)
+        np.testing.assert_allclose(backwards, floats(value), rtol=TOLERANCE, atol=TOLERANCE)
 
 
 SENTENCE = """\
@@ -165,7 +221,7 @@ layers:
 
 def test_a_token_that_sees_nothing_keeps_what_it_was() -> None:
     found = {value["address"]: value for value in run_json("-", stdin=SENTENCE)["values"]}
-    assert numbers(found["layer1.attention.head1.weights"]).tolist() == [[0, 0], [0, 1]]
+    assert floats(found["layer1.attention.head1.weights"]).tolist() == [[0, 0], [0, 1]]
     assert found["output"]["data"] == [[5, 7], [2, 4]]
     text = printed("run", "-", "--token", "1", stdin=SENTENCE)
     assert "everything is hidden" in " ".join(text.split())

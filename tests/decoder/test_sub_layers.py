@@ -1,0 +1,74 @@
+"""What surrounds and follows attention in a layer: residual, LayerNorm, FFN, worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.traces import numbers, records, traced, values
+
+FFN = """
+title: two layers
+tokens: [a]
+embeddings: [[1, 2]]
+layers:
+  - ffn: {W_1: [[1], [1]], W_2: [[1, 2]]}
+  - ffn: {W_1: [[1], [-1]], W_2: [[1, 2]], SETTINGS}
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "output"),
+    [
+        # x₁ = (1, 2) + 3×(1, 2) = (4, 8); then h = 4 - 8 = -4.
+        ("", ["4", "8"]),
+        ("b_1: [6]", ["6", "12"]),  # 2×(1, 2) is added
+        ("b_2: [10, 20]", ["14", "28"]),
+        ("activation: none", ["0", "0"]),  # -4×(1, 2) is added
+        ("activation: none, residual: false", ["-4", "-8"]),
+        ("residual: false", ["0", "0"]),
+        ("norm: {}", ["-1", "1"]),  # of (4, 8): μ is 6, σ is 2
+        ("norm: {epsilon: 12}", ["-0.5", "0.5"]),  # √(4 + 12) is 4
+        ("norm: {gain: [2, 3], shift: [0.5, 1]}", ["-1.5", "4"]),
+    ],
+)
+def test_each_layer_works_on_what_the_one_before_hands_on(settings: str, output: list[str]) -> None:
+    ran = traced(FFN.replace("SETTINGS", settings))
+    assert [float(number) for number in numbers(ran, "output")[0]] == [float(n) for n in output]
+    residual = values(ran)["layer1.ffn.residual"]
+    assert records(ran)["layer2.ffn.hidden"].inputs[0] is residual
+
+
+@pytest.mark.parametrize(
+    ("layer", "own", "there"),
+    [
+        ("norm: {epsilon: 1}", "", True),
+        ("norm: {epsilon: 1}", "norm: none", False),
+        ("", "norm: {epsilon: 1}", True),
+        ("", "", False),
+    ],
+)
+def test_a_norm_of_the_layer_holds_where_the_sub_layer_has_none_of_its_own(
+    layer: str, own: str, there: bool
+) -> None:
+    yaml = f"""
+    title: norms
+    tokens: [a]
+    embeddings: [[1, 2]]
+    layers:
+      - ffn:
+          W_1: [[1], [1]]
+          W_2: [[1, 2]]
+          {own}
+        {layer}
+    """
+    assert ("layer1.ffn.norm" in values(traced(yaml))) is there
+
+
+def test_a_norm_before_works_on_what_comes_in_and_adds_to_it() -> None:
+    ran = traced(FFN.replace("SETTINGS", "norm: {placement: pre}"))
+    # x₁ = (4, 8) is normed to (-1, 1); h = -1 - 1 = -2, max(0, -2) = 0; and (4, 8) is added to.
+    assert [float(x) for x in numbers(ran, "layer2.ffn.norm")[0]] == [-1, 1]
+    assert [float(x) for x in numbers(ran, "layer2.ffn.hidden")[0]] == [-2]
+    assert [float(x) for x in numbers(ran, "output")[0]] == [4, 8]
+    residual = records(ran)["layer2.ffn.residual"]
+    assert residual.inputs[0] is values(ran)["layer1.ffn.residual"]
