@@ -6,6 +6,7 @@ import ast
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -126,7 +127,7 @@ def test_brackets_are_needed(scenario: str, carry: str) -> None:
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(scenario=carry_modes.flatmap(scenarios))
-def test_random_scenarios_show_no_needless_sign(scenario: dict[str, object]) -> None:
+def test_random_scenarios_show_no_needless_sign(scenario: dict[str, Any]) -> None:
     ran = run("run", "-", "--token", "1", stdin=to_yaml(scenario))
     assume(ran.exit_code == 0)
     assert unread_digits(ran.stdout, scenario["rounding"]["decimals"]) == []

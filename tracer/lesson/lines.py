@@ -385,9 +385,9 @@ def _with_result(written: Sequence[Expression], result: Number) -> list[Expressi
     for side in [*written, *before, result]:
         last = kept[-1] if kept else None
         if isinstance(side, Number) and isinstance(last, Number) and side.value == last.value:
-            if last.entry is None:
+            if last.entry is None or (side.entry and side.places == last.places):
                 kept[-1] = side
-            elif side.entry is not None and side.places != last.places:
+            elif side.entry:
                 kept.append(side)
             continue
         if last == side:

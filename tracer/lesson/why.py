@@ -80,8 +80,10 @@ class _Origins:
         """The entries that its line puts in, each followed to where it was computed or typed."""
         record = self.producers[entry.value]
         if _is_worked(record, entry):
-            chain = self.teacher.writer.chain(record, entry.at)
-            operands = [number.entry for number in numbers(chain.sides[0]) if number.entry]
+            first = self.teacher.writer.chain(record, entry.at).sides[0]
+            operands = [number.entry for number in numbers(first) if number.entry]
+            if operands == [entry]:  # the sum of one number is that number
+                operands = [Entry(record.inputs[0], (*entry.at, 0))]
         elif isinstance(record.operation, Chosen):
             operands = [chosen_by(record, entry)]
         else:
