@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.command import printed, run
 from tests.helpers.truth import false_equations
 
@@ -24,6 +26,15 @@ def test_its_scenario_runs() -> None:
     text = printed("run", "-", stdin=scenario)
     assert text.startswith("Two words")
     assert false_equations(text) == []
+
+
+def test_its_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    example = next(text for language, text in FENCES if language == "python")
+    exec(compile(example, "README.md", "exec"), {})  # what a reader would paste
+    sums, *_ = capsys.readouterr().out.splitlines()
+    # The weights of a token are rounded to three decimals, and come to 1 within that.
+    numbers = [float(number) for number in sums.strip("[]").split()]
+    assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
 
 
 def test_its_map_names_every_file() -> None:

@@ -37,6 +37,22 @@ COMMANDS = {
 }
 
 
+FORMATS = {
+    "alex.md": ("tutorial", "alex.yaml"),
+    "science-math.md": ("tutorial", "science.yaml", "--math"),
+    "science.tex": ("run", "science.yaml", "--format", "latex", "--standalone"),
+    "science.json": ("run", "science.yaml", "--format", "json"),
+    "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
+    "loss.txt": ("loss", "pizza.yaml"),
+    "turns.txt": ("generate", "pizza.yaml", "--kv-cache", "--top-k", "3", "--seed", "1"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_format(name: str, snapshot: SnapshotAssertion) -> None:
+    assert printed(*FORMATS[name]) == snapshot(extension_class=TextFile)
+
+
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_output(name: str, width: int, snapshot: SnapshotAssertion) -> None:

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tracer.library import explain, load, render, trace
+    from tracer.library import Trace, explain, load, render, trace
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "explain", "load", "render", "trace"]
+__all__ = ["Trace", "__version__", "explain", "load", "render", "trace"]
 
 
 def __getattr__(name: str) -> Any:
