@@ -31,6 +31,7 @@ from tracer.decoder.arithmetic import (
 from tracer.decoder.forward import trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import (
+    Activate,
     Add,
     Append,
     ArgMax,
@@ -52,7 +53,6 @@ from tracer.decoder.operations import (
     Outer,
     Pick,
     Recorded,
-    Relu,
     Reused,
     Select,
     Share,
@@ -122,7 +122,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     ),
     (Exp(), [array(["0", "1", "-Infinity"])], array(["1", "2.71828182845904524", "0"])),
     (Square(), [array(["-1.5", "0", "3"])], array(["2.25", "0", "9"])),
-    (Relu(), [array(["-1.5", "0", "3", "-0.0"])], array(["0", "0", "3", "0"])),
+    (Activate("relu"), [array(["-1.5", "0", "3", "-0.0"])], array(["0", "0", "3", "0"])),
     (Total(), [array(["1", "2.5"], ["-1", "1"])], array("3.5", "0")),
     (Mean(), [array(["1", "2", "6"], ["-1", "1", "0.5"])], array("3", "0.16666666666666667")),
     (MeanOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(3))),
@@ -369,7 +369,7 @@ def trials(d: Drawn) -> list[Trial]:
             [positive],
             elementwise(lambda maths, a: maths.sqrt(a + maths.number(str(epsilon)))),
         ),
-        (Relu(), [wide], elementwise(lambda _, a: max(a, 0 * a))),
+        (Activate("relu"), [wide], elementwise(lambda _, a: max(a, 0 * a))),
         (Total(), [wide], lambda _, a: [sum(row) for row in a]),
         (Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
         (MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from tracer.decoder.operations import (
+    Activate,
     Add,
     Append,
     ArgMax,
@@ -29,7 +30,6 @@ from tracer.decoder.operations import (
     Outer,
     Pick,
     Recorded,
-    Relu,
     Reused,
     Select,
     Share,
@@ -59,7 +59,7 @@ AXES: list[tuple[Any, list[Any], Any]] = [
     (Share(), [(TOKEN, KEY), (TOKEN,)], (TOKEN, KEY)),
     (Exp(), [(TOKEN, KEY)], (TOKEN, KEY)),
     (Square(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (Relu(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
+    (Activate("relu"), [(TOKEN, QUERY)], (TOKEN, QUERY)),
     (Total(), [(TOKEN, KEY)], (TOKEN,)),
     (Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
     (MeanOf((0,)), [(TOKEN,)], ()),

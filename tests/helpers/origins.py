@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import (
+    Activate,
     Add,
     Append,
     ArgMax,
@@ -31,7 +32,6 @@ from tracer.decoder.operations import (
     Outer,
     Pick,
     Pinned,
-    Relu,
     Reused,
     Select,
     Share,
@@ -75,7 +75,7 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index)]
         case Square():
             return [Entry(x[0], index), None]
-        case Relu():
+        case Activate():
             return [None, Entry(x[0], index)]
         case Total():
             return _row(x[0], index[0])

@@ -15,9 +15,9 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.tape import Record, Value
 from tracer.errors import TracerError
 from tracer.lesson.expression import Chain
-from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
 from tracer.lesson.symbols import symbols
+from tracer.lesson.written import formula
 from tracer.renderers.text import text
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load, parse

@@ -18,20 +18,21 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import is_short, traced, traced_or_rejected, worked, writer
 from tests.helpers.truth import false_equations, unreadable
 from tracer.decoder.operations import (
+    Activate,
     Divide,
     DivTerm,
     Dot,
     MatMul,
     Mean,
     Normalize,
-    Relu,
     Square,
     SquareRoot,
     Total,
 )
 from tracer.decoder.tape import Record
 from tracer.lesson.expression import Expression, Number
-from tracer.lesson.lines import Worked, Writer
+from tracer.lesson.lines import Writer
+from tracer.lesson.written import Worked
 from tracer.scenario.rounding import Digits
 
 TYPED = """
@@ -254,7 +255,7 @@ def of_the_formula(record: Record) -> set[str]:
             return {str(record.inputs[0].numbers.shape[1])}
         case SquareRoot(epsilon):
             return {str(epsilon)}
-        case Relu() | Square():  # max(0, a) and a²
+        case Activate() | Square():  # max(0, a) and a²
             return {"0", "2"}
     return set()
 

@@ -15,7 +15,9 @@ from typing import Any, Final, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.decoder.activations import activated
 from tracer.decoder.operations import (
+    Activate,
     Add,
     Append,
     ArgMax,
@@ -37,7 +39,6 @@ from tracer.decoder.operations import (
     Outer,
     Pick,
     Recorded,
-    Relu,
     Reused,
     Select,
     Share,
@@ -137,8 +138,8 @@ class Arithmetic(ABC):
                 return x[0] * x[0]
             case SquareRoot(epsilon):
                 return np.asarray(np.sqrt(x[0] + self.array(epsilon) if epsilon else x[0]))
-            case Relu():
-                return np.asarray(np.maximum(x[0], x[0] - x[0]))
+            case Activate(function):
+                return activated(function, x[0])
             case Total():
                 return self.sum(x[0], axis=1)
             case Mean():

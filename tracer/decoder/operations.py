@@ -11,6 +11,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
+from tracer.scenario.model import ActivationFunction
+
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -226,10 +228,16 @@ class Square(_SameAxes):
     name: ClassVar[str] = "square"
 
 
-class Relu(_SameAxes):
-    """max(0, a)."""
+@dataclass(frozen=True)
+class Activate(_SameAxes):
+    """An activation function of each entry (`activations.py`)."""
 
-    name: ClassVar[str] = "relu"
+    function: ActivationFunction
+
+    @property
+    def name(self) -> str:
+        """That of the function."""
+        return self.function
 
 
 class Total(_RowAxes):
@@ -321,9 +329,6 @@ class Pick:
 Moved: TypeAlias = Reused | Append | Copy | Concat | Interleave | Mask | Select
 """Operations whose numbers are those of their inputs, and keep the digits they have there."""
 
-Activation: TypeAlias = Relu | Copy
-"""What may stand behind the FFN's hidden layer; `Copy` is none."""
-
 Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, on the numbers as they were computed."""
 
@@ -341,7 +346,7 @@ Computed: TypeAlias = (
     | Share
     | Exp
     | Square
-    | Relu
+    | Activate
     | Total
     | Mean
     | MeanOf

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
 
 from tracer.decoder.operations import (
-    Activation,
+    Activate,
     Add,
     Copy,
     MatMul,
     Mean,
     Normalize,
-    Relu,
     Square,
     SquareRoot,
     Subtract,
@@ -38,7 +36,7 @@ from tracer.decoder.roles import (
     W_2,
 )
 from tracer.decoder.tape import Tape, Value
-from tracer.scenario.model import FFN, ActivationName, Norm, SubLayer
+from tracer.scenario.model import FFN, Norm, SubLayer
 
 
 def sub_layer(
@@ -74,17 +72,7 @@ def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
     units = parameters.labels or numbered("h", 1, len(parameters.W_1[0]))
     w_1 = weights(tape, W_1, parameters.W_1, x, units, "hidden")
     hidden = tape.record(HIDDEN, MatMul(), x, w_1, *bias(tape, B_1, parameters.b_1, w_1))
-    active = tape.record(ACTIVATION, activation(parameters.activation), hidden)
+    function = parameters.activation
+    active = tape.record(ACTIVATION, Copy() if function == "none" else Activate(function), hidden)
     w_2 = weights(tape, W_2, parameters.W_2, active, features_of(x, len(parameters.W_2[0])))
     return tape.record(FFN_OUTPUT, MatMul(), active, w_2, *bias(tape, B_2, parameters.b_2, w_2))
-
-
-def activation(name: ActivationName) -> Activation:
-    """The operation behind the hidden layer."""
-    match name:
-        case "relu":
-            return Relu()
-        case "none":
-            return Copy()
-        case _:
-            assert_never(name)

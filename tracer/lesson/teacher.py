@@ -11,12 +11,12 @@ from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
 from tracer.lesson.document import Block, Figure, Formula, Line, Paragraph, Section, Vector, Working
 from tracer.lesson.expression import Expression
-from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
+from tracer.lesson.written import formula
 
 SHOWN_ALONE = (TEMPERATURE, DRAW)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""

@@ -34,9 +34,9 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.entries import labels, name
 from tracer.lesson.expression import Entry, Number, numbers
-from tracer.lesson.lines import Worked
 from tracer.lesson.steps.attention import HIDDEN
 from tracer.lesson.teacher import Teacher
+from tracer.lesson.written import Worked
 from tracer.names import count
 
 

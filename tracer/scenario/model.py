@@ -59,7 +59,8 @@ def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal,
     return validated
 
 
-ActivationName: TypeAlias = Literal["relu", "none"]
+ActivationFunction: TypeAlias = Literal["relu"]
+"""What may stand behind the FFN's hidden layer; `none` is not one."""
 
 
 def _none(value: Any) -> Any:
@@ -143,7 +144,7 @@ class FFN(SubLayer):
     b_1: Row | None = None
     W_2: Matrix
     b_2: Row | None = None
-    activation: ActivationName = "relu"
+    activation: ActivationFunction | Literal["none"] = "relu"
 
 
 class Layer(Frozen):

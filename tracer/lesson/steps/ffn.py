@@ -1,16 +1,16 @@
-"""The feed-forward network; what is told of an activation hangs on its operation."""
+"""The feed-forward network; what is told of an activation function stands in `activations.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
 
-from tracer.decoder.operations import Activation, Copy, Relu
+from tracer.decoder.operations import Activate, Copy
 from tracer.decoder.roles import ACTIVATION, FFN_OUTPUT, HIDDEN
+from tracer.lesson import activations
 from tracer.lesson.document import Sentence
 from tracer.lesson.expression import Call, Number, Symbol
 from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.told import Told, listed
+from tracer.lesson.told import Told
 
 
 def _hidden_goal(step: Step, told: Told) -> Sentence:
@@ -19,40 +19,20 @@ def _hidden_goal(step: Step, told: Told) -> Sentence:
 
 
 def _activation_goal(step: Step, told: Told) -> Sentence:
-    operation = step.last.operation
-    if not isinstance(operation, Activation):
-        return ("The activation function decides what the hidden numbers pass on.",)
-    match operation:
-        case Relu():
-            return ("ReLU keeps what is positive and makes the rest 0.",)
+    match step.last.operation:
+        case Activate(function):
+            return activations.goal(function)
         case Copy():
             return ("There is no activation function here: the hidden numbers stay.",)
-        case _:
-            assert_never(operation)
+        case _:  # pinned
+            return ("The activation function decides what the hidden numbers pass on.",)
 
 
 def _activation_claim(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
     operation = step.last.operation
-    if not isinstance(operation, Activation):
+    if not isinstance(operation, Activate):
         return None
-    match operation:
-        case Relu():
-            return _kept(step, printed)
-        case Copy():
-            return None
-        case _:
-            assert_never(operation)
-
-
-def _kept(step: Step, printed: Sequence[Number]) -> Sentence:
-    labels = step.last.output.axes[1].labels
-    kept = [label for label, number in zip(labels, printed, strict=True) if number.value]
-    zeroed = [label for label, number in zip(labels, printed, strict=True) if not number.value]
-    if not zeroed:
-        return ("ReLU keeps them all: none is negative.",)
-    if not kept:
-        return ("ReLU keeps none: all are 0 from here on.",)
-    return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
+    return activations.claim(operation.function, step.last.output.axes[1].labels, printed)
 
 
 def _output_goal(step: Step, told: Told) -> Sentence:

@@ -1,0 +1,46 @@
+"""What is told of each activation function: how it is written, what it does, what it has done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from tracer.lesson.document import Sentence
+from tracer.lesson.expression import Call, Expression, Number
+from tracer.lesson.told import listed
+from tracer.scenario.model import ActivationFunction
+
+
+def written(function: ActivationFunction, of: Expression) -> Expression:
+    """The function of a symbol, or of a number."""
+    match function:
+        case "relu":
+            return Call("max", (Number.of(0), of))
+        case _:
+            assert_never(function)
+
+
+def goal(function: ActivationFunction) -> Sentence:
+    """What it does to each number."""
+    match function:
+        case "relu":
+            return ("ReLU keeps what is positive and makes the rest 0.",)
+        case _:
+            assert_never(function)
+
+
+def claim(
+    function: ActivationFunction, labels: Sequence[str], printed: Sequence[Number]
+) -> Sentence | None:
+    """What it has done to the numbers of one token."""
+    match function:
+        case "relu":
+            kept = [label for label, x in zip(labels, printed, strict=True) if x.value]
+            zeroed = [label for label, x in zip(labels, printed, strict=True) if not x.value]
+            if not zeroed:
+                return ("ReLU keeps them all: none is negative.",)
+            if not kept:
+                return ("ReLU keeps none: all are 0 from here on.",)
+            return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
+        case _:
+            assert_never(function)

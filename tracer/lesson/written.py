@@ -1,0 +1,344 @@
+"""How each operation is written: in symbols, and with the numbers of one entry put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias, assert_never
+
+from tracer.decoder.arithmetic import Array
+from tracer.decoder.operations import (
+    Activate,
+    Add,
+    Append,
+    ArgMax,
+    Computed,
+    Concat,
+    Copy,
+    Cos,
+    Cumulate,
+    Divide,
+    DivTerm,
+    Dot,
+    Exp,
+    Given,
+    Interleave,
+    Mask,
+    MatMul,
+    Mean,
+    MeanOf,
+    Normalize,
+    Outer,
+    Pick,
+    Pinned,
+    Reused,
+    Select,
+    Share,
+    Sin,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    Total,
+)
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.tape import Form, Record, Value
+from tracer.lesson import activations, entries
+from tracer.lesson.expression import (
+    Call,
+    Chain,
+    Difference,
+    Exponential,
+    Expression,
+    Index,
+    MatrixProduct,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Rest,
+    Root,
+    Sum,
+    Symbol,
+    Transposed,
+    product,
+    total_of,
+    value,
+)
+from tracer.scenario.carry import Carry
+from tracer.scenario.rounding import round_half_away, trimmed
+
+Worked: TypeAlias = Computed | Mask
+"""Operations that have worked lines."""
+
+MOST_TERMS, TERMS_SHOWN = 16, 12
+"""A longer sum shows its first terms, then what the rest comes to."""
+
+EXACT_DIGITS_MORE = 2
+"""33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
+
+
+def formula(record: Record, symbols: Mapping[str, Expression]) -> Chain | None:
+    """Symbol = formula; nothing where the symbol says it already."""
+    left = symbols[record.output.address]
+    # Values of an earlier trace are only taken over: no formula names them.
+    right = _in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])
+    return None if right is None or left == right else Chain((left, right), ("=",))
+
+
+def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
+    match record.operation:
+        case MatMul():
+            product = MatrixProduct(of[0], of[1])
+            return Sum((product, *of[2:])) if of[2:] else product
+        case Dot():
+            return MatrixProduct(of[0], Transposed(of[1]))
+        case Outer():
+            return Product((of[0], of[1]))
+        case Divide():
+            return Quotient(of[0], of[1])
+        case Add() | Mask():
+            return Sum((of[0], of[1]))
+        case Subtract():
+            return Difference(of[0], of[1])
+        case SquareRoot(epsilon):
+            return Root(Sum((of[0], Number(epsilon))) if epsilon else of[0])
+        case Exp():
+            return Exponential(of[0])
+        case Square():
+            return Power(of[0], Number.of(2))
+        case Activate(function):
+            return activations.written(function, of[0])
+        case Total():
+            return Call("sum", (of[0],))
+        case Mean():
+            return Call("mean", (of[0],))
+        case Normalize(gain, shift):
+            whole: Expression = Quotient(of[0], of[1])
+            rest = of[2:]
+            if gain:
+                whole = Product((whole, rest.pop(0)))
+            return Sum((whole, rest.pop(0))) if shift else whole
+        case DivTerm(width):
+            return Power(Number.of(10000), Quotient(Symbol("-2k"), Number.of(width)))
+        case Share():
+            return Quotient(of[0], of[1])
+        case Sin() | Cos():
+            return Call(record.operation.name, (of[0],))
+        case Surprise():
+            return Negative(Call("ln", (of[0],)))
+        case MeanOf():
+            return Call("mean", (of[0],))
+        case Copy() | Reused() | Append() | Concat() | Interleave() | Select():
+            return None
+        case Cumulate() | ArgMax() | Pick() | Given() | Pinned():
+            return None
+        case _:
+            assert_never(record.operation)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The sides of one entry's line, all but the result, with any number of guard digits."""
+
+    pencil: Pencil
+    producers: Mapping[Value, Record]
+    operation: Worked
+    record: Record
+    index: Index
+
+    def __call__(self, guard: int, places: int, only: tuple[int, ...] = ()) -> list[Expression]:
+        """`places` are those of the result: totals on the way need only some more.
+
+        The guard digits are for the operands at `only` these positions, or for all.
+        """
+        index, inputs = self.index, self.record.inputs
+        limit = places + guard + EXACT_DIGITS_MORE
+
+        def operand(position: int, *at: int) -> Number:
+            guarded = not only or position in only
+            return self._number(inputs[position], at, guard if guarded else 0)
+
+        match self.operation:
+            case MatMul() | Dot():
+                return list(self._sums(self.record, index, guard))
+            case Divide() if self._divides_dot_products():
+                return self._scaled(guard, limit)
+            case Divide():
+                return [Quotient(operand(0, *index), operand(1))]
+            case Share():
+                return [Quotient(operand(0, *index), operand(1, index[0]))]
+            case Add() | Mask():
+                return [Sum((operand(0, *index), operand(1, *index)))]
+            case Subtract():
+                return [Difference(operand(0, *index), operand(1, index[0]))]
+            case Outer():
+                return [Product((operand(0, index[0]), operand(1, index[1])))]
+            case SquareRoot(epsilon):
+                of = operand(0, *index)
+                if not epsilon:
+                    return [Root(of)]
+                inside = Sum((of, Number(epsilon)))
+                return [Root(inside), Root(_total(inside, limit))]
+            case Exp():
+                return [Exponential(operand(0, *index))]
+            case Square():
+                return [Power(operand(0, *index), Number.of(2))]
+            case Activate(function):
+                return [activations.written(function, operand(0, *index))]
+            case Total():
+                return [self._row(0, index[0], guard)]
+            case Mean():
+                terms = self._row(0, index[0], guard)
+                n = Number.of(inputs[0].numbers.shape[1])
+                return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
+            case Normalize():
+                return self._normalized(guard)
+            case DivTerm(width):
+                exponent = Quotient(Number.of(-2 * index[0]), Number.of(width))
+                return [Power(Number.of(10000), exponent)]
+            case Sin():
+                return [Call("sin", (operand(0, *index),))]
+            case Cos():
+                return [Call("cos", (operand(0, *index),))]
+            case Surprise(columns, _):
+                column = columns[index[0]]
+                assert column is not None
+                return [Negative(Call("ln", (operand(0, index[0], column),)))]
+            case MeanOf(counted):
+                terms = _sum(_elided([operand(0, i) for i in counted]))
+                n = Number.of(len(counted))
+                return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
+            case Cumulate():
+                row, column = index
+                before = self._number(self.record.output, (row, column - 1), guard)
+                return [Sum((before if column else Number.of(0), operand(0, row, column)))]
+            case _:
+                assert_never(self.operation)
+
+    @property
+    def is_quotient(self) -> bool:
+        """Whether more digits of one of two operands may do."""
+        divides = isinstance(self.operation, Divide) and not self._divides_dot_products()
+        return divides or isinstance(self.operation, Share)
+
+    def _sums(self, record: Record, index: Index, guard: int) -> Iterable[Expression]:
+        """a×b + c×d + bias, then the products, for MatMul and Dot."""
+        x, w, *biases = record.inputs
+        row, column = index
+        transposed = isinstance(record.operation, Dot)
+
+        def factors(k: int) -> tuple[Number, Number]:
+            at = (column, k) if transposed else (k, column)
+            return self._number(x, (row, k), guard), self._number(w, at, guard)
+
+        terms = x.numbers.shape[1]
+        shown = TERMS_SHOWN if terms > MOST_TERMS else terms
+        address = record.output.address
+        pairs = [factors(k) for k in range(shown)]
+        products: list[Expression] = [Product(pair) for pair in pairs]
+        parts: list[Expression] = [self._part(product(pair), address, guard) for pair in pairs]
+        last: list[Expression] = [self._number(b, (column,), guard) for b in biases]
+        if shown < terms:
+            left = x.numbers[row, shown:]
+            right = w.numbers[column, shown:] if transposed else w.numbers[shown:, column]
+            last.insert(0, self._rest(left * right, address, guard))
+        yield _sum([*products, *last])
+        yield _sum([*parts, *last])
+
+    def _rest(self, products: Array, address: str, guard: int) -> Rest:
+        """What the products come to that are not written out."""
+        pencil = self.pencil
+        if pencil.carry is Carry.LINE:
+            exact = [x for x in products if isinstance(x, Decimal)]
+            rounded = [pencil.printed(x, pencil.part_places(address, x)) for x in exact]
+            return Rest(len(products), Number(total_of(rounded)))
+        decimals = [x if isinstance(x, Decimal) else Decimal(repr(float(x))) for x in products]
+        return Rest(len(products), self._part(total_of(decimals), address, guard))
+
+    def _part(self, exact: Decimal, address: str, guard: int) -> Number:
+        """The number that takes a part's place on the way to the value at `address`."""
+        pencil = self.pencil
+        places = pencil.part_places(address, exact)
+        if guard and pencil.carry is not Carry.LINE:
+            places = max(places, min(places + guard, Number(trimmed(exact)).places))
+        return Number(pencil.printed(exact, places))
+
+    def _divides_dot_products(self) -> bool:
+        producer = self.producers.get(self.record.inputs[0])
+        return producer is not None and isinstance(producer.operation, Dot)
+
+    def _scaled(self, guard: int, limit: int) -> list[Expression]:
+        """(a×b + c×d) / √d_k: the dot product is written out in the same line."""
+        dot, scale = self.record.inputs
+        producers, number = self.producers, self._number
+        products, parts = self._sums(producers[dot], self.index, guard)
+        root = self._root(producers[scale])
+        exact_root, comes_out = value(root)
+        under: Expression = Number(trimmed(exact_root)) if comes_out else root
+        if scale.form is Form.AS_THEY_ARE:
+            under = number(scale, ())  # the printed root is the one used
+        totals = [_total(parts, limit)]
+        if dot.form is Form.AS_THEY_ARE:
+            totals.append(number(dot, self.index))  # and so is the printed sum
+        return [
+            Quotient(products, root),
+            Quotient(parts, under),
+            *(Quotient(total, under) for total in totals),
+        ]
+
+    def _root(self, scale: Record) -> Expression:
+        """√d_k as it is written; what was pinned in its place is no root."""
+        operand = scale.inputs[0]
+        if isinstance(scale.operation, SquareRoot):
+            return Root(self._number(operand, ()))
+        return self._number(scale.output, ())
+
+    def _normalized(self, guard: int) -> list[Expression]:
+        """d / σ × γ + β."""
+        operation, address, number = self.operation, self.record.output.address, self._number
+        assert isinstance(operation, Normalize)
+        deviation, std, *parameters = self.record.inputs
+        row, column = self.index
+        sides: list[Expression] = [
+            Quotient(number(deviation, (row, column), guard), number(std, (row,), guard))
+        ]
+        rest = [number(parameter, (column,), guard) for parameter in parameters]
+        if operation.gain:
+            gain = rest.pop(0)
+            part = self._part(value(sides[-1])[0], address, guard)
+            sides = [*(Product((side, gain)) for side in sides), Product((part, gain))]
+        if operation.shift:
+            shift = rest.pop(0)
+            part = self._part(value(sides[-1])[0], address, guard)
+            sides = [*(Sum((side, shift)) for side in sides), Sum((part, shift))]
+        return sides
+
+    def _row(self, position: int, row: int, guard: int) -> Expression:
+        of = self.record.inputs[position]
+        numbers = [self._number(of, (row, j), guard) for j in range(of.numbers.shape[1])]
+        return _sum(_elided(numbers))
+
+    def _number(self, of: Value, index: Index, guard: int = 0) -> Number:
+        return entries.number(self.pencil, of, index, guard)
+
+
+def _total(terms: Expression, limit: int) -> Number:
+    """What terms come to: exactly, unless that has digits that nobody reads."""
+    exact, _ = value(terms)
+    number = Number(exact)
+    return number if number.places <= limit else Number(trimmed(round_half_away(exact, limit)))
+
+
+def _sum(terms: Sequence[Expression]) -> Expression:
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def _elided(terms: Sequence[Number]) -> list[Expression]:
+    """The first terms of a long sum, and the total of the rest."""
+    if len(terms) <= MOST_TERMS:
+        return list(terms)
+    rest = terms[TERMS_SHOWN:]
+    return [*terms[:TERMS_SHOWN], Rest(len(rest), Number(total_of([x.value for x in rest])))]
