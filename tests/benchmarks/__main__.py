@@ -26,28 +26,26 @@ WIDE = 3.75
 """A sixth of what version 0.1.0 took at first: 22.4 to 23.6 times the anchor in five runs, 22.5 in
 the middle (and 12.6 times its own `run alex`)."""
 
-LINE = 10.0
+LINE, STEP = 10.0, 100.0
 """Milliseconds."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, in which unit, and what it may be; None where it cannot run yet."""
+    """What was measured, in which unit, and what it may be."""
 
     what: str
-    figure: float | None
+    figure: float
     bound: float
     unit: str = "×"
 
     @property
     def too_slow(self) -> bool:
         """Whether it is over its bound."""
-        return self.figure is not None and self.figure > self.bound
+        return self.figure > self.bound
 
     def row(self) -> str:
         """A line of the table."""
-        if self.figure is None:
-            return f"{self.what:<62}{'-':>9}{self.bound:>7.2f} {self.unit:<3} not written yet"
         verdict = "too slow" if self.too_slow else "ok"
         return f"{self.what:<62}{self.figure:>9.3f}{self.bound:>7.2f} {self.unit:<3} {verdict}"
 
@@ -93,30 +91,30 @@ def growth() -> Iterator[Measured]:
 
 
 def tape() -> Iterator[Measured]:
-    """What it costs to keep a tape at the size of a real model."""
+    """What it costs to keep a tape at the size of a real model, and to write a little of it."""
+    import numpy as np
+
     from tests.benchmarks import plain_gpt2
+    from tracer.decoder.forward import trace
 
     model = plain_gpt2.random_model()
     for number, rounds in ((9, 31), (128, 13)):
         tokens = plain_gpt2.random_tokens(number)
-        what = f"float64 tape of GPT-2 small's size / plain NumPy, {number} tokens"
-        try:
-            plain_gpt2.taped(model, tokens)
-        except NotImplementedError:
-            yield Measured(what, None, TAPE)
-            continue
+        scenario = plain_gpt2.scenario(model, tokens)
         plain_times, taped_times = [], []
         for _ in range(rounds):
             plain_times.append(_cpu_of(lambda: plain_gpt2.plain(model, tokens)))  # noqa: B023
-            taped_times.append(_cpu_of(lambda: plain_gpt2.taped(model, tokens)))  # noqa: B023
+            taped_times.append(_cpu_of(lambda: trace("random", scenario)))  # noqa: B023
+        what = f"float64 tape of GPT-2 small's size / plain NumPy, {number} tokens"
         yield Measured(what, min(taped_times) / min(plain_times), TAPE)
-    what = "one line of 768 products, written"
-    try:
-        write = plain_gpt2.line_writer(model)
-    except NotImplementedError:
-        yield Measured(what, None, LINE, "ms")
-        return
-    yield Measured(what, 1000 * min(_cpu_of(write) for _ in range(ROUNDS)), LINE, "ms")
+    run = trace("random", plain_gpt2.scenario(model, plain_gpt2.random_tokens(9)))
+    expected = plain_gpt2.plain(model, plain_gpt2.random_tokens(9))[-1]
+    assert np.allclose(run["probabilities"].numbers, expected, rtol=1e-9, atol=0)
+    line, step = plain_gpt2.line_writer(run), plain_gpt2.step_writer(run)
+    least = 1000 * min(_cpu_of(line) for _ in range(ROUNDS))
+    yield Measured("one line of 768 products, written", least, LINE, "ms")
+    least = 1000 * min(_cpu_of(step) for _ in range(ROUNDS))
+    yield Measured("the scores of one head, written, of 144 heads", least, STEP, "ms")
 
 
 def _cpu_of(compute: Callable[[], object]) -> float:

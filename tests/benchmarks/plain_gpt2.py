@@ -9,10 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tracer.decoder.forward import Trace
+from tracer.lesson.selection import select
+from tracer.lesson.teacher import Teacher
+from tracer.renderers.text import text
+from tracer.scenario import model as scenario_model
+from tracer.scenario.carry import Carry
+from tracer.scenario.model import Scenario
+from tracer.scenario.rounding import Rounding
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -60,12 +70,11 @@ class Layer:
 
 @dataclass(frozen=True)
 class Model:
-    """Embeddings of words and positions, the layers, the last norm, the projection to the words."""
+    """Embeddings of words and positions, the layers, the projection to the words."""
 
     embeddings: Array
     positions: Array
     layers: tuple[Layer, ...]
-    norm: Norm
     W_U: Array
 
 
@@ -103,7 +112,6 @@ def random_model() -> Model:
         embeddings=weights(WORDS, WIDTH),
         positions=weights(POSITIONS, WIDTH),
         layers=tuple(layer() for _ in range(LAYERS)),
-        norm=norm(),
         W_U=weights(WIDTH, WORDS),
     )
 
@@ -155,22 +163,65 @@ def plain(model: Model, tokens: tuple[int, ...]) -> list[Array]:
         hidden = keep(normalized(x, layer.ffn_norm) @ layer.W_1 + layer.b_1)
         active = keep(np.maximum(hidden, 0))
         x = keep(x + keep(active @ layer.W_2 + layer.b_2))
-    final = normalized(x, model.norm)
-    softmax(keep(final @ model.W_U))
+    softmax(keep(x @ model.W_U))
     return kept
 
 
-def taped(model: Model, tokens: tuple[int, ...]) -> object:
-    """The same forward pass on the tape; what it returns holds every value.
+def scenario(model: Model, tokens: tuple[int, ...]) -> Scenario:
+    """The model as a scenario whose weights are arrays."""
 
-    TO BE WRITTEN with the tape that computes in float64.
-    """
-    raise NotImplementedError
+    def norm(of: Norm) -> scenario_model.Norm:
+        return scenario_model.Norm.model_construct(
+            placement="pre", epsilon=Decimal(str(EPSILON)), gain=of.gain, shift=of.shift
+        )
+
+    layers = tuple(
+        scenario_model.Layer.model_construct(
+            attention=scenario_model.Attention.model_construct(
+                heads=tuple(scenario_model.Head.model_construct(**vars(h)) for h in layer.heads),
+                W_O=layer.W_O,
+                b_O=layer.b_O,
+                norm=norm(layer.attention_norm),
+            ),
+            ffn=scenario_model.FFN.model_construct(
+                W_1=layer.W_1,
+                b_1=layer.b_1,
+                W_2=layer.W_2,
+                b_2=layer.b_2,
+                norm=norm(layer.ffn_norm),
+            ),
+        )
+        for layer in model.layers
+    )
+    return Scenario.model_construct(
+        title="random weights",
+        tokens=tuple(map(str, tokens)),
+        embeddings=model.embeddings[list(tokens)],
+        positions=scenario_model.Positions.model_construct(table=model.positions),
+        layers=layers,
+        vocabulary=tuple(map(str, range(WORDS))),
+        unembedding=scenario_model.Unembedding.model_construct(W_U=model.W_U),
+        rounding=Rounding(carry=Carry.NEVER),
+        arithmetic="float64",
+    )
 
 
-def line_writer(model: Model) -> Callable[[], str]:
-    """What writes one worked line of 768 products, everything before the line being done.
+def line_writer(run: Trace) -> Callable[[], str]:
+    """What writes one worked line of 768 products, everything before the line being done."""
+    writer = Teacher(run).writer
+    record = run.producers[run["layer5.attention.head3.query"]]
 
-    TO BE WRITTEN with the tape that computes in float64.
-    """
-    raise NotImplementedError
+    def write() -> str:
+        return " ".join(map(text, writer.chain(record, (3, 7)).sides))
+
+    return write
+
+
+def step_writer(run: Trace) -> Callable[[], object]:
+    """What writes `step scores --layer 5 --head 3`, the pass being done."""
+
+    def write() -> object:
+        teacher = Teacher(run)
+        return [teacher.section(step) for step in select(teacher.steps, "scores", 5, 3)]
+
+    return write

@@ -20,9 +20,7 @@ TWO_COMMANDS = (sys.executable, str(HERE / "anchor_two_commands.py"), "--version
 
 def program(*arguments: str) -> Command:
     """`decoder-trace` with arguments."""
-    if (ROOT / "tracer" / "__main__.py").exists():
-        return (sys.executable, "-m", "tracer", *arguments)
-    return (sys.executable, "-c", "from tracer.cli import app; app()", *arguments)
+    return (sys.executable, "-m", "tracer", *arguments)
 
 
 def cpu_times(commands: Mapping[str, Command], rounds: int) -> dict[str, float]:

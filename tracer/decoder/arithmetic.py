@@ -269,9 +269,9 @@ class Floats(Arithmetic):
     """As a checkpoint's code computes: float64, at NumPy's speed."""
 
     def array(self, numbers: object) -> Array:
-        if isinstance(numbers, np.ndarray):
-            return np.asarray(numbers, np.float64)
-        return np.array(numbers, dtype=object).astype(np.float64)
+        if isinstance(numbers, int | Decimal):
+            return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
+        return np.asarray(numbers, np.float64)
 
     def context(self) -> AbstractContextManager[Any]:
         return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
@@ -294,7 +294,7 @@ class Floats(Arithmetic):
         except FloatingPointError:
             raise Overflow from None
         # Only e^-∞ is 0: as many zeros as there are infinities.
-        if np.count_nonzero(powers) < np.count_nonzero(a > -np.inf):
+        if not powers.all() and np.count_nonzero(powers) < np.count_nonzero(a > -np.inf):
             raise Underflow
         return powers
 

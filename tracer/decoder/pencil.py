@@ -40,6 +40,8 @@ class Pencil:
         """Numbers that are not `decimal` are never rounded on the way."""
         self.rounding = rounding
         self.carry = rounding.carry if decimal else Carry.NEVER
+        self.rounds = self.carry is not Carry.NEVER
+        """Whether any number is rounded on the way."""
         self._usual = Digits(decimals=rounding.decimals)
         self._chosen: dict[str, Digits | None] = {}
 
@@ -60,7 +62,7 @@ class Pencil:
 
         `operand` is the first input, whose rows a sum of exponentials shares its decimals with.
         """
-        if self.carry is Carry.NEVER:
+        if not self.rounds:
             return None
         if role.keeps is Keeps.ALL:
             return numbers
@@ -84,7 +86,7 @@ class Pencil:
 
     def chosen_copy(self, address: str, numbers: Array) -> Array | None:
         """Numbers that were computed before: rounded only where the author sets their digits."""
-        digits = None if self.carry is Carry.NEVER else self.chosen(address)
+        digits = self.chosen(address) if self.rounds else None
         return self._rounded(numbers, digits.places) if digits else None
 
     def places(self, role: Role, address: str, number: Decimal) -> int:

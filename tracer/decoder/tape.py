@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.decoder.arithmetic import Arithmetic, Array
+from tracer.decoder.arithmetic import Arithmetic, Array, exactly
 from tracer.decoder.operations import (
     Axes,
     Chosen,
@@ -30,7 +30,7 @@ from tracer.errors import Problem, TracerError
 from tracer.names import closest
 
 _DECLARED = frozenset(ROLES)
-_GIVEN = Given()
+_GIVEN, _PINNED = Given(), Pinned()
 _MOVED, _CHOSEN = get_args(Moved), get_args(Chosen)
 
 
@@ -118,9 +118,9 @@ class Tape:
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
-        address = self._place.address(role)
+        address = self._place.prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
-            return self._recorded(Pinned(), (), pinned)
+            return self._recorded(_PINNED, (), pinned)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
         # What was typed is printed as typed; an array comes from a file that nobody typed.
         from_file = isinstance(numbers, np.ndarray)
@@ -135,20 +135,22 @@ class Tape:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
-        address = self._place.address(role)
+        address = self._place.prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
-            return self._recorded(Pinned(), inputs, pinned)
-        if isinstance(operation, _CHOSEN):
-            arrays = [value.computed for value in inputs]
-        else:
-            arrays = [value.numbers for value in inputs]
+            return self._recorded(_PINNED, inputs, pinned)
+        chooses = isinstance(operation, _CHOSEN)
+        arrays = [value.computed if chooses else value.numbers for value in inputs]
+        part = self.pencil.part(address) if self.pencil.rounds else exactly
         try:
-            computed = self.arithmetic.result(operation, arrays, axes, self.pencil.part(address))
+            computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
             raise TracerError(Problem(_reason(error, operation), address=address)) from None
-        if isinstance(operation, _MOVED):
+        numbers, form = computed, Form.ROUNDED_FOR_PRINT
+        if role.words:
+            form = Form.AS_THEY_ARE
+        elif isinstance(operation, _MOVED):
             numbers, form = self._moved(operation, address, computed, inputs)
-        else:
+        elif self.pencil.rounds:
             numbers, form = self._kept(role, address, computed, inputs)
         value = Value(role, self._place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, value)
@@ -179,8 +181,6 @@ class Tape:
         self, role: Role, address: str, computed: Array, inputs: tuple[Value, ...]
     ) -> tuple[Array, Form]:
         """Computed numbers to go on with, and how they are printed."""
-        if role.words:
-            return computed, Form.AS_THEY_ARE
         operand = inputs[0].numbers if inputs else None
         rounded = self.pencil.kept(role, address, computed, operand)
         if rounded is None:
