@@ -95,8 +95,10 @@ def tape() -> Iterator[Measured]:
     import numpy as np
 
     from tests.benchmarks import plain_gpt2
+    from tracer.__main__ import collect_seldom
     from tracer.decoder.forward import trace
 
+    collect_seldom()
     model = plain_gpt2.random_model()
     for number, rounds in ((9, 31), (128, 13)):
         tokens = plain_gpt2.random_tokens(number)

@@ -123,15 +123,15 @@ class Arithmetic(ABC):
             case Add():
                 return self.add(x[0], x[1])
             case Mask():
-                return np.asarray(x[0] + x[1])
+                return x[0] + x[1]
             case Subtract():
                 return self.add(x[0], -x[1][:, np.newaxis])
             case Outer():
                 return np.multiply.outer(x[0], x[1])
             case Divide():
-                return np.asarray(x[0] / x[1])
+                return x[0] / x[1]
             case Share():
-                return np.asarray(x[0] / _divisors(x[0], x[1])[:, np.newaxis])
+                return x[0] / _divisors(x[0], x[1])[:, np.newaxis]
             case Exp():
                 return self.exp(x[0])
             case Square():
@@ -143,7 +143,7 @@ class Arithmetic(ABC):
             case Total():
                 return self.sum(x[0], axis=1)
             case Mean():
-                return np.asarray(self.sum(x[0], axis=1) / self.array(x[0].shape[1]))
+                return self.sum(x[0], axis=1) / self.array(x[0].shape[1])
             case MeanOf(counted):
                 return np.asarray(self.sum(x[0][list(counted)]) / self.array(len(counted)))
             case Normalize(gain, shift):
@@ -231,7 +231,7 @@ class Decimals(Arithmetic):
         return _settled(a + b, abs(a) + abs(b))
 
     def exp(self, a: Array) -> Array:
-        powers = np.asarray(np.exp(a))
+        powers = np.exp(a)
         if any(not power and x.is_finite() for power, x in zip(powers.flat, a.flat, strict=True)):
             raise Underflow
         return powers
@@ -290,7 +290,7 @@ class Floats(Arithmetic):
 
     def exp(self, a: Array) -> Array:
         try:
-            powers = np.asarray(np.exp(a))
+            powers = np.exp(a)
         except FloatingPointError:
             raise Overflow from None
         # Only e^-∞ is 0: as many zeros as there are infinities.

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import ClassVar, TypeAlias
+from itertools import chain
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from tracer.scenario.model import ActivationFunction
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """A named axis with a label for each of its entries."""
 
     name: str
@@ -88,7 +88,7 @@ class Concat:
 
     def axes(self, *heads: Axes) -> Axes:
         """The labels of all heads, in their order."""
-        labels = tuple(label for head in heads for label in head[1].labels)
+        labels = tuple(chain.from_iterable(head[1].labels for head in heads))
         return (heads[0][0], Axis("concat", labels))
 
 

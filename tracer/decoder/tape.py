@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,8 @@ class Value:
         return token - (tokens - len(self.numbers))
 
 
-class Record(NamedTuple):
+@dataclass(eq=False, slots=True)
+class Record:
     """One recorded operation; of a pinned value, `inputs` are what it would be computed from."""
 
     operation: Operation
@@ -118,7 +119,7 @@ class Tape:
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
-        address = self._place.prefix + role.name
+        address = self._declared(role)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
@@ -135,7 +136,7 @@ class Tape:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
-        address = self._place.prefix + role.name
+        address = self._declared(role)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
         chooses = isinstance(operation, _CHOSEN)
@@ -172,10 +173,16 @@ class Tape:
             raise TracerError(*self.problems, *unknown)
 
     def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
-        if value.role not in _DECLARED:
-            raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
         return value
+
+    def _declared(self, role: Role) -> str:
+        """The address of a role here; a KeyError of one that nobody declared."""
+        if role not in _DECLARED:
+            raise KeyError(
+                f"{self.address(role)}: a role that tracer.decoder.roles does not declare"
+            )
+        return self._place.prefix + role.name
 
     def _kept(
         self, role: Role, address: str, computed: Array, inputs: tuple[Value, ...]
