@@ -10,7 +10,7 @@ def collect_seldom() -> None:
     A run is short, and what loading modules and keeping a tape leaves looks like garbage and is
     none: looking for some would take a sixth of the time.
     """
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(1_000_000, 50, 100)
     atexit.register(gc.freeze)
 
 

@@ -14,6 +14,7 @@ def activated(function: ActivationFunction, a: NDArray[Any]) -> NDArray[Any]:
     """The function of each entry of an array of Decimals or floats."""
     match function:
         case "relu":
-            return np.asarray(np.maximum(a, a - a))
+            zero = a.flat[0] - a.flat[0]  # of the kind that the others are
+            return np.asarray(np.maximum(a, zero))
         case _:
             assert_never(function)

@@ -81,7 +81,7 @@ class Arithmetic(ABC):
         """In which operations are done; what has no result raises an ArithmeticError in it."""
 
     @abstractmethod
-    def matmul(self, x: Array, w: Array, bias: tuple[Array, ...], part: Part) -> Array:
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
         """x W + b."""
 
     @abstractmethod
@@ -117,9 +117,9 @@ class Arithmetic(ABC):
         x = inputs
         match operation:
             case MatMul():
-                return self.matmul(x[0], x[1], tuple(x[2:]), part)
+                return self.matmul(x[0], x[1], x[2:], part)
             case Dot():
-                return self.matmul(x[0], x[1].T, (), part)
+                return self.matmul(x[0], x[1].T, [], part)
             case Add():
                 return self.add(x[0], x[1])
             case Mask():
@@ -218,7 +218,7 @@ class Decimals(Arithmetic):
     def context(self) -> AbstractContextManager[Any]:
         return localcontext(prec=PRECISION)
 
-    def matmul(self, x: Array, w: Array, bias: tuple[Array, ...], part: Part) -> Array:
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
         columns = w.T
         products = part(x[:, np.newaxis, :] * columns[np.newaxis, :, :])
         size = abs(products).sum(axis=2)
@@ -276,8 +276,8 @@ class Floats(Arithmetic):
     def context(self) -> AbstractContextManager[Any]:
         return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
 
-    def matmul(self, x: Array, w: Array, bias: tuple[Array, ...], part: Part) -> Array:
-        return sum(bias, x @ w)
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
+        return x @ w + bias[0] if bias else x @ w
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         return np.asarray(a.sum(axis=axis))

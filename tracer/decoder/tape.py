@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, get_args
 
@@ -25,7 +25,7 @@ from tracer.decoder.operations import (
     Recorded,
 )
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import ROLES, Place, Role
+from tracer.decoder.roles import ROLES, Place, Role, SubLayer
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
 
@@ -98,20 +98,29 @@ class Tape:
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _place: Place = field(default_factory=Place)
+    _prefix: str = ""
+    """Of addresses at the place: kept, since every value asks for it."""
 
     def computing(self) -> AbstractContextManager[Any]:
         """In which operations are done; entered once for a whole pass."""
         return self.arithmetic.context()
 
     @contextmanager
-    def at(self, **place: Any) -> Iterator[None]:
-        """Values recorded inside are in this layer, sub-layer or head."""
+    def at(
+        self,
+        *,
+        layer: int | None = None,
+        sub_layer: SubLayer | None = None,
+        head: int | None = None,
+    ) -> Iterator[None]:
+        """Values recorded inside are in this layer, sub-layer or head of where it is now."""
         outer = self._place
-        self._place = replace(outer, **place)
+        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head)
+        self._place, self._prefix = inner, inner.prefix
         try:
             yield
         finally:
-            self._place = outer
+            self._place, self._prefix = outer, outer.prefix
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
@@ -119,7 +128,7 @@ class Tape:
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
-        address = self._declared(role)
+        address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
@@ -136,7 +145,7 @@ class Tape:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
-        address = self._declared(role)
+        address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
         chooses = isinstance(operation, _CHOSEN)
@@ -173,16 +182,10 @@ class Tape:
             raise TracerError(*self.problems, *unknown)
 
     def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
+        if value.role not in _DECLARED:
+            raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
         return value
-
-    def _declared(self, role: Role) -> str:
-        """The address of a role here; a KeyError of one that nobody declared."""
-        if role not in _DECLARED:
-            raise KeyError(
-                f"{self.address(role)}: a role that tracer.decoder.roles does not declare"
-            )
-        return self._place.prefix + role.name
 
     def _kept(
         self, role: Role, address: str, computed: Array, inputs: tuple[Value, ...]

@@ -19,18 +19,18 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     """An entry as it is printed: as it is, or rounded to its digits and at most `guard` more."""
     entry = value.numbers[index]
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
-        return Number(entry, Entry(value, index))
+        return Number(entry, value, index)
     exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
     if not exact.is_finite():
-        return Number(exact, Entry(value, index))
+        return Number(exact, value, index)
     if value.form is Form.AS_THEY_ARE:
         # A float has no digits of its own: the 2 that was typed is stored as 2.0.
-        return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
+        return Number(trimmed(exact or exact.copy_abs()), value, index)
     places = pencil.places(value.role, value.address, exact)
     if guard:
         # No digits beyond those that the number has.
         places = max(places, min(places + guard, Number(trimmed(exact)).places))
-    return Number(pencil.printed(exact, places), Entry(value, index))
+    return Number(pencil.printed(exact, places), value, index)
 
 
 def rows(pencil: Pencil, value: Value) -> tuple[tuple[Number, ...], ...]:
@@ -42,7 +42,7 @@ def rows(pencil: Pencil, value: Value) -> tuple[tuple[Number, ...], ...]:
             tuple([number(pencil, value, (i, j)) for j in columns]) for i in range(len(lines))
         )
     return tuple(
-        tuple([Number(x, Entry(value, (i, j))) for j, x in enumerate(line)])
+        tuple([Number(x, value, (i, j)) for j, x in enumerate(line)])
         for i, line in enumerate(lines)
     )
 

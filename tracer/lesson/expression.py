@@ -34,11 +34,17 @@ class Entry(NamedTuple):
 class Number(Node):
     """A number with its printed digits; -∞ is one too.
 
-    One that is taken from the trace knows its entry there.
+    One that is taken from the trace knows the value that it is taken from, and at which index.
     """
 
     value: Decimal
-    entry: Entry | None = None
+    origin: Value | None = None
+    at: Index = ()
+
+    @property
+    def entry(self) -> Entry | None:
+        """Its entry in the trace, if it is taken from there."""
+        return None if self.origin is None else Entry(self.origin, self.at)
 
     def _parts(self) -> tuple[Decimal]:
         """Where it was taken from makes no difference."""

@@ -10,7 +10,9 @@ from rich.text import Span, Text
 
 def cells(words: str) -> int:
     """How wide words are: 日 takes two cells."""
-    return len(words) if words.isascii() else cell_len(words)
+    # Beside ASCII most words have × at most: those need no table of widths.
+    plain = words.isascii() or words.replace("×", "x").isascii()
+    return len(words) if plain else cell_len(words)
 
 
 class Row:
@@ -31,6 +33,7 @@ class Row:
         """The row further right; an empty one stays empty."""
         if self.plain:
             self.plain = " " * by + self.plain
+        if self.plain and self.spans:
             self.spans = [(start + by, end + by, style) for start, end, style in self.spans]
         return self
 

@@ -33,6 +33,7 @@ from tracer.scenario.rounding import trimmed
 TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
     *("bold", "bold blue", "cyan", "dim", "bold", "bold"),
 )
+RELATION = re.compile("[=≈]")
 INDENT, WORKING_INDENT, GAP, LEAST_WIDTH = 2, 4, "  ", 40
 LONGEST_NAME = 24
 """Longer names are shortened beside numbers; the table of tokens has them whole."""
@@ -126,7 +127,7 @@ def _chain(chain: Chain, label: str, width: int) -> list[Row]:
     related = (f"{relation} {side}" for relation, side in zip(chain.relations, rest, strict=True))
     lines = [Row(line) for line in wrapped_chain([first, *related], label, width)]
     for line in lines:
-        for sign in re.finditer("[=≈]", line.plain):
+        for sign in RELATION.finditer(line.plain):
             line.stylize(SIGN, *sign.span())
     lines[0].stylize(LABEL, 0, len(label))
     return lines
@@ -151,11 +152,11 @@ def _matrix(matrix: Matrix, width: int) -> Iterable[Row]:
     """The matrix; in blocks of columns below each other where it is too wide."""
     columns = [_short(label, width // 3) for label in matrix.columns]
     rows = [_short(label, width // 3) for label in matrix.rows]
-    numbers = [_aligned([row[j] for row in matrix.cells]) for j in range(len(columns))]
+    numbers = map(_aligned, zip(*matrix.cells, strict=True))
     rows = [text(matrix.symbol), *rows]
     widest = max(map(cells, rows))
     stub = [_padded(row, widest) for row in rows]
-    grid = [_padded_alike([name, *below]) for name, below in zip(columns, numbers, strict=True)]
+    grid = [_column(name, below) for name, below in zip(columns, numbers, strict=True)]
     room = width - INDENT - widest
     lines: list[Row] = []
     for first, last in _fitting([cells(column[0]) for column in grid], room):
@@ -195,11 +196,11 @@ def _padded(cell: str, width: int) -> str:
     return cell + " " * (width - cells(cell))
 
 
-def _padded_alike(column: Sequence[str]) -> list[str]:
-    """Cells on the right of a column as wide as the widest."""
-    widths = [cells(cell) for cell in column]
-    widest = max(widths)
-    return [" " * (widest - width) + cell for width, cell in zip(widths, column, strict=True)]
+def _column(name: str, numbers: Sequence[str]) -> list[str]:
+    """A column with its name above it, all on its right; a number takes a cell for each sign."""
+    wide = cells(name)
+    widest = max(wide, *map(len, numbers))
+    return [" " * (widest - wide) + name, *[number.rjust(widest) for number in numbers]]
 
 
 def _marked(line: Row, marked: bool) -> Row:
@@ -210,7 +211,9 @@ def _marked(line: Row, marked: bool) -> Row:
 
 def _aligned(numbers: Sequence[Number]) -> list[str]:
     """The numbers of a column with their decimal points below each other."""
-    written = [number_text(number) for number in numbers]
+    written = list(map(number_text, numbers))
+    if len({len(w.partition(".")[2]) for w in written}) == 1:
+        return written  # all have as many decimals
     points = [w.find(".") if w[-1].isdecimal() else None for w in written]
     behind = max(
         (len(w) - p for w, p in zip(written, points, strict=True) if p and p > 0), default=0

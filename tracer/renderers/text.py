@@ -19,8 +19,8 @@ class TextNotation(Notation):
     def number(self, number: Number) -> str:
         value = number.value
         plain = str(value)
-        if plain[-1].isdecimal() and "E" not in plain and "0.0000" not in plain[:7]:
-            return plain  # most numbers, and quickly
+        if "0.0000" not in plain and "E" not in plain and "y" not in plain:
+            return plain  # most numbers, and quickly: no power of ten, and no Infinity
         if value.is_infinite():
             return "-∞" if value < 0 else "∞"
         if not is_scientific(value):

@@ -9,6 +9,8 @@ from typing import TypeAlias
 from tracer.renderers.rows import cells
 
 LEAST_MARGIN, HANGING = 4, 2
+TERMS, QUOTIENTS = re.compile(r" (?=[-+] )"), re.compile(r" (?=/ )")
+BEFORE_TERM, BEFORE_DIVISOR = re.compile(r" (?=[-+] )"), re.compile(r" (?=/ )")
 
 Pieces: TypeAlias = list[list[str]]
 """The sides of a chain, each cut where it may be broken."""
@@ -19,18 +21,19 @@ def wrapped(sides: Sequence[str], label: str, width: int) -> list[str]:
 
     The lines are aligned behind the label, where that leaves them room.
     """
-    room = width - HANGING - max(LEAST_MARGIN, cells(label))
-    pieces = [cut(side, room) for side in sides]
-    longest = max(cells(piece) for side in pieces for piece in side)
-    margin = max(LEAST_MARGIN, cells(label))
-    if margin + HANGING + longest > width:
+    start = cells(label)
+    margin = max(LEAST_MARGIN, start)
+    room = width - HANGING - margin
+    # A side that has room is not broken anywhere.
+    pieces = [[side] if cells(side) <= room else cut(side, room) for side in sides]
+    if any(cells(piece) > room for side in pieces for piece in side):
         margin = LEAST_MARGIN
     lines: list[str] = []
-    for row in rows(pieces, cells(label), margin, width):
+    for row in rows(pieces, start, margin, width):
         written = " ".join(pieces[side][piece] for side, piece in row)
         begins_side = row[0][1] == 0
-        start = label if not lines else " " * (margin if begins_side else margin + HANGING)
-        lines.append(start + written)
+        before = label if not lines else " " * (margin if begins_side else margin + HANGING)
+        lines.append(before + written)
     return lines
 
 
@@ -38,8 +41,8 @@ def cut(side: str, room: int) -> list[str]:
     """A side cut before each + and -; before a / only where a piece would not fit otherwise."""
     return [
         part
-        for piece in re.split(r" (?=[-+] )", side)
-        for part in ([piece] if cells(piece) <= room else re.split(r" (?=/ )", piece))
+        for piece in BEFORE_TERM.split(side)
+        for part in ([piece] if cells(piece) <= room else BEFORE_DIVISOR.split(piece))
     ]
 
 
@@ -52,19 +55,20 @@ def rows(pieces: Pieces, start: int, margin: int, width: int) -> list[list[tuple
     lines: list[list[tuple[int, int]]] = [[]]
     used, broken = start, False
     for i, side in enumerate(pieces):
-        whole = sum(map(cells, side)) + len(side) - 1
+        widths = list(map(cells, side))
+        whole = sum(widths) + len(side) - 1
         if i and (broken or used + 1 + whole > width):
             lines.append([])
             used = margin
         elif i:
             used += 1
         broken = False
-        for j, piece in enumerate(side):
-            if j and used + 1 + cells(piece) > width:
+        for j, wide in enumerate(widths):
+            if j and used + 1 + wide > width:
                 lines.append([])
                 used, broken = margin + HANGING, True
             elif j:
                 used += 1
             lines[-1].append((i, j))
-            used += cells(piece)
+            used += wide
     return lines

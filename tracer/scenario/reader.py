@@ -148,6 +148,12 @@ class _Reading:
             self._problem("half of a surrogate pair, which is no character", at)
         if event.anchor is not None:
             self._anchor(event.anchor, text, at)
+        part = self.open[-1] if self.open else None
+        if isinstance(part, _List):  # as most are: the numbers of a matrix
+            self._count(len(self.open), at)
+            part.data.append(text)
+            part.parts.append(at)
+            return
         if not self._key_is_next():
             self._count(len(self.open), at)
         self._put(text, at)
