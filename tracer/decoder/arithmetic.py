@@ -60,6 +60,9 @@ PRECISION = 50
 NOISE, FLOAT_NOISE = Decimal("1e-40"), 1e-15
 """A sum that is this much smaller than its terms is 0."""
 
+LEAST_EXPONENT = -745
+"""Below it, e^x is no float but 0."""
+
 NEARLY_NOTHING = 1e-12
 """No sum of floats that is larger is worth a look whether it is noise."""
 
@@ -115,33 +118,33 @@ class Arithmetic(ABC):
     def result(self, operation: Recorded, inputs: list[Array], axes: Axes, part: Part) -> Array:
         """What an operation gives; `axes` are those of the result."""
         x = inputs
-        match operation:
+        match operation:  # the most frequent first
             case MatMul():
                 return self.matmul(x[0], x[1], x[2:], part)
             case Dot():
                 return self.matmul(x[0], x[1].T, [], part)
-            case Add():
-                return self.add(x[0], x[1])
+            case Divide():
+                return x[0] / x[1]
             case Mask():
                 return x[0] + x[1]
+            case Exp():
+                return self.exp(x[0])
+            case Total():
+                return self.sum(x[0], axis=1)
+            case Share():
+                return x[0] / _divisors(x[0], x[1])[:, np.newaxis]
+            case SquareRoot(epsilon):
+                return np.asarray(np.sqrt(x[0] + self.array(epsilon) if epsilon else x[0]))
+            case Add():
+                return self.add(x[0], x[1])
             case Subtract():
                 return self.add(x[0], -x[1][:, np.newaxis])
             case Outer():
                 return np.multiply.outer(x[0], x[1])
-            case Divide():
-                return x[0] / x[1]
-            case Share():
-                return x[0] / _divisors(x[0], x[1])[:, np.newaxis]
-            case Exp():
-                return self.exp(x[0])
             case Square():
                 return x[0] * x[0]
-            case SquareRoot(epsilon):
-                return np.asarray(np.sqrt(x[0] + self.array(epsilon) if epsilon else x[0]))
             case Activate(function):
                 return activated(function, x[0])
-            case Total():
-                return self.sum(x[0], axis=1)
             case Mean():
                 return self.sum(x[0], axis=1) / self.array(x[0].shape[1])
             case MeanOf(counted):
@@ -203,8 +206,11 @@ def _divisors(a: Array, total: Array) -> Array:
 
 def _largest(p: Array, z: Array) -> int:
     """The first of the largest probabilities; of alike ones, that of the largest logit."""
-    alike = np.flatnonzero(p == p.max())
-    return int(alike[np.argmax(z[alike])]) if len(alike) > 1 else int(alike[0])
+    first = int(p.argmax())
+    alike = p == p[first]
+    if np.count_nonzero(alike) == 1:
+        return first
+    return int(np.flatnonzero(alike)[np.argmax(z[alike])])
 
 
 class Decimals(Arithmetic):
@@ -294,7 +300,7 @@ class Floats(Arithmetic):
         except FloatingPointError:
             raise Overflow from None
         # Only e^-∞ is 0: as many zeros as there are infinities.
-        if not powers.all() and np.count_nonzero(powers) < np.count_nonzero(a > -np.inf):
+        if a.min() < LEAST_EXPONENT and np.count_nonzero(powers) < np.count_nonzero(a > -np.inf):
             raise Underflow
         return powers
 

@@ -31,7 +31,7 @@ from tracer.names import closest
 
 _DECLARED = frozenset(ROLES)
 _GIVEN, _PINNED = Given(), Pinned()
-_MOVED, _CHOSEN = get_args(Moved), get_args(Chosen)
+_MOVED, _CHOSEN = frozenset(get_args(Moved)), frozenset(get_args(Chosen))
 
 
 class Form(Enum):
@@ -41,6 +41,10 @@ class Form(Enum):
     """With the digits that they have: as typed, or as they were rounded when computed."""
     ROUNDED_FOR_PRINT = auto()
     """They are in full precision, which nobody reads."""
+
+
+_AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
+"""By name a member takes Python 3.11 a call, twice for every value."""
 
 
 @dataclass(eq=False, slots=True)
@@ -134,7 +138,7 @@ class Tape:
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
         # What was typed is printed as typed; an array comes from a file that nobody typed.
         from_file = isinstance(numbers, np.ndarray)
-        form = Form.ROUNDED_FOR_PRINT if from_file else Form.AS_THEY_ARE
+        form = _ROUNDED if from_file else _AS_THEY_ARE
         value = Value(role, self._place, address, array, axes, form, array)
         return self._recorded(_GIVEN, (), value)
 
@@ -148,17 +152,17 @@ class Tape:
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
-        chooses = isinstance(operation, _CHOSEN)
+        chooses = type(operation) in _CHOSEN
         arrays = [value.computed if chooses else value.numbers for value in inputs]
         part = self.pencil.part(address) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
             raise TracerError(Problem(_reason(error, operation), address=address)) from None
-        numbers, form = computed, Form.ROUNDED_FOR_PRINT
+        numbers, form = computed, _ROUNDED
         if role.words:
-            form = Form.AS_THEY_ARE
-        elif isinstance(operation, _MOVED):
+            form = _AS_THEY_ARE
+        elif type(operation) in _MOVED:
             numbers, form = self._moved(operation, address, computed, inputs)
         elif self.pencil.rounds:
             numbers, form = self._kept(role, address, computed, inputs)
@@ -194,8 +198,8 @@ class Tape:
         operand = inputs[0].numbers if inputs else None
         rounded = self.pencil.kept(role, address, computed, operand)
         if rounded is None:
-            return computed, Form.ROUNDED_FOR_PRINT
-        return rounded, Form.AS_THEY_ARE
+            return computed, _ROUNDED
+        return rounded, _AS_THEY_ARE
 
     def _moved(
         self, operation: Recorded, address: str, numbers: Array, inputs: tuple[Value, ...]
@@ -203,11 +207,11 @@ class Tape:
         """Numbers that were computed before, with the digits they have."""
         rounded = self.pencil.chosen_copy(address, numbers)
         if rounded is not None:
-            return rounded, Form.AS_THEY_ARE
+            return rounded, _AS_THEY_ARE
         # A mask moves the scores; what is added to them has no digits of its own.
         moved = inputs[:1] if isinstance(operation, Mask) else inputs
-        as_they_are = all(value.form is Form.AS_THEY_ARE for value in moved)
-        return numbers, Form.AS_THEY_ARE if as_they_are else Form.ROUNDED_FOR_PRINT
+        as_they_are = all(value.form is _AS_THEY_ARE for value in moved)
+        return numbers, _AS_THEY_ARE if as_they_are else _ROUNDED
 
     def _pinned(self, role: Role, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""
@@ -220,7 +224,7 @@ class Tape:
             return None
         if array.shape == expected:
             numbers = self.arithmetic.array(array)
-            return Value(role, self._place, address, numbers, axes, Form.AS_THEY_ARE, numbers)
+            return Value(role, self._place, address, numbers, axes, _AS_THEY_ARE, numbers)
         message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
         self.problems.append(Problem(message, address=address))
         return None

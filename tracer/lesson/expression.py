@@ -217,14 +217,16 @@ def value(expression: Expression) -> tuple[Decimal, bool]:
 
 def _value(expression: Expression, context: Context) -> Decimal:
     match expression:
-        case Number(number) | Rest(_, Number(number)):
-            return number
+        case Number():
+            return expression.value
+        case Product(factors):
+            return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
         case Sum(terms):
-            return sum((_value(term, context) for term in terms), Decimal(0))
+            return sum([_value(term, context) for term in terms], Decimal(0))
+        case Rest(_, total):
+            return total.value
         case Difference(left, right):
             return _value(left, context) - _value(right, context)
-        case Product(factors):
-            return math.prod((_value(factor, context) for factor in factors), start=Decimal(1))
         case Quotient(over, under):
             dividend = _value(over, context)
             # Nothing divided by anything is nothing, exactly: also by √2.

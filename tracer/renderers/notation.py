@@ -42,12 +42,22 @@ class Binding(IntEnum):
     ATOM = 3
 
 
+SUM, PRODUCT, POWER, ATOM = Binding
+
+
 def is_scientific(value: Decimal) -> bool:
     """Whether a number is written with a power of ten: 2.1×10⁻⁵, 1.069×10¹³."""
     if not value or -PLAIN_ZEROS <= value.adjusted() <= 0:
         return False
     exponent = value.as_tuple().exponent
     return value.adjusted() < 0 or (isinstance(exponent, int) and exponent > 0)
+
+
+def _number_binds(value: Decimal) -> Binding:
+    """How tightly a number binds, by its sign and its power of ten."""
+    if value.is_signed():
+        return SUM
+    return PRODUCT if value.is_finite() and is_scientific(value) else ATOM
 
 
 class Notation(ABC):
@@ -100,44 +110,41 @@ class Notation(ABC):
     def bound(self, expression: Expression) -> tuple[str, Binding]:
         """The line, and how tightly it binds."""
         match expression:
-            case Number(value):
-                binding = (
-                    Binding.PRODUCT if value.is_finite() and is_scientific(value) else Binding.ATOM
-                )
-                return self.number(expression), Binding.SUM if value.is_signed() else binding
-            case Rest():
-                return self.rest(expression), Binding.ATOM
-            case Symbol():
-                return self.symbol(expression), Binding.ATOM
-            case Sum(terms):
-                return " ".join(self._summands(terms)), Binding.SUM
-            case Difference(left, right):
-                first = self.inside(left, Binding.SUM, first=True)
-                return f"{first} - {self.inside(right, Binding.PRODUCT)}", Binding.SUM
+            case Number():
+                return self.number(expression), _number_binds(expression.value)
             case Product(factors):
-                written = (self.inside(factor, Binding.POWER) for factor in factors)
-                return self.times.join(written), Binding.PRODUCT
+                written = [self.inside(factor, POWER) for factor in factors]
+                return self.times.join(written), PRODUCT
+            case Rest():
+                return self.rest(expression), ATOM
+            case Symbol():
+                return self.symbol(expression), ATOM
+            case Sum(terms):
+                return " ".join(self._summands(terms)), SUM
+            case Difference(left, right):
+                first = self.inside(left, SUM, first=True)
+                return f"{first} - {self.inside(right, PRODUCT)}", SUM
             case Quotient():
                 return self.quotient(expression)
             case Power(base, Number(two)) if two == 2:
-                return self.inside(base, Binding.ATOM) + self.square, Binding.POWER
+                return self.inside(base, ATOM) + self.square, POWER
             case Power(base, exponent):
-                return self.raised(self.inside(base, Binding.ATOM), exponent), Binding.POWER
+                return self.raised(self.inside(base, ATOM), exponent), POWER
             case Root(of):
-                return self.root(of), Binding.POWER
+                return self.root(of), POWER
             case Exponential(exponent):
-                return self.raised("e", exponent), Binding.POWER
+                return self.raised("e", exponent), POWER
             case Call(name, arguments):
-                return self.call(name, [self.write(a) for a in arguments]), Binding.ATOM
+                return self.call(name, [self.write(a) for a in arguments]), ATOM
             case Negative(of):
-                return f"-{self.inside(of, Binding.PRODUCT)}", Binding.SUM
+                return f"-{self.inside(of, PRODUCT)}", SUM
             case MatrixProduct(left, right):
-                first = self.inside(left, Binding.PRODUCT)
-                return f"{first}{self.dot}{self.inside(right, Binding.POWER)}", Binding.PRODUCT
+                first = self.inside(left, PRODUCT)
+                return f"{first}{self.dot}{self.inside(right, POWER)}", PRODUCT
             case Transposed(of):
-                return self.transposed(self.inside(of, Binding.ATOM)), Binding.POWER
+                return self.transposed(self.inside(of, ATOM)), POWER
             case Brackets(items):
-                return self.brackets([self.write(item) for item in items]), Binding.ATOM
+                return self.brackets([self.write(item) for item in items]), ATOM
             case _:
                 assert_never(expression)
 
@@ -150,10 +157,10 @@ class Notation(ABC):
     def _summands(self, terms: Sequence[Expression]) -> list[str]:
         """a + b - c: a long sum of plain numbers takes their signs as its own."""
         plain = all(isinstance(term, Number) and term.value.is_finite() for term in terms)
-        written = [self.inside(terms[0], Binding.PRODUCT, first=True)]
+        written = [self.inside(terms[0], PRODUCT, first=True)]
         for term in terms[1:]:
             if plain and isinstance(term, Number) and term.value < 0 and len(terms) > 2:
                 written += ["-", self.write(Number(-term.value))]
             else:
-                written += ["+", self.inside(term, Binding.PRODUCT)]
+                written += ["+", self.inside(term, PRODUCT)]
         return written

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len
 from rich.text import Span, Text
 
+NARROW = re.compile("[ -~×·²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
+"""What worked lines and labels mostly consist of: signs that take one cell each."""
+
 
 def cells(words: str) -> int:
     """How wide words are: 日 takes two cells."""
-    # Beside ASCII most words have × at most: those need no table of widths.
-    plain = words.isascii() or words.replace("×", "x").isascii()
-    return len(words) if plain else cell_len(words)
+    return len(words) if words.isascii() or NARROW.fullmatch(words) else cell_len(words)
 
 
 class Row:
