@@ -195,7 +195,7 @@ def test_a_result_keeps_the_usual_digits(carry: str, typed: str, keep: str, trim
     [
         ("5.5345", "5.5345", "5.5345"),  # exact numbers are not padded to 5.53450
         ("0.24750625", "0.24751", "0.24751"),
-        ("-1.999995", "-2.000", "-2"),
+        ("-1.999995", "-2.00000", "-2"),
         ("5", "5.000", "5"),
         ("5.12", "5.120", "5.12"),
         ("0", "0", "0"),
@@ -384,16 +384,16 @@ class ByHand:
         return without_zeros(found) if self.rounding.trailing_zeros is Zeros.TRIM else found
 
     def working(self, number: Decimal) -> Decimal:
-        """Rounded with more decimals; zeros at the end go, as far as the usual decimals."""
+        """Rounded with more decimals; zeros behind an exact number go, to the usual decimals."""
         if abs(number) >= 10**12:
             return self.written(number, self.usual)
         most = {"decimals": self.rounding.decimals + self.rounding.working}
         found = rounded(number, places_of(number, most))
         if not found:
             return Decimal(0)
-        trims = self.rounding.trailing_zeros is Zeros.TRIM
-        found = without_zeros(found, 0 if trims else self.rounding.decimals)
-        return found
+        if self.rounding.trailing_zeros is Zeros.TRIM:
+            return without_zeros(found)
+        return without_zeros(found, self.rounding.decimals) if found == number else found
 
     def shared(self, row: list[Decimal], numbers: list[Decimal]) -> list[Decimal]:
         """Rounded to the decimals with which the largest of a row has three digits more."""
@@ -531,10 +531,10 @@ def test_alex_between_mean_and_deviation() -> None:
     deviations = ["-0.4975", "2.2245", "-2.3345", "1.0855", "-0.3945", "-0.0835"]
     assert row("norm.deviation") == deviations
     # 0.24750625, 4.94840025, 5.44989025, 1.17831025, 0.15563025, 0.00697225
-    squares = ["0.247506", "4.9484", "5.44989", "1.17831", "0.15563", "0.006972"]
+    squares = ["0.247506", "4.948400", "5.449890", "1.178310", "0.155630", "0.006972"]
     assert row("norm.squared") == squares
     assert row("norm.variance") == "1.997785"  # 11.986708 / 6 = 1.9977846…
-    assert row("norm.std") == "1.41343"  # √1.997785 = 1.4134302…
+    assert row("norm.std") == "1.413430"  # √1.997785 = 1.4134302…
     # -0.4975 / 1.41343 = -0.35198…, 2.2245 / 1.41343 = 1.57383…
     assert row("norm")[:2] == ["-0.352", "1.574"]
 

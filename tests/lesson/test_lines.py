@@ -88,21 +88,21 @@ ALEX = [
         "",
         "μ = (5.037 + 7.759 + 3.200 + 6.620 + 5.140 + 5.451) / 6 = 33.207 / 6 = 5.5345",
     ),
-    # Inside a LayerNorm alex keeps three decimals more, and no zeros behind them.
+    # Inside a LayerNorm alex keeps three decimals more, and no zeros behind what is exact.
     ("layer1.attention.norm.deviation", "spicy", "5.037 - 5.5345 = -0.4975"),
     ("layer1.attention.norm.deviation", "cheap", "7.759 - 5.5345 = 2.2245"),
     ("layer1.attention.norm.squared", "spicy", "(-0.4975)² = 0.24750625 ≈ 0.247506"),
-    ("layer1.attention.norm.squared", "cheap", "2.2245² ≈ 4.9484"),  # 4.94840025
+    ("layer1.attention.norm.squared", "cheap", "2.2245² = 4.94840025 ≈ 4.948400"),
     ("layer1.attention.norm.squared", "vibe", "(-0.0835)² = 0.00697225 ≈ 0.006972"),
     (
         "layer1.attention.norm.variance",
         "",
-        "σ² = (0.247506 + 4.9484 + 5.44989 + 1.17831 + 0.15563 + 0.006972) / 6 "
+        "σ² = (0.247506 + 4.948400 + 5.449890 + 1.178310 + 0.155630 + 0.006972) / 6 "
         "= 11.986708 / 6 ≈ 1.997785",
     ),
-    ("layer1.attention.norm.std", "", "σ = √1.997785 ≈ 1.41343"),  # 1.4134302…
-    ("layer1.attention.norm", "spicy", "-0.4975 / 1.41343 ≈ -0.352"),
-    ("layer1.attention.norm", "cheap", "2.2245 / 1.41343 ≈ 1.574"),
+    ("layer1.attention.norm.std", "", "σ = √1.997785 ≈ 1.413430"),  # 1.4134302…
+    ("layer1.attention.norm", "spicy", "-0.4975 / 1.413430 ≈ -0.352"),
+    ("layer1.attention.norm", "cheap", "2.2245 / 1.413430 ≈ 1.574"),
     # The document rounds the products to three decimals; their sum is then 0.519.
     (
         "layer1.ffn.hidden",

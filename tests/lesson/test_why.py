@@ -205,7 +205,7 @@ def test_the_nearest_come_first() -> None:
         "σ², layer1.attention.norm.variance, step 21:",
     ]
     assert [e.left for e in equations(shown)][:3] == [
-        *("-0.4975 / 1.41343", "5.037 - 5.5345", "√1.997785")
+        *("-0.4975 / 1.413430", "5.037 - 5.5345", "√1.997785")
     ]
 
 

@@ -124,14 +124,14 @@ class Pencil:
 
     def _working_places(self, number: Decimal) -> int:
         """More decimals, but no zeros behind an exact number: 5.5345 is not 5.53450."""
-        usual = self.rounding.decimals
-        most = usual + self.rounding.working
         if number.adjusted() >= SCIENTIFIC_FROM:
             return self._usual.places(number)
-        rounded = round_half_away(number, visible_places(number, most))
-        exponent = trimmed(rounded).as_tuple().exponent if rounded else 0
+        most = visible_places(number, self.rounding.decimals + self.rounding.working)
+        if not number or round_half_away(number, most) != number:
+            return most
+        exponent = trimmed(number).as_tuple().exponent
         assert isinstance(exponent, int)
-        return max(usual, -exponent)
+        return max(self.rounding.decimals, -exponent)
 
     def _shared_decimals(self, row: Array) -> int:
         largest = max((x for x in row.flat if x.is_finite()), default=Decimal(0))

@@ -68,8 +68,12 @@ def _dumped(document: dict[str, Any]) -> str:
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
-    """What the operation needs, besides its operands, to be done again."""
-    return {name: _plain(parameter) for name, parameter in vars(operation).items()}
+    """What the operation needs, besides its name and operands, to be done again."""
+    return {
+        name: _plain(parameter)
+        for name, parameter in vars(operation).items()
+        if parameter != operation.name
+    }
 
 
 def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:

@@ -123,7 +123,8 @@ def trimmed(number: Decimal) -> Decimal:
     What was rounded to a power of ten stays one: 1.50×10⁹ → 1.5×10⁹.
     """
     least = number.normalize(CONTEXT)
-    whole = _exponent(number) <= 0 < _exponent(least) and least.adjusted() < SCIENTIFIC_FROM
+    power = _exponent(least)
+    whole = power > 0 and _exponent(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
     return least.quantize(Decimal(1)) if whole else least
 
 
