@@ -199,7 +199,7 @@ class Arithmetic(ABC):
 
 def _divisors(a: Array, total: Array) -> Array:
     """The sums of the rows; 1 for a row of zeros, which is masked as a whole."""
-    if total.all():
+    if np.count_nonzero(total) == len(total):
         return total
     return np.where(np.logical_or(total, a.any(axis=1)), total, total + 1)
 
@@ -283,7 +283,10 @@ class Floats(Arithmetic):
         return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
 
     def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
-        return x @ w + bias[0] if bias else x @ w
+        total = x @ w
+        if bias:
+            total += bias[0]
+        return total
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         return np.asarray(a.sum(axis=axis))

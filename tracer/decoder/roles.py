@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn"]
@@ -22,7 +21,7 @@ class Place:
     sub_layer: SubLayer | None = None
     head: int | None = None
 
-    @cached_property
+    @property
     def prefix(self) -> str:
         """`layer2.attention.head1.`, or nothing outside the layers."""
         layer = f"layer{self.layer}." if self.layer else ""

@@ -118,13 +118,13 @@ class Tape:
         head: int | None = None,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
-        outer = self._place
+        outer, prefix = self._place, self._prefix
         inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head)
         self._place, self._prefix = inner, inner.prefix
         try:
             yield
         finally:
-            self._place, self._prefix = outer, outer.prefix
+            self._place, self._prefix = outer, prefix
 
     def address(self, role: Role) -> str:
         """The address of a role here."""

@@ -212,8 +212,7 @@ def _marked(line: Row, marked: bool) -> Row:
 def _aligned(numbers: Sequence[Number]) -> list[str]:
     """The numbers of a column with their decimal points below each other."""
     written = list(map(number_text, numbers))
-    point = written[0].find(".") - len(written[0])
-    if all([w[point:].startswith(".") for w in written]):
+    if len({len(w.partition(".")[2]) for w in written}) == 1:
         return written  # all have as many decimals
     points = [w.find(".") if w[-1].isdecimal() else None for w in written]
     behind = max(

@@ -63,15 +63,11 @@ class TextNotation(Notation):
 
 _TEXT = TextNotation()
 
+text = _TEXT.write
+"""An expression as text."""
 
-def text(expression: Expression) -> str:
-    """An expression as text."""
-    return _TEXT.write(expression)
-
-
-def number_text(number: Number) -> str:
-    """A number with its digits, as a power of ten where it is very large or very small."""
-    return _TEXT.number(number)
+number_text = _TEXT.number
+"""A number with its digits, as a power of ten where it is very large or very small."""
 
 
 def name_text(name: str) -> str:
@@ -80,6 +76,8 @@ def name_text(name: str) -> str:
     What cannot be printed is written as an escape, a space at either end as ␣.
     """
     inner = name.strip(" ")
+    if inner == name and name.isprintable() and name:
+        return name  # most names
     before = len(name) - len(name.lstrip(" ")) if inner else len(name)
     after = len(name) - before - len(inner)
     visible = "".join(

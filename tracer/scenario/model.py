@@ -29,8 +29,8 @@ MOST_DIGITS = 20
 NUMBER_ERROR: Final = "number"
 
 WRITTEN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
-_is_usual = re.compile(r"[-+]?[0-9]{1,10}(?:\.[0-9]{0,10})?").fullmatch
-"""Whether a number is within every limit, and plain, as it is written."""
+USUAL = re.compile(r"[-+]?[0-9]{1,10}(\.[0-9]{0,10})?")
+"""A number that is within every limit, and plain, as it is written."""
 
 
 def _no_number(message: LiteralString) -> PydanticCustomError:
@@ -53,7 +53,7 @@ def _number(text: Any) -> Decimal:
 def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal, ...]:
     # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
     # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
-    if isinstance(value, list) and {*map(type, value)} <= {str} and all(map(_is_usual, value)):
+    if isinstance(value, list) and all(isinstance(n, str) and USUAL.fullmatch(n) for n in value):
         return tuple([number or number.copy_abs() for number in map(Decimal, value)])
     validated: tuple[Decimal, ...] = one_by_one(value)
     return validated

@@ -1,0 +1,149 @@
+"""Scenarios that are computed in float64: what is printed is true of floats too."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.command import printed, run
+from tests.helpers.random_scenarios import scenarios, to_yaml
+from tests.helpers.truth import equations, false_equations, unreadable
+
+IN_FLOATS = "rounding: {carry: never}\narithmetic: float64\n"
+
+CANCELLING = f"""\
+title: Noise
+tokens: [a, b]
+embeddings: [[0.1, 0.2, -0.3], [0.3, -0.1, -0.2]]
+positions: {{table: [[0.2, -0.2, 0.3], [0, 0.1, 0.1]]}}
+layers:
+  - attention:
+      norm: {{epsilon: 0.1}}
+      heads:
+        - W_Q: [[0.1], [0.2], [0.1]]
+          W_K: [[1], [1], [1]]
+          W_V: [[1, 0.1, 0.1], [1, 0.2, 0.1], [1, 0.3, 0.1]]
+      W_O: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+      b_O: [-0.3, -0.2, 0.1]
+    ffn:
+      W_1: [[1, -1, 0], [1, -1, 0], [1, -1, 0]]
+      W_2: [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+vocabulary: [x, y]
+unembedding: {{W_U: [[0.1, 0.2], [0.2, 0.2], [-0.3, 0.2]]}}
+{IN_FLOATS}"""
+
+EQUAL = f"""\
+title: Equal numbers
+tokens: [a, b]
+embeddings: [[0.1, 0.1, 0.1], [0.3, 0.3, 0.3]]
+layers:
+  - ffn:
+      residual: false
+      norm: {{placement: pre, epsilon: 0.01}}
+      W_1: [[0.1, 1], [0.2, -1], [-0.3, 0]]
+      W_2: [[1, 0.7, 0.1], [0.3, 2, 0.2]]
+  - ffn:
+      norm: {{epsilon: 0.01}}
+      W_1: [[1], [1], [1]]
+      b_1: [-0.1]
+      W_2: [[0, 0, 0]]
+      b_2: [0.7, 0.7, 0.7]
+{IN_FLOATS}"""
+
+OF_A_SIZE = """\
+title: Large or small numbers
+tokens: [a, b]
+embeddings: [[{0}1, {0}25, -{0}37], [-{0}4, {0}3, {0}61]]
+positions: none
+layers:
+  - attention:
+      norm: {{epsilon: 0.00001}}
+      heads:
+        - W_Q: [[{1}1], [{1}2], [{1}7]]
+          W_K: [[{1}3], [-{1}1], [{1}2]]
+          W_V: [[{0}1, {0}3, 0], [0.1, {1}2, {0}7], [{1}3, 1, 2]]
+    ffn:
+      W_1: [[{0}13, -1], [{1}2, 3], [{0}17, {1}4]]
+      W_2: [[{1}1, 1, {0}3], [{0}2, 2, {1}1]]
+"""
+SIZES = {
+    "large": ("12345678", "0.000000001"),
+    "very large": ("9876543210", "0.00000000001"),
+    "small": ("0.0000", "12"),
+    "very small": ("0.00000000000", "1234"),
+}
+
+
+def assert_true(text: str, fewest: int = 1) -> None:
+    assert unreadable(text) == []
+    assert false_equations(text) == []
+    assert len(equations(text)) >= fewest
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    scenario=scenarios(carry="never", all_digits=True, limits=(1, 2, 1000)),
+    width=st.sampled_from([40, 80]),
+    data=st.data(),
+)
+def test_random_scenarios(scenario: dict[str, Any], width: int, data: st.DataObject) -> None:
+    token = data.draw(st.integers(1, len(scenario["tokens"])))
+    text = to_yaml({**scenario, "arithmetic": "float64"})
+    ran = run("run", "-", "--token", str(token), width=width, stdin=text)
+    if ran.exit_code:
+        # A row of equal numbers and an epsilon of 0, or e to what no float holds.
+        assert re.search("a division by zero|too (large|small) a number", ran.stderr)
+        return
+    assert_true(ran.stdout, fewest=0)
+
+
+@pytest.mark.parametrize("decimals", [1, 3, 8])
+@pytest.mark.parametrize("token", ["1", "2"])
+@pytest.mark.parametrize("scenario", [CANCELLING, EQUAL], ids=["cancelling", "equal"])
+def test_what_cancels(scenario: str, token: str, decimals: int) -> None:
+    text = printed("run", "-", "--token", token, "--decimals", str(decimals), stdin=scenario)
+    assert_true(text, fewest=30)
+
+
+def test_a_sum_of_two_that_is_only_noise_is_zero() -> None:
+    text = printed("run", "-", "--token", "1", stdin=CANCELLING)
+    assert 0.1 + 0.2 != 0.3
+    assert "X′ of a = [0.300, 0, 0]" in text
+
+
+def test_the_deviation_of_equal_numbers_is_zero() -> None:
+    text = printed("run", "-", "--token", "2", stdin=EQUAL)
+    assert "d₀: 0.3 - 0.300 = 0\n" in text
+    assert "σ² = (0 + 0 + 0) / 3 = 0 / 3 = 0\n" in text
+
+
+def test_relu_of_zero() -> None:
+    text = printed("run", "-", "--token", "1", stdin=EQUAL)
+    assert "h₁: max(0, 0) = 0\n" in text
+
+
+@pytest.mark.parametrize("token", ["1", "2"])
+@pytest.mark.parametrize("size", SIZES)
+def test_large_and_small_numbers(size: str, token: str) -> None:
+    scenario = OF_A_SIZE.format(*SIZES[size]) + IN_FLOATS
+    assert_true(printed("run", "-", "--token", token, stdin=scenario), fewest=30)
+
+
+@pytest.mark.parametrize(
+    ("embedding", "reason"),
+    [(800, "too large a number to work with"), (-800, "too small a number to work with")],
+)
+def test_powers_of_e_beyond_a_float_are_refused(embedding: int, reason: str) -> None:
+    scenario = (
+        f"title: t\ntokens: [a]\nembeddings: [[{embedding}, 1]]\npositions: none\n"
+        "layers: [{ffn: {residual: false, activation: none, W_1: [[1, 0], [0, 1]], "
+        "W_2: [[1, 0], [0, 1]]}}]\nvocabulary: [x, y]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
+    )
+    ran = run("run", "-", stdin=scenario + IN_FLOATS)
+    assert ran.exit_code == 2
+    assert reason in ran.stderr
+    assert "Traceback" not in ran.stderr
