@@ -110,9 +110,14 @@ def test_what_cancels(scenario: str, token: str, decimals: int) -> None:
 
 
 def test_a_sum_of_two_that_is_only_noise_is_zero() -> None:
-    text = printed("run", "-", "--token", "1", stdin=CANCELLING)
-    assert 0.1 + 0.2 != 0.3
-    assert "X′ of a = [0.300, 0, 0]" in text
+    text = printed(
+        *("run", "-"),
+        stdin="title: t\ntokens: [a]\nembeddings: [[0.1, 0.2, -0.3]]\npositions: none\n"
+        "layers: [{ffn: {activation: none, W_1: [[1], [1], [0]], W_2: [[0, 0, 1]]}}]\n" + IN_FLOATS,
+    )
+    assert -0.3 + (0.1 + 0.2) != 0
+    assert "d₂: -0.3 + 0.300 = 0\n" in text
+    assert_true(text)
 
 
 def test_the_deviation_of_equal_numbers_is_zero() -> None:

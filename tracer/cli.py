@@ -14,7 +14,7 @@ import typer
 
 from tracer import __version__
 from tracer.errors import Problem, TracerError
-from tracer.options import PAGE, asks, request
+from tracer.options import PAGE, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
 
@@ -43,14 +43,14 @@ def step(request: Request) -> None:
 
 
 @app.command()
-@asks("ENTRY", "scenario", "depth", "sequence", "given", *PAGE)
+@asks("ENTRY", "scenario", "depth", "sequence", "example", "given", *TEXT)
 def why(request: Request) -> None:
     """One number, and the worked lines of every number it came from, back to what was typed."""
     _show(request)
 
 
 @app.command()
-@asks("ENTRY", "scenario", "given", "decimals", "carry")
+@asks("ENTRY", "scenario", "sequence", "example", "given", "decimals", "carry")
 def value(request: Request) -> None:
     """One number, as it is printed, for a sentence of your own; add `as percent` if wanted."""
     _show(request)

@@ -102,8 +102,9 @@ ARGUMENTS: dict[str, Any] = {
     ],
 }
 
-PAGE = ("format", "math", "standalone", "figures", "output", "decimals", "carry")
-"""What every command has that shows a page."""
+TEXT = ("format", "math", "standalone", "output", "decimals", "carry")
+PAGE = (*TEXT, "figures")
+"""What every command has that shows a text; a page may have pictures too."""
 
 Command: TypeAlias = Callable[[Request], None]
 

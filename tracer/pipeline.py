@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
@@ -92,9 +94,16 @@ def scenario_for(request: Request) -> Loaded:
 
 
 def traced(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Trace:
-    """Run the decoder; a problem on the way is one of the scenario's file."""
-    try:
+    """Run the decoder."""
+    with _of_file(loaded):
         return trace(loaded.name, loaded.scenario, unmasked=unmasked, loss=loss)
+
+
+@contextmanager
+def _of_file(loaded: Loaded) -> Iterator[None]:
+    """A problem on the way is one of the scenario's file."""
+    try:
+        yield
     except TracerError as error:
         raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
 
@@ -152,14 +161,16 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
     from tracer.decoder.generation import choice, generate
 
     beginning = loaded.scenario.generation
-    found = generate(
-        loaded.name,
-        loaded.scenario,
-        start=request.start or [beginning.start or loaded.scenario.tokens[0]],
-        most=request.max_tokens or beginning.max_tokens,
-        choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
-        cached=request.kv_cache,
-    )
+    drawn = choice(request.seed, request.temperature, request.top_k, request.top_p)
+    with _of_file(loaded):
+        found = generate(
+            loaded.name,
+            loaded.scenario,
+            start=request.start or [beginning.start or loaded.scenario.tokens[0]],
+            most=request.max_tokens or beginning.max_tokens,
+            choice=drawn,
+            cached=request.kv_cache,
+        )
     if request.format is Format.JSON:
         from tracer.renderers import as_json
 

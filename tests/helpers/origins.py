@@ -45,9 +45,6 @@ from tracer.decoder.operations import (
 from tracer.decoder.tape import Record, Value
 from tracer.lesson.expression import Entry, Index
 
-SHOWN, MOST = 12, 16
-"""Of a sum of more than sixteen terms twelve are written out."""
-
 
 def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
     """What stands in an entry's line before any sign, in order; None for the formula's own."""
@@ -149,15 +146,14 @@ def _products(record: Record, index: Index) -> list[Entry]:
     a, b = record.inputs[:2]
     i, j = index
     terms = a.numbers.shape[1]
-    shown = range(SHOWN if terms > MOST else terms)
     sideways = isinstance(record.operation, Dot)
-    pairs = ((Entry(a, (i, k)), Entry(b, (j, k) if sideways else (k, j))) for k in shown)
+    pairs = ((Entry(a, (i, k)), Entry(b, (j, k) if sideways else (k, j))) for k in range(terms))
     return [factor for pair in pairs for factor in pair]
 
 
 def _row(of: Value, i: int) -> list[Entry | None]:
     columns = of.numbers.shape[1]
-    return [Entry(of, (i, k)) for k in range(SHOWN if columns > MOST else columns)]
+    return [Entry(of, (i, k)) for k in range(columns)]
 
 
 def _moved(record: Record) -> NDArray[Any]:

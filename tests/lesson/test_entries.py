@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.expressions import numbers
 from tests.helpers.origins import has_line, put_in
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected, writer
@@ -20,7 +21,7 @@ from tracer.decoder.operations import Mask, Total
 from tracer.decoder.tape import Form
 from tracer.errors import TracerError
 from tracer.lesson.entries import find, labels, name, number
-from tracer.lesson.expression import Entry, Index, Number, numbers
+from tracer.lesson.expression import Entry, Index, Number
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracer.scenario.model import ActivationFunction
 
+if TYPE_CHECKING:
+    from tracer.decoder.arithmetic import Arithmetic
 
-def activated(function: ActivationFunction, a: NDArray[Any]) -> NDArray[Any]:
-    """The function of each entry of an array of Decimals or floats."""
+
+def activated(
+    function: ActivationFunction, a: NDArray[Any], arithmetic: Arithmetic
+) -> NDArray[Any]:
+    """The function of each entry; what NumPy does not do alike on all numbers, arithmetic does."""
     match function:
         case "relu":
-            zero = a.flat[0] - a.flat[0]  # of the kind that the others are
-            return np.asarray(np.maximum(a, zero))
+            return np.asarray(np.maximum(a, arithmetic.array(0)))
         case _:
             assert_never(function)

@@ -60,9 +60,6 @@ PRECISION = 50
 NOISE, FLOAT_NOISE = Decimal("1e-40"), 1e-15
 """A sum that is this much smaller than its terms is 0."""
 
-LEAST_EXPONENT = -745
-"""Below it, e^x is no float but 0."""
-
 NEARLY_NOTHING = 1e-12
 """No sum of floats that is larger is worth a look whether it is noise."""
 
@@ -144,7 +141,7 @@ class Arithmetic(ABC):
             case Square():
                 return x[0] * x[0]
             case Activate(function):
-                return activated(function, x[0])
+                return activated(function, x[0], self)
             case Mean():
                 return self.sum(x[0], axis=1) / self.array(x[0].shape[1])
             case MeanOf(counted):
@@ -184,7 +181,8 @@ class Arithmetic(ABC):
         deviation, std, *parameters = inputs
         total = deviation / std[:, np.newaxis]
         if gain:
-            total = part(total) * parameters[0]
+            total = part(total)
+            total *= parameters[0]
         return self.add(part(total), parameters[-1]) if shift else np.asarray(total)
 
     def _surprises(self, columns: tuple[int | None, ...], p: Array) -> Array:
@@ -275,7 +273,7 @@ class Floats(Arithmetic):
     """As a checkpoint's code computes: float64, at NumPy's speed."""
 
     def array(self, numbers: object) -> Array:
-        if isinstance(numbers, int | Decimal):
+        if isinstance(numbers, (int, Decimal)):
             return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
         return np.asarray(numbers, np.float64)
 
@@ -293,7 +291,7 @@ class Floats(Arithmetic):
 
     def add(self, a: Array, b: Array) -> Array:
         total = np.asarray(a + b)
-        if not (abs(total) < NEARLY_NOTHING).any():
+        if not np.count_nonzero(abs(total) < NEARLY_NOTHING):
             return total
         return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
 
@@ -303,7 +301,8 @@ class Floats(Arithmetic):
         except FloatingPointError:
             raise Overflow from None
         # Only e^-∞ is 0: as many zeros as there are infinities.
-        if a.min() < LEAST_EXPONENT and np.count_nonzero(powers) < np.count_nonzero(a > -np.inf):
+        numbers = np.count_nonzero(powers)
+        if numbers < powers.size and numbers < np.count_nonzero(a > -np.inf):
             raise Underflow
         return powers
 

@@ -12,7 +12,7 @@ NO_TARGET = "—"
 """Where the right next word would stand, at a position that has none."""
 
 
-def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -> Value:
+def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -> None:
     """L = the mean of -ln p(right word), over the positions that have a next token.
 
     Raises:
@@ -31,7 +31,7 @@ def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -
     labels = tuple(NO_TARGET if word is None else word for word in targets)
     tape.given(TARGET, labels, probabilities.axes[:1])
     losses = tape.record(TOKEN_LOSS, Surprise(columns, labels), probabilities)
-    return tape.record(LOSS, MeanOf(counted), losses)
+    tape.record(LOSS, MeanOf(counted), losses)
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:

@@ -34,7 +34,7 @@ class Sampling:
     top_p: Decimal | None = None
 
 
-def sample(tape: Tape, logits: Value, sampling: Sampling) -> Value:
+def sample(tape: Tape, logits: Value, sampling: Sampling) -> None:
     """Record how a word is drawn after the last token."""
     words = len(logits.axes[1].labels)
     scores = tape.record(DRAWN_LOGITS, Select(tuple(range(words))), logits)
@@ -49,7 +49,7 @@ def sample(tape: Tape, logits: Value, sampling: Sampling) -> Value:
         p = tape.record(RENORMALIZED, Share(), p, rest)
     cumulative = tape.record(CUMULATIVE, Cumulate(), p)
     draw = tape.given(DRAW, sampling.draw, ())
-    return tape.record(WORD, Pick(p.axes[1].labels), cumulative, draw)
+    tape.record(WORD, Pick(p.axes[1].labels), cumulative, draw)
 
 
 def candidates(probabilities: Value, scores: Value, sampling: Sampling) -> tuple[int, ...]:

@@ -148,12 +148,15 @@ class Tape:
         Raises:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
-        axes = operation.axes(*[value.axes for value in inputs])
+        chooses = type(operation) in _CHOSEN
+        arrays, all_axes = [], []
+        for value in inputs:
+            arrays.append(value.computed if chooses else value.numbers)
+            all_axes.append(value.axes)
+        axes = operation.axes(*all_axes)
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
-        chooses = type(operation) in _CHOSEN
-        arrays = [value.computed if chooses else value.numbers for value in inputs]
         part = self.pencil.part(address) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)

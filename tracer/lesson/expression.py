@@ -7,7 +7,7 @@ the printed line. Symbols, matrix products and brackets stand in formulas and ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
@@ -21,6 +21,12 @@ DOUBTFUL_DIGITS = 10
 
 
 Index: TypeAlias = tuple[int, ...]
+
+Function: TypeAlias = Literal["sin", "cos", "ln", "max"]
+"""Functions of numbers."""
+
+InSymbols: TypeAlias = Literal["sum", "mean", "FFN", "Attention"]
+"""Functions of matrices, which stand in formulas and have no value."""
 
 
 class Entry(NamedTuple):
@@ -68,6 +74,11 @@ class Rest(Node):
 
     terms: int
     total: Number
+    hidden: Callable[[], list[Entry]] | None = None
+    """The entries that they are made of."""
+
+    def _parts(self) -> tuple[int, Number]:
+        return (self.terms, self.total)
 
 
 @dataclass(eq=False, repr=False)
@@ -135,7 +146,7 @@ class Exponential(Node):
 class Call(Node):
     """A function by its name: sin(a), max(a, b)."""
 
-    name: str
+    name: Function | InSymbols
     arguments: tuple[Expression, ...]
 
 
@@ -239,18 +250,28 @@ def _value(expression: Expression, context: Context) -> Decimal:
             return _value(of, context).sqrt()
         case Exponential(exponent):
             return _value(exponent, context).exp()
-        case Call("max", arguments):
-            return max(_value(argument, context) for argument in arguments)
         case Negative(of):
             return -_value(of, context)
-        case Call("ln", (argument,)):
-            return _value(argument, context).ln()
-        case Call("sin" | "cos" as name, (argument,)):
-            return _wave(name, _value(argument, context), context)
-        case Call() | Symbol() | MatrixProduct() | Transposed() | Brackets():
+        case Call(name, arguments):
+            return _called(name, [_value(argument, context) for argument in arguments], context)
+        case Symbol() | MatrixProduct() | Transposed() | Brackets():
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
+
+
+def _called(name: Function | InSymbols, of: list[Decimal], context: Context) -> Decimal:
+    match name:
+        case "max":
+            return max(of)
+        case "ln":
+            return of[0].ln()
+        case "sin" | "cos":
+            return _wave(name, of[0], context)
+        case "sum" | "mean" | "FFN" | "Attention":
+            raise ValueError(f"{name} has no value")
+        case _:
+            assert_never(name)
 
 
 def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
@@ -274,20 +295,23 @@ def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
     return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
 
 
-def numbers(expression: Expression) -> Iterator[Number]:
-    """The numbers in an expression, from left to right."""
+def entries_in(expression: Expression) -> Iterator[Entry]:
+    """The entries that an expression puts in, from left to right, also those not written out."""
     match expression:
         case Number():
-            yield expression
+            if expression.entry:
+                yield expression.entry
+        case Rest():
+            yield from expression.hidden() if expression.hidden else ()
         case Sum(parts) | Product(parts) | Call(_, parts) | Brackets(parts):
             for part in parts:
-                yield from numbers(part)
+                yield from entries_in(part)
         case Difference(a, b) | Quotient(a, b) | Power(a, b) | MatrixProduct(a, b):
-            yield from numbers(a)
-            yield from numbers(b)
+            yield from entries_in(a)
+            yield from entries_in(b)
         case Root(of) | Exponential(of) | Negative(of) | Transposed(of):
-            yield from numbers(of)
-        case Rest() | Symbol():
+            yield from entries_in(of)
+        case Symbol():
             return
         case _:
             assert_never(expression)

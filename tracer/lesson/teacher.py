@@ -101,7 +101,7 @@ class Teacher:
     def pinned(self, value: Value) -> Paragraph:
         """That a value is not computed."""
         symbol = self.told.symbols[value.address]
-        return Paragraph((symbol, " is given here: it is not computed from what stands above."))
+        return Paragraph((symbol, " is given here: it is not computed."))
 
     def shown(self, value: Value) -> list[Block]:
         """A value without its working, and that it is given, if it is."""

@@ -26,6 +26,7 @@ from tracer.lesson.document import (
     Block,
     Document,
     Line,
+    Matrix,
     Name,
     Paragraph,
     Section,
@@ -33,11 +34,11 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.entries import labels, name
-from tracer.lesson.expression import Entry, Number, numbers
+from tracer.lesson.expression import Entry, Number, entries_in
 from tracer.lesson.steps.attention import HIDDEN
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.written import Worked
-from tracer.names import count
+from tracer.names import count, distinct
 
 
 def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
@@ -66,8 +67,11 @@ def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     while level:
         level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
         seen.update(level)
-    values = {found.value for found in seen}
-    return [record for record in trace.records if record.output in values]
+    needed = {found.value for found in seen}
+    for record in reversed(trace.records):  # with all that their operations need to be done again
+        if record.output in needed:
+            needed.update(record.inputs)
+    return [record for record in trace.records if record.output in needed]
 
 
 class _Origins:
@@ -81,7 +85,7 @@ class _Origins:
         record = self.producers[entry.value]
         if _is_worked(record, entry):
             first = self.teacher.writer.chain(record, entry.at).sides[0]
-            operands = [number.entry for number in numbers(first) if number.entry]
+            operands = list(entries_in(first))
             if operands == [entry]:  # the sum of one number is that number
                 operands = [Entry(record.inputs[0], (*entry.at, 0))]
         elif isinstance(record.operation, Chosen):
@@ -108,9 +112,13 @@ class _Origins:
             record = self.producers[value]
             words = [entry for entry in entries if value.role.words]
             yield from (Paragraph(self.word(record, entry)) for entry in words)
-            if not words:
-                yield Paragraph(self.heading(record))
-                yield Working(tuple(self.line(record, entry) for entry in entries))
+            if words:
+                continue
+            yield Paragraph(self.heading(record))
+            worked = [entry for entry in entries if _is_worked(record, entry)]
+            if worked:
+                yield Working(tuple(self.line(record, entry) for entry in worked))
+            yield from self.given([entry for entry in entries if entry not in worked])
 
     def heading(self, record: Record) -> Sentence:
         """Which value the lines are of, and where it stands."""
@@ -120,11 +128,38 @@ class _Origins:
         where = f"step {step.number}" if step and worked else "given"
         return (symbol, ", ", Name(address), f", {where}:")
 
+    def given(self, entries: list[Entry]) -> Iterator[Block]:
+        """Entries that are not computed, as a part of their matrix for each choice of columns."""
+        if not entries:
+            return
+        value = entries[0].value
+        if not value.axes:
+            yield Working((Line(None, self.teacher.writer.is_given(value)),))
+            return
+        rows: dict[int, dict[int, Number]] = {}
+        for entry in entries:
+            # One row side by side, but a number for each token below each other, as in a text.
+            below = len(entry.at) == 2 or value.per_token
+            row, column = (entry.at[0], entry.at[-1] if len(entry.at) == 2 else 0)
+            if not below:
+                row, column = 0, entry.at[0]
+            rows.setdefault(row, {})[column] = self.number(entry)
+        together: dict[tuple[int, ...], list[int]] = {}
+        for row, numbers in rows.items():
+            together.setdefault(tuple(sorted(numbers)), []).append(row)
+        symbol, names = self.teacher.told.symbols[value.address], _names(value)
+        for columns, those in together.items():
+            cells = tuple(tuple(rows[i][j] for j in columns) for i in sorted(those))
+            yield Matrix(
+                symbol,
+                tuple(names[0][i] for i in sorted(those)),
+                tuple(names[1][j] for j in columns),
+                cells,
+            )
+
     def line(self, record: Record, entry: Entry) -> Line:
-        """How an entry was computed; of a given one, what it is."""
+        """How an entry was computed."""
         label = ", ".join(labels(entry)) or None
-        if not _is_worked(record, entry):
-            return Line(label, self.teacher.writer.is_given(*entry))
         chain = self.teacher.writer.chain(record, entry.at)
         named = label is None or not chain.relations
         return Line(label, self.teacher.writer.named(record, entry.at) if named else chain)
@@ -140,6 +175,14 @@ class _Origins:
 
     def number(self, entry: Entry) -> Number:
         return self.teacher.writer.number(*entry)
+
+
+def _names(value: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the rows and columns in which a value is shown."""
+    names = [distinct(axis.labels) for axis in value.axes]
+    if len(names) == 2:
+        return names[0], names[1]
+    return (names[0], ("",)) if value.per_token else (("",), names[0])
 
 
 def _is_worked(record: Record, entry: Entry) -> bool:

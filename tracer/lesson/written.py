@@ -49,6 +49,7 @@ from tracer.lesson.expression import (
     Call,
     Chain,
     Difference,
+    Entry,
     Exponential,
     Expression,
     Index,
@@ -125,8 +126,10 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return Power(Number.of(10000), Quotient(Symbol("-2k"), Number.of(width)))
         case Share():
             return Quotient(of[0], of[1])
-        case Sin() | Cos():
-            return Call(record.operation.name, (of[0],))
+        case Sin():
+            return Call("sin", (of[0],))
+        case Cos():
+            return Call("cos", (of[0],))
         case Surprise():
             return Negative(Call("ln", (of[0],)))
         case MeanOf():
@@ -230,9 +233,12 @@ class Sides:
         row, column = index
         transposed = isinstance(record.operation, Dot)
 
+        def factors_at(k: int) -> tuple[Entry, Entry]:
+            return Entry(x, (row, k)), Entry(w, (column, k) if transposed else (k, column))
+
         def factors(k: int) -> tuple[Number, Number]:
-            at = (column, k) if transposed else (k, column)
-            return self._number(x, (row, k), guard), self._number(w, at, guard)
+            a, b = factors_at(k)
+            return self._number(*a, guard), self._number(*b, guard)
 
         terms = x.numbers.shape[1]
         shown = TERMS_SHOWN if terms > MOST_TERMS else terms
@@ -244,7 +250,9 @@ class Sides:
         if shown < terms:
             left = x.numbers[row, shown:]
             right = w.numbers[column, shown:] if transposed else w.numbers[shown:, column]
-            last.insert(0, self._rest(left * right, address, guard))
+            rest = self._rest(left * right, address, guard)
+            rest.hidden = lambda: [e for k in range(shown, terms) for e in factors_at(k)]
+            last.insert(0, rest)
         yield _sum([*products, *last])
         yield _sum([*parts, *last])
 
@@ -341,4 +349,6 @@ def _elided(terms: Sequence[Number]) -> list[Expression]:
     if len(terms) <= MOST_TERMS:
         return list(terms)
     rest = terms[TERMS_SHOWN:]
-    return [*terms[:TERMS_SHOWN], Rest(len(rest), Number(total_of([x.value for x in rest])))]
+    total = Number(total_of([term.value for term in rest]))
+    hidden = Rest(len(rest), total, lambda: [term.entry for term in rest if term.entry])
+    return [*terms[:TERMS_SHOWN], hidden]

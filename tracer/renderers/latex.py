@@ -93,6 +93,9 @@ SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶
 INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
 DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
 
+BETWEEN = r",\ "
+"""The numbers of a vector."""
+
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
 
 
@@ -177,10 +180,12 @@ def aligned(working: Working) -> str:
 
 def vector(shown: Vector) -> str:
     """A row of numbers with the symbol that it belongs to."""
+    return f"{_left_of(shown)} = [{BETWEEN.join(map(IN_LINES.number, shown.numbers))}]"
+
+
+def _left_of(shown: Vector) -> str:
     index = rf"_{{\text{{{short_latex(shown.of.text)}}}}}" if shown.of else ""
-    symbol = IN_FORMULAS.inside(shown.symbol, Binding.ATOM)
-    numbers = r",\ ".join(map(IN_LINES.number, shown.numbers))
-    return f"{{{symbol}}}{index} = [{numbers}]"
+    return f"{{{IN_FORMULAS.inside(shown.symbol, Binding.ATOM)}}}{index}"
 
 
 def matrices(matrix: Matrix) -> list[str]:
@@ -333,14 +338,12 @@ def _fitting(widths: Sequence[int], room: int) -> list[tuple[int, int]]:
 
 def _folded(shown: Vector) -> str:
     """A long vector over several lines."""
-    whole = vector(shown)
-    start, _, numbers = whole.partition(" = ")
-    parts = numbers.split(r",\ ")
-    lines = [r",\ ".join(parts[i : i + 8]) for i in range(0, len(parts), 8)]
+    numbers = list(map(IN_LINES.number, shown.numbers))
+    lines = [BETWEEN.join(numbers[i : i + 8]) for i in range(0, len(numbers), 8)]
     if len(lines) == 1:
-        return whole
+        return vector(shown)
     joined = ",\\\\\n&\\phantom{{}=[}\\, ".join(lines)
-    return f"\\begin{{aligned}}\n{start} &= {joined}\n\\end{{aligned}}"
+    return f"\\begin{{aligned}}\n{_left_of(shown)} &= [{joined}]\n\\end{{aligned}}"
 
 
 def _broken(lines: Iterable[str]) -> str:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from tracer.renderers.rows import cells
 
 LEAST_MARGIN, HANGING = 4, 2
-TERMS, QUOTIENTS = re.compile(r" (?=[-+] )"), re.compile(r" (?=/ )")
 BEFORE_TERM, BEFORE_DIVISOR = re.compile(r" (?=[-+] )"), re.compile(r" (?=/ )")
 
 Pieces: TypeAlias = list[list[str]]

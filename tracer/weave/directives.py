@@ -6,15 +6,16 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.pipeline import answer, rendered
 from tracer.renderers import Format
-from tracer.request import Request
+from tracer.request import Command, Request
 from tracer.weave.marks import Directive
 
-COMMANDS = ("run", "step", "loss", "generate", "tutorial", "value", "why")
+COMMANDS: tuple[str, ...] = get_args(Command)
 QUOTES = ("value",)
 """Commands whose text stands inside a sentence."""
 

@@ -63,9 +63,10 @@ def telling(role: Role) -> SymbolOf:
 
 
 def untold() -> list[str]:
-    """The roles that are declared and not told, or told more than once."""
+    """The roles that are not told once: parameters as operands, all others by a step."""
     told = [*OPERANDS, *(role for kind in KINDS for role in kind.roles)]
-    return [role.name for role in ROLES if told.count(role) != 1]
+    misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
+    return [role.name for role in ROLES if told.count(role) != 1 or role in misplaced]
 
 
 if _gaps := untold():
