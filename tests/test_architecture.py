@@ -11,8 +11,14 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "tracer"
 
 ORDER = (
-    *(("errors", "names", "node"), ("scenario",), ("decoder",), ("lesson",), ("renderers",)),
-    *(("request",), ("pipeline",), ("library", "weave", "options", "files"), ("cli",)),
+    *(
+        ("errors", "names", "node"),
+        ("files", "scenario"),
+        ("decoder",),
+        ("lesson",),
+        ("renderers",),
+    ),
+    *(("request",), ("pipeline",), ("library", "weave", "options"), ("cli",)),
     ("__main__",),
 )
 """Each may import what stands before it, and what stands beside it in its own package."""

@@ -1,4 +1,4 @@
-"""Writing a file so that it is never half there."""
+"""Reading a file; writing one so that it is never half there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tape: every value of a forward pass with its address, and the operation that made it."""
+"""The tape: every value of a pass with its address, and the operation that made it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,6 @@ from tracer.lesson.expression import (
     Relation,
     holds,
     relation,
-    replaced,
     value,
 )
 from tracer.lesson.written import EXACT_DIGITS_MORE, Sides, Worked
@@ -101,7 +100,9 @@ class Writer:
                         return _chain(sides)
         # What is left is noise that no digits resolve: the line says what it comes to.
         written = write(0, result.places)
-        return _chain(_with_result(written, replaced(written[-1], result.places)))
+        comes_to, _ = value(written[-1])
+        places = self.pencil.places(record.output.role, record.output.address, comes_to)
+        return _chain(_with_result(written, Number(self.pencil.printed(comes_to, places))))
 
     def is_given(self, value: Value, at: Index = ()) -> Chain:
         """That a number which is not computed is what it is: T = 1.5."""

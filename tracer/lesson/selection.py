@@ -78,7 +78,7 @@ def _named(every: Sequence[Step], name: str) -> list[Step]:
 
 
 def _lies_under(record: Record, name: str) -> bool:
-    """Whether an address, or its end or beginning, is that of a record or of its parameters."""
+    """Whether a name is the address of a record or of its parameters, or a part of one."""
     own = [value.address for value in record.inputs if value.role in OPERANDS]
     return any(f".{name}." in f".{address}." for address in (record.output.address, *own))
 
