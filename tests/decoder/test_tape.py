@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.command import printed, run, run_json
+from tests.helpers.small_scenario import END, changed
 from tests.helpers.traces import numbers, records, traced
 from tests.helpers.truth import false_equations, unreadable
 from tracer.decoder import roles
@@ -343,3 +344,15 @@ def test_words_are_no_floats() -> None:
     assert list(words.numbers) == ["1.0", "no"]
     with pytest.raises(ValueError, match="'no'"):
         _ = words.array
+
+
+def test_what_does_not_fit_is_told_before_a_division_by_zero() -> None:
+    text = changed((END, f"{END}given: {{layer1.ffn.hidden: [[1, 2, 3]], nonsense: [1]}}\n"))
+    text = text.replace("ffn:", "norm: {}\n    ffn:").replace(
+        "[1, 2]\n  b: [3, 4]", "[1, 1]\n  b: [1, 1]"
+    )
+    ran = run("run", "-", stdin=text)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "layer1.ffn.hidden: given as 1×3 numbers, expected 2×1 numbers" in ran.stderr
+    assert "nonsense: given, but there is no such value" in ran.stderr
+    assert "division" not in ran.stderr

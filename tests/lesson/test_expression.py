@@ -28,7 +28,6 @@ from tracer.lesson.expression import (
     Transposed,
     holds,
     relation,
-    replaced,
     value,
 )
 
@@ -171,21 +170,6 @@ def test_a_mean_is_exact_just_if_it_has_an_end(numbers: list[Decimal], divisor: 
 )
 def test_relation(left: Expression, right: Expression, expected: str) -> None:
     assert relation(left, right) == expected
-
-
-@pytest.mark.parametrize(
-    ("expression", "places", "expected"),
-    [
-        (Product((n("2.589"), n("2.789"))), 3, "7.221"),  # 7.220721
-        (Quotient(n("33.207"), SIX), 3, "5.535"),  # 5.5345: a tie goes away from zero
-        (Quotient(n("-33.207"), SIX), 3, "-5.535"),
-        (ROOT_2, 0, "1"),
-        (Exponential(n("11.563")), -2, "1.051E+5"),  # 105134.9
-        (Difference(n("0.0001"), n("0.0002")), 3, "0.000"),
-    ],
-)
-def test_replaced(expression: Expression, places: int, expected: str) -> None:
-    assert str(replaced(expression, places).value) == expected
 
 
 @pytest.mark.parametrize(

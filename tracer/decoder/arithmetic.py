@@ -317,7 +317,7 @@ class Floats(Arithmetic):
 
 
 class Shapes(Floats):
-    """Nothing is computed: zeros of the right shape, which take no memory."""
+    """Nothing is computed: zeros of the right shape, to see whether all fits together."""
 
     def array(self, numbers: object) -> Array:
         found = np.array(numbers, dtype=object)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from tracer.decoder.arithmetic import DECIMALS, FLOATS, Arithmetic
+from tracer.decoder.arithmetic import DECIMALS, FLOATS, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
 from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
 from tracer.decoder.loss import cross_entropy
@@ -78,6 +78,17 @@ def trace(
     chosen = arithmetic or arithmetic_of(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
     tape = Tape(chosen, pencil, scenario.given)
+    if scenario.given and chosen is not SHAPES:
+        # What does not fit is told before anything is computed from it.
+        trace(
+            name,
+            scenario,
+            unmasked=unmasked,
+            loss=loss,
+            sampling=sampling,
+            cache=cache,
+            arithmetic=SHAPES,
+        )
     with tape.computing():
         predicted = forward(tape, scenario, cache, unmasked=unmasked)
         if loss:

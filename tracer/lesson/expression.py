@@ -322,11 +322,6 @@ def product(factors: tuple[Number, Number]) -> Decimal:
     return CONTEXT.multiply(factors[0].value, factors[1].value)
 
 
-def replaced(expression: Expression, places: int) -> Number:
-    """The number that takes the place of an expression: its value, rounded to `places`."""
-    return Number(round_half_away(value(expression)[0], places))
-
-
 def relation(left: Expression, right: Expression) -> Relation:
     """`=` where each part of `left` is the same in `right` or replaced by its exact value."""
     return "=" if _same(left, right) else "≈"
