@@ -160,7 +160,7 @@ def test_a_division_by_zero_is_told_with_its_address() -> None:
     equal = changed(("[[1], [2]]\n      W", "[[1], [-1]]\n      W"), ("[[1, 2]]", "[[0, 0]]"))
     same = equal.replace("[1, 2]", "[1, 1]").replace("[3, 4]", "[1, 1]")
     told = refused("run", "-", stdin=f"{same}      norm: {{}}\n")
-    assert told.startswith("<stdin>: layer1.ffn.norm: a division by zero")
+    assert told.startswith("<stdin>:12:5: layer1.ffn.norm: a division by zero")
 
 
 # --- which token, layer, head, rounding ----------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from tracer import __version__
-from tracer.errors import Problem, TracerError
+from tracer.errors import Problem, TracerError, told
 from tracer.options import PAGE, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
@@ -114,6 +114,14 @@ def scenarios() -> None:
         typer.echo(f"{name:{widest}}  {scenario.title}")
 
 
+@app.command()
+def schema() -> None:
+    """The JSON Schema of a scenario: every key, for editors that complete them."""
+    from tracer.scenario.schema import schema
+
+    sys.stdout.write(schema())
+
+
 @app.callback(invoke_without_command=True)
 def main(
     version: Annotated[
@@ -142,8 +150,8 @@ def _told_problems() -> Iterator[None]:
     try:
         yield
     except TracerError as error:
-        for problem in error.problems:
-            typer.echo(str(problem), err=True)
+        for line in told(error.problems):
+            typer.echo(line, err=True)
         raise typer.Exit(2) from None
 
 

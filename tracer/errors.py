@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+MOST_PROBLEMS = 20
+"""So many are read; the others mostly follow from them."""
+
+MOST_CHARACTERS = 240
+"""Of an address or a message: a name in it may be of any length."""
+
+EXCERPT = 72
+"""Characters of a line that are shown around a place."""
 
 
 @dataclass(frozen=True)
@@ -14,14 +25,15 @@ class Problem:
     line: int | None = None
     column: int | None = None
     address: str | None = None
+    way: tuple[int | str, ...] | None = field(default=None, compare=False)
+    """Where in the scenario's data it lies, while nobody has looked for its line."""
+    excerpt: str | None = field(default=None, compare=False)
+    """The line of the file, if it may be shown."""
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        told = ": ".join(part for part in (place, self.address, self.message) if part)
-        # A name in the message may hold anything; it does not act on the terminal.
-        return "".join(
-            c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in told
-        )
+        address, message = (_short(part) for part in (self.address or "", self.message))
+        return printable(": ".join(part for part in (place, address, message) if part))
 
 
 class TracerError(Exception):
@@ -30,3 +42,48 @@ class TracerError(Exception):
     def __init__(self, *problems: Problem) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = problems
+
+
+def told(problems: Sequence[Problem]) -> Iterator[str]:
+    """The lines that a person reads: a single problem with its place in the file."""
+    for problem in problems[:MOST_PROBLEMS]:
+        yield str(problem)
+    if len(problems) > MOST_PROBLEMS:
+        yield f"… and {len(problems) - MOST_PROBLEMS} more"
+    if len(problems) == 1:
+        yield from _pointed(problems[0])
+
+
+def printable(text: str) -> str:
+    """A text that may hold anything, so that it does not act on the terminal."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+def _pointed(problem: Problem) -> Iterator[str]:
+    """The line of the file, and a caret under the place."""
+    if problem.excerpt is None or problem.line is None or problem.column is None:
+        return
+    begin = max(0, problem.column - 1 - EXCERPT // 2)
+    line = problem.excerpt.replace("\t", " ")[begin : begin + EXCERPT]
+    before = printable(line[: problem.column - 1 - begin])
+    margin = f"  {problem.line} | "
+    yield margin + printable(line).rstrip()
+    yield " " * (len(margin) - 2) + "| " + " " * _cells(before) + "^"
+
+
+def _cells(text: str) -> int:
+    """How wide it is: 日 takes two cells."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _short(text: str) -> str:
+    """A text with its middle left out where it is too long: both ends say most."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    half = MOST_CHARACTERS // 2
+    return f"{text[:half]} … {text[-half:]}"

@@ -105,7 +105,7 @@ def _of_file(loaded: Loaded) -> Iterator[None]:
     try:
         yield
     except TracerError as error:
-        raise TracerError(*(replace(p, file=loaded.file) for p in error.problems)) from None
+        raise TracerError(*loaded.located(error.problems)) from None
 
 
 def position_of(token: str, tokens: tuple[str, ...]) -> int:

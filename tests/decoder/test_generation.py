@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from tests.helpers.command import generated, printed, run, turns
+from tests.helpers.command import generated, printed, problems, run, turns
 from tests.helpers.random_scenarios import CARRY_MODES, MOST_TURNS, Scenario, scenarios, to_yaml
 from tests.helpers.reference import reference
 from tests.helpers.traces import records
@@ -225,7 +225,7 @@ def test_what_cannot_go_on_is_told_in_one_line(name: str, form: str) -> None:
     text, arguments, said = REFUSED[name]
     ran = run("generate", "-", *arguments, "--format", form, stdin=text)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    [line] = ran.stderr.splitlines()
+    [line] = problems(ran)
     assert said in line
 
 

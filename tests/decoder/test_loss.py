@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed, problems, run
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.reference import losses, reference
 
@@ -233,5 +233,5 @@ def test_what_has_no_loss_is_told_in_one_line(name: str) -> None:
     arguments, text, said = REFUSED[name]
     ran = run("loss", *arguments, stdin=text)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    [line] = ran.stderr.splitlines()
+    [line] = problems(ran)
     assert said in line

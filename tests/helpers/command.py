@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,6 +44,11 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
         except SystemExit as end:
             code = end.code
     return Ran(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def problems(ran: Ran) -> list[str]:
+    """What is said on standard error, without the line of the file that it points at."""
+    return [line for line in ran.stderr.splitlines() if not re.match(r"  *[0-9]* \| ", line)]
 
 
 def printed(*arguments: str, width: int = 80, stdin: str = "") -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.helpers.small_scenario import END, problems
 from tracer.errors import TracerError
+from tracer.errors import told as told_lines
 from tracer.scenario.loading import parse
 
 
@@ -35,9 +36,9 @@ def test_a_far_off_key_is_answered_with_no_other() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O: a key of another place"),
-        (END, f"{END}      heads: []\n", "15:7: layer1.ffn.heads: a key of another place"),
-        (END, f"{END}    epsilon: 0\n", "15:5: layer1.epsilon: a key of another place"),
+        ("layers:", "W_O: [[1]]\nlayers:", "6:1: W_O: a key of layers.attention"),
+        (END, f"{END}      heads: []\n", "15:7: layer1.ffn.heads: a key of layers.attention"),
+        (END, f"{END}    epsilon: 0\n", "15:5: layer1.epsilon: a key of layers.attention.norm"),
     ],
 )
 def test_a_key_of_another_place_is_told_from_an_unknown_one(old: str, new: str, told: str) -> None:
@@ -47,16 +48,25 @@ def test_a_key_of_another_place_is_told_from_an_unknown_one(old: str, new: str, 
 @pytest.mark.parametrize(
     ("gone", "told"),
     [
-        ("title: Two words\n", "1:1: title: missing"),
-        ("tokens: [a, b]\n", "1:1: tokens: missing"),
-        ("embeddings:\n  a: [1, 2]\n  b: [3, 4]\n", "1:1: embeddings: missing"),
-        ("          W_K: [[3], [4]]\n", "9:11: layer1.attention.head1.W_K: missing"),
-        ("      W_1: [[1], [2]]\n", "13:7: layer1.ffn.W_1: missing"),
+        ("tokens: [a, b]\n", "1:1: tokens: missing, expected tokens: [big"),
+        (
+            "embeddings:\n  a: [1, 2]\n  b: [3, 4]\n",
+            "1:1: embeddings: missing, expected embeddings: {big: [",
+        ),
+        (
+            "          W_K: [[3], [4]]\n",
+            "9:11: layer1.attention.head1.W_K: missing, expected W_K",
+        ),
+        (
+            "      W_1: [[1], [2]]\n",
+            "13:7: layer1.ffn.W_1: missing, expected W_1",
+        ),
     ],
 )
 def test_what_is_missing_is_named(gone: str, told: str) -> None:
     # What is not there has no line: it is that of the part in which it is missing.
-    assert problems((gone, "")) == [f"f.yaml:{told}"]
+    (problem,) = problems((gone, ""))
+    assert problem.startswith(f"f.yaml:{told}")
 
 
 @pytest.mark.parametrize(
@@ -64,11 +74,19 @@ def test_what_is_missing_is_named(gone: str, told: str) -> None:
     [
         ("Two words", "[x]", "1:1: title: expected text, got a list"),
         ("Two words", "''", "1:1: title: empty"),
-        ("[a, b]", "ab", "2:1: tokens: expected a list, got 'ab'"),
+        ("[a, b]", "{a: b}", "2:1: tokens: expected a list, such as tokens: [big, cat], got a "),
         ("[a, b]", "[]", "2:1: tokens: empty, expected at least one entry"),
         ("[[3], [4]]", "[3, [4]]", "10:17: layer1.attention.head1.W_K row 1: expected a list, got"),
-        ("[[3], [4]]", "x", "10:11: layer1.attention.head1.W_K: expected a list, got 'x'"),
-        ("[[3], [4]]", "{}", "10:11: layer1.attention.head1.W_K: expected a list, got a mapping"),
+        (
+            "[[3], [4]]",
+            "x",
+            "10:11: layer1.attention.head1.W_K: expected a list of rows, ",
+        ),
+        (
+            "[[3], [4]]",
+            "{}",
+            "10:11: layer1.attention.head1.W_K: expected a list of rows, ",
+        ),
         ("[[3], [4]]", "[]", "10:11: layer1.attention.head1.W_K: empty"),
     ],
 )
@@ -82,15 +100,18 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
     [
         ("      residual: maybe", "7: layer1.ffn.residual: expected true or false, got 'maybe'"),
         ("      activation: x", "7: layer1.ffn.activation: expected relu or none, got 'x'"),
-        ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, got 'yes'"),
+        ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, such as norm: {epsilon: "),
         ("    norm: {epsilon: -1}", "12: layer1.norm.epsilon: expected at least 0, got '-1'"),
         ("  - {}", "5: layer2: expected attention, cross_attention or ffn"),
         ("  - ffn", "5: layer2: expected a mapping, got 'ffn'"),
         ("token_ids: [1, x]", "16: token_ids entry 2: expected a whole number, got 'x'"),
         ("token_ids: [1, 1.5]", "16: token_ids entry 2: expected a whole number, got '1.5'"),
-        ("features: x", "1: features: expected a list, got 'x'"),
+        ("features: x", "1: features: expected a list, such as features: [size, age], got 'x'"),
         ("features: [x, [y]]", "15: features entry 2: expected text, got a list"),
-        ("positions: table", "1: positions: expected a mapping, got 'table'"),
+        (
+            "positions: table",
+            "1: positions: expected a mapping, such as positions: {sinusoidal: {start: 1}}, ",
+        ),
         ("positions: {}", "1: positions: expected either sinusoidal or table"),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",
@@ -100,7 +121,7 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
             "positions: {sinusoidal: {start: -1}}",
             "26: positions.sinusoidal.start: expected at least 0, got '-1'",
         ),
-        ("rounding: x", "1: rounding: expected a mapping, got 'x'"),
+        ("rounding: x", "1: rounding: expected a mapping, such as rounding: {decimals: 3, "),
         ("rounding: {decimals: 13}", "12: rounding.decimals: expected at most 12, got '13'"),
         ("rounding: {decimals: -1}", "12: rounding.decimals: expected at least 0, got '-1'"),
         ("rounding: {decimals: 2.5}", "12: rounding.decimals: expected a whole number, got '2.5'"),
@@ -125,11 +146,13 @@ def test_a_wrong_line_at_the_end_is_told_with_what_was_expected(added: str, told
     assert problem.startswith(f"f.yaml:15:{told}")
 
 
-@pytest.mark.parametrize(("text", "got"), [("- a\n- b\n", "a list"), ("hello\n", "'hello'")])
-def test_a_scenario_is_a_mapping(text: str, got: str) -> None:
+@pytest.mark.parametrize("text", ["- a\n- b\n", "root:x:0:0\n", "password: a\nuser: b\n"])
+def test_what_is_no_scenario_is_not_shown(text: str) -> None:
     with pytest.raises(TracerError) as caught:
         parse(text, "f.yaml")
-    assert str(caught.value) == f"f.yaml:1:1: expected a mapping, got {got}"
+    told = "f.yaml:1:1: expected a scenario: a mapping with tokens, embeddings and layers"
+    assert str(caught.value) == told
+    assert list(told_lines(caught.value.problems)) == [told]
 
 
 def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file() -> None:

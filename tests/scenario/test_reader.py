@@ -236,13 +236,13 @@ def test_half_a_surrogate_pair_is_no_character(half: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "about"),
     [
-        ("a: [1, 2\nb: 3\n", 2, 2, "expected ',' or ']'"),
-        ("a: 1\n\tb: 2\n", 2, 1, "\\t"),
-        ("a: b: c\n", 1, 5, "mapping values"),
+        ("a: [1, 2\nb: 3\n", 2, 2, "the list that begins on line 1"),
+        ("a: 1\n\tb: 2\n", 2, 1, "a tab, expected spaces"),
+        ("a: b: c\n", 1, 5, "a colon where none can be"),
         ("a: 1\nb: *c\n", 2, 4, "undefined alias 'c'"),
-        ("a: 1\n b: 2\n", 2, 3, "mapping values"),
-        ("a: %x\n", 1, 4, "'%'"),
-        ("a: 1\n- b\n", 2, 1, "'-'"),
+        ("a: 1\n b: 2\n", 2, 3, "a colon where none can be"),
+        ("a: %x\n", 1, 4, "no text begins with this sign"),
+        ("a: 1\n- b\n", 2, 1, "does not go on from the lines above"),
         ("a: !x!y z\n", 1, 4, "'!x!'"),
     ],
 )

@@ -197,12 +197,16 @@ def test_a_misfit_is_told_at_its_line(changes: Changes, told: str) -> None:
 
 
 def test_the_vocabulary_is_counted_against_every_row() -> None:
-    change = ("[p, q, r, s]", "[p, q, r]"), ("W_U: [[1, 2, 3, 4], [", "W_U: [‸[1, 2, 3, 4], ‸[")
-    text, places = marked(changed(change))
-    assert [problem.partition(" (")[0] for problem in problems(text)] == [
-        f"{place}: unembedding.W_U row {row}: 4 columns, expected 3"
-        for row, place in enumerate(places, 1)
-    ]
+    change = ("[p, q, r, s]", "[p, q, r]"), ("W_U: [[1, 2, 3, 4], [", "W_U: [[1, 2, 3], ‸[")
+    text, (place,) = marked(changed(change))
+    assert problems(text)[0].startswith(f"{place}: unembedding.W_U row 2: 4 columns, expected 3")
+
+
+def test_rows_that_are_all_too_long_are_one_problem() -> None:
+    change = ("[p, q, r, s]", "[p, q, r]"), ("W_U: [[1", "‸W_U: [[1"), ("  b_U: [1, 2, 3, 5]\n", "")
+    text, (place,) = marked(changed(change))
+    told = f"{place}: unembedding.W_U: 4 columns, expected 3 (one per word of the vocabulary)"
+    assert problems(text) == [told]
 
 
 NARROW = "- [1]\n        - [3]\n        - [5]\n        - [7]\n        - [9]\n"
@@ -216,7 +220,7 @@ def test_a_bias_needs_its_matrix() -> None:
 
 def test_an_embedding_has_numbers() -> None:
     text, (place,) = marked(changed((("  a: [1, 2]", "  ‸a: []"),)))
-    assert problems(text)[0].startswith(f"{place}: embeddings.a: no numbers, expected")
+    assert problems(text)[0].startswith(f"{place}: embeddings.a: 0 numbers, expected 2")
 
 
 def test_a_residual_needs_as_many_outputs_as_inputs() -> None:

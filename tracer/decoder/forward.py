@@ -21,7 +21,8 @@ from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, sub_layer
 from tracer.decoder.tape import Record, Tape, Value
 from tracer.decoder.words import Predicted, predict
-from tracer.scenario.model import Names, Scenario
+from tracer.scenario.fields import Names
+from tracer.scenario.model import Scenario
 
 
 @dataclass(frozen=True)

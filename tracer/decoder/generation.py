@@ -88,7 +88,7 @@ def generate(
         TracerError: the scenario cannot go on: no vocabulary, or no vector for a token or position.
     """
     if scenario.vocabulary is None:
-        raise TracerError(Problem("generation needs a vocabulary", address="vocabulary"))
+        raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
     tokens = tuple(start)
@@ -121,14 +121,18 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
     table = scenario.embeddings
     if not isinstance(table, dict):
         message = "generation needs the embeddings by token, so that new ones can be looked up"
-        raise TracerError(Problem(message, address="embeddings"))
+        raise TracerError(_problem(message, "embeddings"))
     missing = [token for token in tokens if token not in table]
     if missing:
         hint = closest(missing[0], table)
         message = f"no embedding for the token {missing[0]!r}{hint}"
-        raise TracerError(Problem(message, address="embeddings"))
+        raise TracerError(_problem(message, "embeddings"))
     positions = scenario.positions
     if positions and positions.table and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
-        raise TracerError(Problem(message, address="positions.table"))
+        raise TracerError(_problem(message, "positions", "table"))
     return scenario.reading(tokens)
+
+
+def _problem(message: str, *way: str) -> Problem:
+    return Problem(message, address=".".join(way), way=way)

@@ -19,14 +19,20 @@ def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -
         TracerError: there is no vocabulary, or no such position.
     """
     if probabilities is None:
-        raise TracerError(Problem("the loss needs a vocabulary", address="vocabulary"))
+        raise TracerError(
+            Problem("the loss needs a vocabulary", address="vocabulary", way=("vocabulary",))
+        )
     words = probabilities.axes[1].labels
     targets = targets_of(scenario)
     columns = tuple(None if word is None else words.index(word) for word in targets)
     counted = tuple(i for i, column in enumerate(columns) if column is not None)
     if not counted:
         raise TracerError(
-            Problem("no position has a next token that is in the vocabulary", address="targets")
+            Problem(
+                "no position has a next token that is in the vocabulary",
+                address="targets",
+                way=("targets",),
+            )
         )
     labels = tuple(NO_TARGET if word is None else word for word in targets)
     tape.given(TARGET, labels, probabilities.axes[:1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer.decoder.operations import Axis, numbered
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Tape, Value
-from tracer.scenario.model import Matrix, Names, Row
+from tracer.scenario.fields import Matrix, Names, Row
 
 
 def weights(

@@ -28,6 +28,13 @@ class Place:
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         return f"{layer}{sub_layer}head{self.head}." if self.head else layer + sub_layer
 
+    @property
+    def way(self) -> tuple[int | str, ...]:
+        """Where in a scenario it is said what happens here: ("layers", 0, "attention")."""
+        layer = ("layers", self.layer - 1) if self.layer else ()
+        sub_layer = (self.sub_layer,) if self.sub_layer else ()
+        return (*layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
+
     def address(self, role: Role) -> str:
         """The address of a role here."""
         return self.prefix + role.name
@@ -158,6 +165,9 @@ ATTENTION_SOFTMAX = Softmax(EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = Softmax(UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS)
 WORD_SOFTMAX = Softmax(WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
 DRAWN_SOFTMAX = Softmax(DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
+
+MASKS = (MASK, MASKED)
+"""Where -∞ can stand."""
 
 ROLES = tuple(declared for declared in list(globals().values()) if isinstance(declared, Role))
 """All of them, in the order of this file."""

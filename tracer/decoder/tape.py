@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -25,9 +25,9 @@ from tracer.decoder.operations import (
     Recorded,
 )
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import ROLES, Place, Role, SubLayer
+from tracer.decoder.roles import MASKS, ROLES, Place, Role, SubLayer
 from tracer.errors import Problem, TracerError
-from tracer.names import closest
+from tracer.names import closest, count
 
 _DECLARED = frozenset(ROLES)
 _GIVEN, _PINNED = Given(), Pinned()
@@ -98,7 +98,7 @@ class Tape:
 
     arithmetic: Arithmetic
     pencil: Pencil
-    pinned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    pinned: Mapping[str, Any] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _place: Place = field(default_factory=Place)
@@ -161,7 +161,9 @@ class Tape:
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            raise TracerError(Problem(_reason(error, operation), address=address)) from None
+            reason = _reason(error, operation)
+            problem = Problem(reason, address=address, way=self._place.way)
+            raise TracerError(problem) from None
         numbers, form = computed, _ROUNDED
         if role.words:
             form = _AS_THEY_ARE
@@ -178,15 +180,17 @@ class Tape:
             return
         known = {record.output.address: record.output.role for record in self.records}
         numbers = [address for address, role in known.items() if not role.words]
-        unknown = []
         for address in self.pinned:
             if address in known and known[address].words:
-                unknown.append(Problem("given as numbers, but these are words", address=address))
+                self._misfit(address, "these are words, and only numbers can be given")
             elif address not in known:
-                message = f"given, but there is no such value{closest(address, numbers)}"
-                unknown.append(Problem(message, address=address))
-        if self.problems or unknown:
-            raise TracerError(*self.problems, *unknown)
+                near = closest(address, numbers)
+                self._misfit(address, f"given, but there is no such value{near}")
+        if self.problems:
+            raise TracerError(*self.problems)
+
+    def _misfit(self, address: str, message: str) -> None:
+        self.problems.append(Problem(message, address=address, way=("given", address)))
 
     def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         if value.role not in _DECLARED:
@@ -223,13 +227,15 @@ class Tape:
         array = np.array(self.pinned[address], dtype=object)
         expected = tuple(len(axis.labels) for axis in axes)
         if any(isinstance(entry, tuple) for entry in array.flat):
-            self.problems.append(Problem("given as rows of different lengths", address=address))
+            self._misfit(address, "given as rows of different lengths")
+            return None
+        if array.shape == expected and not (role in MASKS or _finite(array)):
+            self._misfit(address, "given as -∞, which only a mask and what it masks can hold")
             return None
         if array.shape == expected:
             numbers = self.arithmetic.array(array)
             return Value(role, self._place, address, numbers, axes, _AS_THEY_ARE, numbers)
-        message = f"given as {_shape(array.shape)}, expected {_shape(expected)}"
-        self.problems.append(Problem(message, address=address))
+        self._misfit(address, f"given as {_shape(array.shape)}, expected {_shape(expected)}")
         return None
 
 
@@ -250,5 +256,15 @@ def _reason(error: ArithmeticError, operation: Operation) -> str:
 
 
 def _shape(shape: tuple[int, ...]) -> str:
-    """`2×3 numbers`, `one number`."""
-    return f"{'×'.join(map(str, shape))} numbers" if shape else "one number"
+    """`2×3 numbers`, `a row of 3 numbers`, `one number`."""
+    match shape:
+        case ():
+            return "one number"
+        case (length,):
+            return f"a row of {count(length, 'number')}"
+        case _:
+            return f"{'×'.join(map(str, shape))} numbers"
+
+
+def _finite(numbers: Array) -> bool:
+    return all(number.is_finite() for number in numbers.flat)

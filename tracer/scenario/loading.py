@@ -2,68 +2,82 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from copy import deepcopy
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import TypeAdapter, ValidationError
 
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
-from tracer.scenario import shapes
-from tracer.scenario.model import (
-    Frozen,
-    GivenNumbers,
-    Scenario,
-    SubLayer,
-)
-from tracer.scenario.reader import Data, Place, Source, read
-from tracer.scenario.rounding import Digits, Rounding
+from tracer.scenario.fields import Pinned
+from tracer.scenario.forms import written_out
+from tracer.scenario.model import Scenario
+from tracer.scenario.problems import message_of, of_keys
+from tracer.scenario.reader import LINE_BREAK, Source, read
+from tracer.scenario.shapes import part, shapes
 
 STANDARD_INPUT = "-"
-MODELS: tuple[type[BaseModel], ...] = (
-    *(*SubLayer.__subclasses__(), *Frozen.__subclasses__()),
-    *(Rounding, Digits),
-)
-KNOWN_KEYS = {name for model in MODELS for name in model.model_fields}
+
+
+def folder() -> Path:
+    """Where the scenarios lie that come with the program."""
+    package = Path(__file__).parent.parent
+    # In the wheel they lie inside the package; in a checkout beside it.
+    return next(f for f in (package / "scenarios", package.parent / "scenarios") if f.is_dir())
 
 
 def bundled() -> dict[str, Path]:
     """The scenarios that come with the program, by name."""
-    package = Path(__file__).parent.parent
-    # In the wheel they lie inside the package; in a checkout beside it.
-    folder = next(f for f in (package / "scenarios", package.parent / "scenarios") if f.is_dir())
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    return {path.stem: path for path in sorted(folder().glob("*.yaml"))}
 
 
-def parse_given(text: str) -> tuple[str, tuple[Any, ...]]:
-    """`ADDRESS=VALUES` from the command line, the values as in a scenario: [1, 2] or [[1], [2]].
+def parse_given(text: str) -> tuple[str, Any]:
+    """`ADDRESS=VALUES` from the command line, the values as in a scenario: 1, [1, 2], [[1], [2]].
 
     Raises:
         TracerError: not of that form.
     """
-    address, equals, numbers = text.partition("=")
-    if not (address and equals):
-        raise TracerError(Problem(f"got {text!r}, expected ADDRESS=VALUES", address="--given"))
+    address, _, numbers = text.partition("=")
+    if not (address and numbers.strip()):
+        form = "expected ADDRESS=VALUES, such as layer1.attention.head1.scale=2"
+        raise TracerError(Problem(f"got {text!r}, {form}", address="--given"))
     data = read(numbers, "--given").data
     try:
-        return address, TypeAdapter[Any](GivenNumbers).validate_python(data)
+        return address, TypeAdapter[Any](Pinned).validate_python(data)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        message = f"{address}: {wrong['msg']}, got {wrong['input']!r}"
-        raise TracerError(Problem(message, address="--given")) from None
+        wrong = (f"{address}: {message_of(detail)}" for detail in error.errors())
+        raise TracerError(*(Problem(each, address="--given") for each in wrong)) from None
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A scenario, the short name it goes by, and the file that messages about it name."""
+    """A scenario, the short name it goes by, and where each part of it was read."""
 
     name: str
-    file: str
     scenario: Scenario
+    source: Source
+    text: str
+
+    def located(self, problems: Sequence[Problem]) -> Iterator[Problem]:
+        """Problems that were found later, with their file and line."""
+        return _shown(tuple(map(self._located, problems)), self.text)
+
+    def _located(self, problem: Problem) -> Problem:
+        way = problem.way
+        if not way:
+            return replace(problem, file=self.source.file)
+        if way[0] == "given":
+            examples = self.scenario.training
+            ways = [way, *(("training", i, *way) for i in range(len(examples)))]
+            typed = [each for each in ways if part(self.source.data, each) is not None]
+            if not typed:  # but on the command line
+                return replace(problem, address=f"--given {problem.address}")
+            way = typed[0]
+        return self.source.problem(way, problem.message, problem.address)
 
 
 def load(name: str) -> Loaded:
@@ -76,7 +90,7 @@ def load(name: str) -> Loaded:
     """
     if name == STANDARD_INPUT:
         file = "<stdin>"
-        return Loaded("stdin", file, parse(_text(sys.stdin.buffer.read(), file), file))
+        return _loaded(_text(sys.stdin.buffer.read(), file), file, "stdin")
     path = Path(name)
     try:
         if path.is_dir() or not path.exists():
@@ -85,7 +99,7 @@ def load(name: str) -> Loaded:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TracerError(Problem(f"cannot be read: {reason}", name)) from None
-    return Loaded(path.stem, name, parse(_text(content, name), name))
+    return _loaded(_text(content, name), name, path.stem)
 
 
 def _bundled(name: str, *, folder: bool) -> Path:
@@ -106,125 +120,53 @@ def _text(content: bytes, name: str) -> str:
         raise TracerError(Problem(message, name, line)) from None
 
 
-def parse(text: str, file: str) -> Scenario:
-    """YAML text → Scenario.
+def parse(text: str, file: str, name: str = "scenario") -> Scenario:
+    """YAML text → a scenario, whose title is the name unless it has one.
 
     Raises:
         TracerError: all that is wrong with it at once.
     """
-    source = read(text, file)
-    scenario, found = _validated(source)
-    if scenario is not None:
-        told = {(problem.line, problem.column) for problem in found}
-        misfits = dict.fromkeys(shapes.problems(scenario, source))
-        found += [problem for problem in misfits if (problem.line, problem.column) not in told]
-    if found or scenario is None:
-        raise TracerError(*sorted(found, key=lambda p: (p.line or 0, p.column or 0)))
+    return _loaded(text, file, name).scenario
+
+
+def _loaded(text: str, file: str, name: str) -> Loaded:
+    try:
+        source = read(text, file)
+        _is_scenario(source)
+        return Loaded(name, _scenario(source, name), source, text)
+    except TracerError as error:
+        raise TracerError(*_shown(error.problems, text)) from None
+
+
+def _scenario(source: Source, name: str) -> Scenario:
+    counted = shapes(source)
+    data, filled = written_out(source.data, counted)
+    problems = list[Problem]()
+    try:
+        scenario = Scenario.model_validate({"title": name, **data})
+    except ValidationError as error:
+        problems = list(of_keys(error, source, filled))
+    told = {(problem.line, problem.column) for problem in problems}
+    misfits = dict.fromkeys(counted.problems)
+    problems += [p for p in misfits if (p.line, p.column) not in told]
+    if problems:
+        raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     return scenario
 
 
-def _validated(source: Source) -> tuple[Scenario | None, list[Problem]]:
-    """The scenario, and what is wrong with single keys and scalars.
-
-    What is wrong is then taken out or replaced, so that the shapes of the rest are still checked.
-    """
-    try:
-        return Scenario.model_validate(source.data), []
-    except ValidationError as error:
-        # A list whose entries are wrong is called too short as well: that adds nothing.
-        details = [
-            detail
-            for detail in error.errors(include_url=False)
-            if detail["type"] != "too_short" or not detail["input"]
-        ]
-    found = [_problem(detail, source) for detail in details]
-    data = deepcopy(source.data)
-    for detail in details:
-        _repair(data, _place(detail))
-    if isinstance(data, dict):
-        data.setdefault("title", "untitled")
-    try:
-        return Scenario.model_validate(data), found
-    except ValidationError:
-        return None, found
-
-
-def _problem(detail: ErrorDetails, source: Source) -> Problem:
-    place = _place(detail)
-    return source.problem(place, _message(detail), shapes.address(place) or None)
-
-
-def _place(detail: ErrorDetails) -> Place:
-    """Where in the data: pydantic also names the kinds it chose between, and keys."""
-    loc = detail["loc"]
-    if len(loc) > 3 and loc[:2] == ("rounding", "digits"):
-        # What is wrong with a pattern's digits is told at the pattern.
-        loc = loc[:3]
-    if loc[:1] == ("embeddings",):
-        return (*loc[:1], *loc[2:])
-    for at in (0, 2):
-        if loc[at : at + 1] == ("given",):
-            return (*loc[: at + 2], *loc[at + 3 :])
-    return loc
-
-
-def _message(detail: ErrorDetails) -> str:
-    """What was expected and what came."""
-    given, context = detail["input"], detail.get("ctx", {})
-    came = f"got {given!r}" if isinstance(given, str) else f"got {_kind(given)}"
-    match detail["type"]:
-        case "missing":
-            return "missing"
-        case "extra_forbidden":
-            name = str(detail["loc"][-1])
-            return (
-                "a key of another place"
-                if name in KNOWN_KEYS
-                else (f"unknown key{closest(name, KNOWN_KEYS)}")
-            )
-        case "value_error":
-            return str(context["error"])
-        case "literal_error" | "enum":
-            message = f"expected {context['expected']}".replace("'", "")
-        case "model_type" | "model_attributes_type" | "dict_type":
-            message = "expected a mapping"
-        case "tuple_type":
-            message = "expected a list"
-        case "too_short" | "string_too_short":
-            return "empty, expected at least one entry"
-        case "int_parsing" | "int_type" | "int_parsing_size":
-            message = "expected a whole number"
-        case "bool_parsing" | "bool_type":
-            message = "expected true or false"
-        case "string_type":
-            message = "expected text"
-        case "greater_than_equal":
-            message = f"expected at least {context['ge']}"
-        case "less_than_equal":
-            message = f"expected at most {context['le']}"
-        case _:  # a NUMBER_ERROR among them, whose text is the model's own
-            message = detail["msg"]
-    return f"{message}, {came}"
-
-
-def _kind(value: Any) -> str:
-    match value:
-        case dict():
-            return "a mapping"
-        case list():
-            return "a list"
-        case _:
-            return repr(value)
-
-
-def _repair(data: Data, place: Place) -> None:
-    """Take a wrong key out, or put a zero in place of a wrong entry of a row."""
-    if not place:
+def _is_scenario(source: Source) -> None:
+    """Of what is none, nothing is told but that: a file named by mistake is not shown."""
+    known = Scenario.model_fields
+    if isinstance(source.data, dict) and any(key in known for key in source.data):
         return
-    *way, last = place
-    for part in way:
-        data = data[part]  # type: ignore[index]  # pydantic has been there before
-    if isinstance(data, dict):
-        data.pop(str(last), None)
-    elif isinstance(data, list) and isinstance(last, int):
-        data[last] = "0"
+    expected = "expected a scenario: a mapping with tokens, embeddings and layers"
+    raise TracerError(Problem(expected, source.file, 1, 1))
+
+
+def _shown(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
+    """A single problem with its line, of what looks like a scenario."""
+    looks_so = re.search(rf"^({'|'.join(Scenario.model_fields)})[ \t]*:", text, re.MULTILINE)
+    lines = LINE_BREAK.split(text) if looks_so and len(problems) == 1 else []
+    for problem in problems:
+        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
+        yield replace(problem, excerpt=line)

@@ -93,11 +93,31 @@ def read(text: str, file: str) -> Source:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        message = ", ".join(part for part in (error.context, error.problem) if part)
-        raise TracerError(Problem(f"not YAML: {message}", file, line, column)) from None
+        raise TracerError(Problem(f"not YAML: {_reason(error)}", file, line, column)) from None
     except (ValueError, OverflowError) as error:
         # Escapes and directives with numbers that PyYAML does not expect.
         raise TracerError(Problem(f"not YAML: {error}", file)) from None
+
+
+IN_OUR_WORDS = (
+    ("'\\t'", "a tab, expected spaces"),
+    ("parsing a flow sequence", "the list that begins on line {} goes on without a comma or ]"),
+    ("parsing a flow mapping", "the mapping that begins on line {} goes on without a comma or }}"),
+    ("quoted scalar", "the quotation mark on line {} is not closed"),
+    ("mapping values", "a colon where none can be; a text with a colon in it needs quotes"),
+    ("could not find expected ':'", "a key without its colon"),
+    ("cannot start any token", "no text begins with this sign; it needs quotes"),
+    ("expected <block end>", "this does not go on from the lines above: its indentation, or a ]"),
+)
+"""What PyYAML says of the usual mistakes, and what a person is told."""
+
+
+def _reason(error: yaml.MarkedYAMLError) -> str:
+    said = ", ".join(part for part in (error.context, error.problem) if part)
+    begin = error.context_mark or error.problem_mark
+    line = begin.line + 1 if begin else 1
+    ours = (words.format(line) for part, words in IN_OUR_WORDS if part in said)
+    return next(ours, said)
 
 
 class _Reading:

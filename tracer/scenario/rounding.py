@@ -5,16 +5,15 @@ Rounding is decimal and half away from zero, as people round by hand.
 
 from __future__ import annotations
 
-import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, model_validator
 
 from tracer.scenario.carry import Carry
+from tracer.scenario.fields import Frozen, OrNumber, WholeNumber, described
 
 CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
 """More digits than any printed line: what is rounded here was not rounded before."""
@@ -28,16 +27,6 @@ PLAIN_ZEROS = 4
 MOST_DECIMALS = 12
 
 
-def _whole(value: Any) -> Any:
-    """Digits and a sign, and nothing else that Python would take for a whole number."""
-    if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]{1,18}", value):
-        raise PydanticCustomError("int_parsing", "expected a whole number")
-    return value
-
-
-WholeNumber = Annotated[int, BeforeValidator(_whole)]
-
-
 class Zeros(StrEnum):
     """What becomes of the zeros at the end of a computed decimal."""
 
@@ -45,13 +34,15 @@ class Zeros(StrEnum):
     TRIM = "trim"
 
 
-class Digits(BaseModel):
+class Digits(Frozen):
     """Digits to show: behind the decimal point, or significant ones."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] | None = None
-    significant: Annotated[WholeNumber, Field(ge=1, le=MOST_DECIMALS)] | None = None
+    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] | None = described(
+        "Digits behind the decimal point.", "3", None
+    )
+    significant: Annotated[WholeNumber, Field(ge=1, le=MOST_DECIMALS)] | None = described(
+        "Digits from the first that is not 0.", "3", None
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Digits:
@@ -75,20 +66,29 @@ def _decimals(value: Any) -> Any:
     return value if isinstance(value, dict | Digits) else {"decimals": value}
 
 
-class Rounding(BaseModel):
-    """The rounding of a scenario.
+class Rounding(Frozen):
+    """The rounding of a scenario."""
 
-    `working` is how many more decimals are kept inside a step with `carry: step`; `digits` maps
-    patterns of addresses to digits, and the last one that fits wins.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = 3
-    carry: Carry = Carry.STEP
-    working: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = 2
-    trailing_zeros: Zeros = Zeros.KEEP
-    digits: dict[str, Annotated[Digits, BeforeValidator(_decimals)]] = {}
+    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = described(
+        "Digits behind the decimal point.", "3", 3
+    )
+    carry: Carry = described(
+        "Which number the next calculation uses: the one that a line prints (line), the one "
+        "rounded where its step ends (step), the unrounded one (never).",
+        "step",
+        Carry.STEP,
+    )
+    working: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = described(
+        "How many more decimals are kept inside a step with carry: step.", "2", 2
+    )
+    trailing_zeros: Zeros = described(
+        "What becomes of the zeros at the end of a computed decimal.", "keep", Zeros.KEEP
+    )
+    digits: dict[str, Annotated[Digits, BeforeValidator(_decimals), OrNumber]] = described(
+        "Other digits for the addresses that fit a pattern; the last that fits counts.",
+        '{"*.scores": 2, "*.exp": {significant: 3}}',
+        {},
+    )
 
 
 def visible_places(number: Decimal, decimals: int) -> int:

@@ -1,34 +1,43 @@
-"""Whether the parts of a scenario fit together: every row, column and label counted."""
+"""Whether the parts of a scenario fit together: every row, column and label counted.
+
+What is counted is the plain data, so that a wrong part keeps no other from being looked at. A part
+that is missing, or of another kind, has no size: what would follow from it is not told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tracer.errors import Problem
 from tracer.names import closest, count
-from tracer.scenario.model import (
-    FFN,
-    Attention,
-    Encoder,
-    Head,
-    Matrix,
-    Names,
-    Norm,
-    Row,
-    Scenario,
-    SubLayer,
-)
-from tracer.scenario.reader import Place, Source
+from tracer.scenario.fields import Random
+from tracer.scenario.model import NO_TARGET
+from tracer.scenario.reader import Data, Place, Source
 
-Counted: TypeAlias = Generator[Problem, None, int]
-"""Yields problems and returns the width of what comes out."""
+Size: TypeAlias = int | None
+"""How many rows, columns or entries; None where it is not known."""
+
+AS_THE_OTHERS = "as many as in the other rows"
 
 
-def problems(scenario: Scenario, source: Source) -> list[Problem]:
-    """Every misfit in the scenario, in the order of the file's meaning."""
-    return list(_Checker(scenario, source).scenario_problems())
+@dataclass
+class Shapes:
+    """What is wrong with the sizes of a scenario, and those that its short forms are to have."""
+
+    problems: list[Problem] = field(default_factory=list)
+    wanted: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    """Rows and columns of each `identity` and `random`."""
+
+
+def shapes(source: Source) -> Shapes:
+    """Count all that can be counted."""
+    counted = _Counted(source)
+    if isinstance(source.data, dict):
+        counted.scenario()
+    return counted.found
 
 
 def address(place: Place) -> str:
@@ -38,8 +47,8 @@ def address(place: Place) -> str:
     for part in place:
         if isinstance(part, str):
             parts.append(part)
-        elif place[0] == "layers" and parts[-1] in ("layers", "heads"):
-            parts[-1] = f"{parts[-1][:-1]}{part + 1}"
+        elif parts[-1] in _NUMBERED and not indices:
+            parts[-1] = f"{_NUMBERED[parts[-1]]}{part + 1}"
         else:
             indices.append(part + 1)
     words = [".".join(parts)]
@@ -50,280 +59,423 @@ def address(place: Place) -> str:
     return " ".join(words)
 
 
+_NUMBERED = {"layers": "layer", "heads": "head", "training": "training", "batch": "batch"}
 _MATRICES = {
     *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_U"),
-    *("table", "embeddings", "vectors"),
+    *("table", "embeddings", "vectors", "transposed"),
 }
 
 
-@dataclass(frozen=True)
-class _Checker:
-    scenario: Scenario
+def words_of(data: Data | None) -> list[Data] | None:
+    """The words of a list or a sentence."""
+    if isinstance(data, str):
+        return list(data.split())
+    return data if isinstance(data, list) else None
+
+
+def part(data: Data | None, place: Place) -> Data | None:
+    """What stands at a place; None if nothing does."""
+    for step in place:
+        match data, step:
+            case dict(), str() if step in data:
+                data = data[step]
+            case list(), int() if step < len(data):
+                data = data[step]
+            case _:
+                return None
+    return data
+
+
+@dataclass
+class _Counted:
     source: Source
+    found: Shapes = field(default_factory=Shapes)
 
-    def scenario_problems(self) -> Iterator[Problem]:
-        scenario = self.scenario
-        tokens = count(len(scenario.tokens), "token")
-        if scenario.token_ids is not None:
-            yield from self.length(("token_ids",), scenario.token_ids, len(scenario.tokens), tokens)
-        width = yield from self.embeddings()
-        if not width:
-            return
+    def scenario(self) -> None:
+        tokens = self.words("tokens") if self.has("tokens") else self.words("batch", 0)
+        number = None if tokens is None else len(tokens)
+        tokens_meaning = "one per token"
+        self.length(("token_ids",), number, tokens_meaning)
+        width = self.embeddings(tokens)
         feature = "one per feature of the embedding"
-        if scenario.features is not None:
-            yield from self.length(("features",), scenario.features, width, feature)
-        if scenario.positions and (table := scenario.positions.table):
-            place: Place = ("positions", "table")
-            if len(table) < len(scenario.tokens):
-                found, expected = count(len(table), "row"), len(scenario.tokens)
-                yield self.problem(place, f"{found}, expected {expected} (one per token)")
-            yield from self.matrix(place, table, None, width, feature)
-        encoder = scenario.encoder
-        if encoder:
-            yield from self.encoder(encoder)
-        for number, layer in enumerate(scenario.layers):
-            place = ("layers", number)
-            if part := layer.attention:
-                at: Place = (*place, "attention")
-                out = yield from self.attention(at, part, width, width)
-                yield from self.norm(
-                    self.norm_place(place, at, part), layer.norm_of(part), width, out
-                )
-                width = out
-            if part := layer.cross_attention:
-                at = (*place, "cross_attention")
-                if encoder is None:
-                    yield self.problem(at, "cross-attention without an encoder")
-                else:
-                    out = yield from self.attention(at, part, width, len(encoder.vectors[0]))
-                    yield from self.norm(
-                        self.norm_place(place, at, part), layer.norm_of(part), width, out
-                    )
-                    width = out
-            if network := layer.ffn:
-                at = (*place, "ffn")
-                out = yield from self.ffn(at, network, width)
-                yield from self.norm(
-                    self.norm_place(place, at, network), layer.norm_of(network), width, out
-                )
-                width = out
-        yield from self.unembedding(width)
-        yield from self.words()
+        self.length(("features",), width, feature)
+        self.table(number, width, feature)
+        memory = self.encoder()
+        for layer, _ in enumerate(self.entries("layers")):
+            width = self.layer(("layers", layer), width, memory)
+        self.unembedding(width)
+        self.targets(number)
+        self.training()
+        self.batch()
+        self.generation()
 
-    def embeddings(self) -> Counted:
-        """Yields problems, returns the width of the embedding (0: none of the rows is there)."""
-        scenario, table = self.scenario, self.scenario.embeddings
+    # --- what goes in ----------------------------------------------------------------------------
+
+    def embeddings(self, tokens: Sequence[Data] | None) -> Size:
         place: Place = ("embeddings",)
-        if isinstance(table, dict):
-            # What could not be read is told already, and is not missing.
-            typed = self.source.data["embeddings"] if isinstance(self.source.data, dict) else ()
-            there = (*table, *typed)
-            missing = [token for token in dict.fromkeys(scenario.tokens) if token not in there]
-            for token in missing:
-                hint = closest(token, table)
-                at: Place = ("tokens", scenario.tokens.index(token))
-                yield self.problem(at, f"no embedding for the token {token!r}{hint}")
-            rows: dict[int | str, Row] = dict(table.items())
-        else:
-            if len(table) != len(scenario.tokens):
-                found, expected = count(len(table), "row"), len(scenario.tokens)
-                yield self.problem(place, f"{found}, expected {expected} (one per token)")
-            rows = dict(enumerate(table))
-        if not rows:
-            return 0
-        first, width = next(iter(rows)), len(next(iter(rows.values())))
-        if not width:
-            yield self.problem((*place, first), "no numbers, expected one per feature")
-        for key, row in rows.items():
-            meaning = "as many as in the first embedding"
-            yield from self.length((*place, key), row, width, meaning, "number")
+        rows: dict[int | str, Data] = {}
+        match self.part(*place):
+            case {"random": dict() as form}:
+                return self.random_embeddings(form)
+            case dict() as table:
+                place_of_tokens = ("tokens",) if self.has("tokens") else ("batch", 0)
+                self.have_embeddings(place_of_tokens)
+                rows = dict(table.items())
+            case list() as table:
+                if tokens is not None and len(table) != len(tokens):
+                    found = count(len(table), "row")
+                    self.tell(place, f"{found}, expected {len(tokens)} (one per token)")
+                rows = dict(enumerate(table))
+        width = _usual(rows.values())
+        if width == 0:
+            self.tell((*place, next(iter(rows))), "no numbers, expected one per feature")
+            return None
+        for key in rows:
+            meaning = "as many as in the other embeddings"
+            self.length((*place, key), width, meaning, "number")
         return width
 
-    def encoder(self, encoder: Encoder) -> Iterator[Problem]:
-        place: Place = ("encoder", "vectors")
-        rows = len(encoder.tokens)
-        meaning = "one per token of the encoder"
-        yield from self.matrix(place, encoder.vectors, rows, None, row_meaning=meaning)
-        if encoder.features is not None:
-            at: Place = ("encoder", "features")
-            width = len(encoder.vectors[0])
-            yield from self.length(at, encoder.features, width, "one per column of the vectors")
-
-    def attention(self, place: Place, attention: Attention, width: int, source: int) -> Counted:
-        """`source` is the width of what keys and values are made of."""
-        heads_width = 0
-        for number, head in enumerate(attention.heads):
-            yield from self.head((*place, "heads", number), head, width, source)
-            heads_width += len(head.W_V[0])
-        out = heads_width
-        if attention.W_O is not None:
-            at, meaning = (*place, "W_O"), "one per dimension of the concatenated heads"
-            yield from self.matrix(at, attention.W_O, heads_width, None, row_meaning=meaning)
-            out = len(attention.W_O[0])
-            if attention.b_O is not None:
-                meaning = "one per column of W_O"
-                yield from self.length((*place, "b_O"), attention.b_O, out, meaning, "number")
-        elif attention.b_O is not None:
-            yield self.problem((*place, "b_O"), "a bias without W_O")
-        yield from self.residual(place, attention.residual, width, out)
-        return out
-
-    def head(self, place: Place, head: Head, width: int, source: int) -> Iterator[Problem]:
-        labels = head.labels
-        for matrix, bias, names in (
-            ("W_Q", "b_Q", labels.query),
-            ("W_K", "b_K", labels.key),
-            ("W_V", "b_V", labels.value),
-        ):
-            rows: Matrix = getattr(head, matrix)
-            columns = None
-            meaning = ""
-            if matrix == "W_K":
-                columns, meaning = len(head.W_Q[0]), "as many as W_Q has"
-            expected = width if matrix == "W_Q" else source
-            crossed = matrix != "W_Q" and "cross_attention" in place
-            feature = f"one per feature of the {'encoder' if crossed else 'input'}"
-            yield from self.matrix((*place, matrix), rows, expected, columns, meaning, feature)
-            numbers: Row | None = getattr(head, bias)
-            per_column = f"one per column of {matrix}"
-            if numbers is not None:
-                yield from self.length((*place, bias), numbers, len(rows[0]), per_column, "number")
-            if names is not None:
-                at = (*place, "labels", {"W_Q": "query", "W_K": "key", "W_V": "value"}[matrix])
-                yield from self.length(at, names, len(rows[0]), per_column)
-
-    def ffn(self, place: Place, ffn: FFN, width: int) -> Counted:
-        hidden, out = len(ffn.W_1[0]), len(ffn.W_2[0])
-        feature, unit = "one per feature of the input", "one per column of W_1"
-        yield from self.matrix((*place, "W_1"), ffn.W_1, width, None, row_meaning=feature)
-        yield from self.matrix((*place, "W_2"), ffn.W_2, hidden, None, row_meaning=unit)
-        if ffn.labels is not None:
-            yield from self.length((*place, "labels"), ffn.labels, hidden, unit)
-        if ffn.b_1 is not None:
-            yield from self.length((*place, "b_1"), ffn.b_1, hidden, unit, "number")
-        if ffn.b_2 is not None:
-            meaning = "one per column of W_2"
-            yield from self.length((*place, "b_2"), ffn.b_2, out, meaning, "number")
-        yield from self.residual(place, ffn.residual, width, out)
-        return out
-
-    def residual(self, place: Place, on: bool, width: int, out: int) -> Iterator[Problem]:
-        if on and out != width:
-            message = (
-                f"{count(out, 'output')} cannot be added to {count(width, 'input')}; "
-                "expected as many, or residual: false"
+    def random_embeddings(self, form: dict[str, Data]) -> Size:
+        width = _whole(form.get("columns")) or self.size("features")
+        if width is None:
+            self.tell(
+                ("embeddings",), "how many features? expected {random: {columns: 4}} or features"
             )
-            yield self.problem(place, message)
+        else:
+            self.found.wanted["embeddings",] = (0, width)
+        return width
 
-    def norm_place(self, layer: Place, at: Place, part: SubLayer) -> Place:
-        """Where a sub-layer's norm is written: with it, or for the layer as a whole."""
-        return (*at, "norm") if "norm" in part.model_fields_set else (*layer, "norm")
+    def table(self, tokens: Size, width: Size, feature: str) -> None:
+        place: Place = ("positions", "table")
+        table = self.part(*place)
+        if not isinstance(table, list):
+            return
+        if tokens is not None and 0 < len(table) < tokens:
+            found = count(len(table), "row")
+            self.tell(place, f"{found}, expected {tokens} (one per token)")
+        self.rectangle(place, table, None, "", width, feature)
 
-    def norm(self, place: Place, norm: Norm | None, width: int, out: int) -> Iterator[Problem]:
-        width = width if norm and norm.placement == "pre" else out
+    def encoder(self) -> Size:
+        place: Place = ("encoder", "vectors")
+        vectors, tokens = self.part(*place), self.words("encoder", "tokens")
+        if not isinstance(vectors, list):
+            return None
+        rows = None if tokens is None else len(tokens)
+        meaning = "one per token of the encoder"
+        _, width = self.rectangle(place, vectors, rows, meaning, None, AS_THE_OTHERS)
+        self.length(("encoder", "features"), width, "one per column of the vectors")
+        return width
+
+    # --- layers ----------------------------------------------------------------------------------
+
+    def layer(self, layer: Place, width: Size, memory: Size) -> Size:
+        """The width behind a layer; `memory` is that of the encoder's vectors."""
+        for name in ("attention", "cross_attention", "ffn"):
+            place: Place = (*layer, name)
+            if not isinstance(self.part(*place), dict):
+                continue
+            if name == "ffn":
+                out = self.ffn(place, width)
+            else:
+                out = self.attention(place, width, memory if name == "cross_attention" else width)
+            if name == "cross_attention" and not self.has("encoder"):
+                self.tell(
+                    place,
+                    "cross-attention without an encoder, "
+                    "expected encoder: {tokens: […], vectors: [[…], …]}",
+                )
+            self.residual(place, width, out)
+            self.norm(layer, place, width, out)
+            width = out
+        return width
+
+    def attention(self, place: Place, width: Size, source: Size) -> Size:
+        """`source` is the width of what keys and values are made of."""
+        heads = self.entries(*place, "heads")
+        even = None if width is None or not heads else max(1, width // len(heads))
+        widths = [self.head((*place, "heads", i), width, source, even) for i in range(len(heads))]
+        known = [each for each in widths if each is not None]
+        concat = sum(known) if known and len(known) == len(widths) else None
+        if not self.has(*place, "W_O"):
+            if self.has(*place, "b_O"):
+                self.tell((*place, "b_O"), "a bias without W_O")
+            return concat
+        meaning = "one per dimension of the concatenated heads"
+        out = self.matrix((*place, "W_O"), concat, meaning, guess=width)
+        self.length((*place, "b_O"), out, "one per column of W_O", "number")
+        return out
+
+    def head(self, place: Place, width: Size, source: Size, even: Size) -> Size:
+        """The width of a head's values; `even` is that of heads which share the features evenly."""
+        crossed = "cross_attention" in place
+        d_k = None
+        columns = None
+        for letter, label in (("Q", "query"), ("K", "key"), ("V", "value")):
+            name, labels, bias = f"W_{letter}", (*place, "labels", label), (*place, f"b_{letter}")
+            of_encoder = crossed and letter != "Q"
+            feature = f"one per feature of the {'encoder' if of_encoder else 'input'}"
+            typed = self.columns(*place, "W_K") if letter == "Q" else None
+            columns = self.matrix(
+                (*place, name),
+                width if letter == "Q" else source,
+                feature,
+                d_k if letter == "K" else None,
+                "as many as W_Q has",
+                guess=self.size(*labels) or self.size(*bias) or typed or even,
+            )
+            d_k = columns if letter == "Q" else d_k
+            per_column = f"one per column of {name}"
+            self.length(bias, columns, per_column, "number")
+            self.length(labels, columns, per_column)
+        return columns
+
+    def ffn(self, place: Place, width: Size) -> Size:
+        labels, bias = (*place, "labels"), (*place, "b_1")
+        guess = self.size(*labels) or self.size(*bias) or self.size(*place, "W_2")
+        four_times = None if width is None else 4 * width
+        feature, unit = "one per feature of the input", "one per column of W_1"
+        hidden = self.matrix((*place, "W_1"), width, feature, guess=guess or four_times)
+        self.length(labels, hidden, unit)
+        self.length(bias, hidden, unit, "number")
+        out = self.matrix((*place, "W_2"), hidden, unit, guess=width)
+        self.length((*place, "b_2"), out, "one per column of W_2", "number")
+        return out
+
+    def residual(self, place: Place, width: Size, out: Size) -> None:
+        off = str(self.part(*place, "residual")).lower() in ("false", "no", "off", "f", "n", "0")
+        if not off and None not in (width, out) and width != out:
+            self.tell(
+                place,
+                f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}; "
+                "expected as many, or residual: false",
+            )
+
+    def norm(self, layer: Place, place: Place, width: Size, out: Size) -> None:
+        """A norm is written with its sub-layer, or for the layer as a whole."""
+        at: Place = (*(place if self.has(*place, "norm") else layer), "norm")
+        before = self.part(*at, "placement") == "pre"
         for name in ("gain", "shift"):
-            numbers: Row | None = getattr(norm, name, None)
-            if numbers is not None:
-                meaning = "one per feature"
-                yield from self.length((*place, name), numbers, width, meaning, "number")
+            self.length((*at, name), width if before else out, "one per feature", "number")
 
-    def unembedding(self, width: int) -> Iterator[Problem]:
-        words, projection = self.scenario.vocabulary, self.scenario.unembedding
-        if projection is None:
-            if words is not None:
-                yield self.problem(("vocabulary",), "a vocabulary without unembedding")
+    # --- words -----------------------------------------------------------------------------------
+
+    def unembedding(self, width: Size) -> None:
+        words, projection = self.words("vocabulary"), self.part("unembedding")
+        if self.has("vocabulary") and projection is None:
+            self.tell(
+                ("vocabulary",),
+                "a vocabulary without unembedding, expected unembedding: {W_U: [[…], …]} or tied",
+            )
+        elif projection is not None and not self.has("vocabulary"):
+            self.tell(
+                ("unembedding",), "unembedding without a vocabulary, expected vocabulary: […]"
+            )
+        columns = None if words is None else len(words)
+        if projection == "tied":
+            self.tied()
+        if isinstance(projection, dict):
+            place: Place = ("unembedding", "W_U")
+            feature, word = "one per feature of the output", "one per word of the vocabulary"
+            found = self.matrix(place, width, feature, columns, word)
+            self.length(("unembedding", "b_U"), found, "one per column of W_U", "number")
+
+    def tied(self) -> None:
+        """Every word of the vocabulary has an embedding, where the projection is made of them."""
+        table = self.part("embeddings")
+        if isinstance(table, list):
+            self.tell(("unembedding",), "tied needs embeddings by word, {big: [0.9, 0.1], …}")
+        elif isinstance(table, dict) and not self.random("embeddings"):
+            self.are_in(table, ("vocabulary",), "word")
+
+    def targets(self, tokens: Size) -> None:
+        place: Place = ("targets",)
+        if not self.has(*place):
             return
-        place: Place = ("unembedding", "W_U")
-        feature, word = "one per feature of the output", "one per word of the vocabulary"
-        columns = len(words) if words is not None else None
-        if words is None:
-            yield self.problem(("unembedding",), "unembedding without a vocabulary")
-        yield from self.matrix(place, projection.W_U, width, columns, word, feature)
-        if projection.b_U is not None:
-            meaning = "one per column of W_U"
-            found = projection.b_U
-            at: Place = ("unembedding", "b_U")
-            yield from self.length(at, found, len(projection.W_U[0]), meaning, "number")
+        self.length(place, tokens, "one per token")
+        if not self.has("vocabulary"):
+            self.tell(place, "targets without a vocabulary, expected vocabulary: […]")
+        self.are_words(place)
 
-    def words(self) -> Iterator[Problem]:
-        """Targets are words of the vocabulary, one for each token."""
-        scenario = self.scenario
-        known = scenario.vocabulary
-        if scenario.targets is not None:
-            tokens = "one per token"
-            yield from self.length(("targets",), scenario.targets, len(scenario.tokens), tokens)
-            if known is None:
-                yield self.problem(("targets",), "targets without a vocabulary")
-            for i, word in enumerate(scenario.targets):
-                if known is not None and word not in known and word != scenario.padding:
-                    message = f"{word!r} is not in the vocabulary{closest(word, known)}"
-                    yield self.problem(("targets", i), message)
-        for i, example in enumerate(scenario.training):
+    def training(self) -> None:
+        for i, _ in enumerate(self.entries("training")):
             place: Place = ("training", i)
-            yield from self.known((*place, "tokens"), example.tokens)
-            meaning = "one per token"
-            targets: Place = (*place, "targets")
-            yield from self.length(targets, example.targets, len(example.tokens), meaning)
-            for j, word in enumerate(example.targets):
-                if known is not None and word not in known and word != scenario.padding:
-                    message = f"{word!r} is not in the vocabulary{closest(word, known)}"
-                    yield self.problem((*targets, j), message)
-        for i, sequence in enumerate(scenario.batch):
-            yield from self.known(("batch", i), sequence)
-            meaning = "as many as in the first sequence"
-            yield from self.length(("batch", i), sequence, len(scenario.batch[0]), meaning, "token")
-        end = scenario.generation.end
-        if end is not None and known is not None and end not in known:
-            message = f"{end!r} is not in the vocabulary{closest(end, known)}"
-            yield self.problem(("generation", "end"), message)
+            self.have_embeddings((*place, "tokens"))
+            self.length((*place, "targets"), self.size(*place, "tokens"), "one per token")
+            self.are_words((*place, "targets"))
 
-    def known(self, place: Place, tokens: Names) -> Iterator[Problem]:
-        """Other tokens than the scenario's own are looked up by their text."""
-        table = self.scenario.embeddings
-        if not isinstance(table, dict):
-            yield self.problem(place, "other tokens need embeddings by token")
+    def batch(self) -> None:
+        first = self.size("batch", 0)
+        for i, _ in enumerate(self.entries("batch")):
+            if i or self.has("tokens"):  # else these are the tokens
+                self.have_embeddings(("batch", i))
+            meaning = "as many as in the first sequence"
+            self.length(("batch", i), first, meaning, "token")
+
+    def generation(self) -> None:
+        words, table = self.words("vocabulary"), self.part("embeddings")
+        end, start = self.part("generation", "end"), self.part("generation", "start")
+        if isinstance(end, str) and words is not None and end not in words:
+            message = f"{end!r} is not in the vocabulary{_near(end, words)}"
+            self.tell(("generation", "end"), message)
+        if not isinstance(table, dict) or self.random("embeddings"):
             return
-        for i, token in enumerate(tokens):
-            if token not in table:
-                message = f"no embedding for the token {token!r}{closest(token, table)}"
-                yield self.problem((*place, i), message)
+        if isinstance(start, str) and start not in table:
+            self.unknown(("generation", "start"), start, table)
+
+    def are_words(self, place: Place) -> None:
+        """Targets are words of the vocabulary."""
+        known = self.words("vocabulary")
+        if known is None:
+            return
+        for i, word in enumerate(self.words(*place) or ()):
+            if isinstance(word, str) and word not in (*known, self.part("padding"), NO_TARGET):
+                message = f"{word!r} is not in the vocabulary{_near(word, known)}"
+                self.tell((*place, i), message)
+
+    def have_embeddings(self, place: Place) -> None:
+        """Other tokens than the scenario's own are looked up by their text."""
+        table = self.part("embeddings")
+        if isinstance(table, list):
+            self.tell(place, "other tokens need embeddings by word, {big: [0.9, 0.1], …}")
+        elif isinstance(table, dict) and not self.random("embeddings"):
+            self.are_in(table, place)
+
+    def are_in(self, table: dict[str, Data], place: Place, noun: str = "token") -> None:
+        told = set[str]()
+        for i, word in enumerate(self.words(*place) or ()):
+            if isinstance(word, str) and word not in table and word not in told:
+                self.unknown((*place, i), word, table, noun)
+                told.add(word)
+
+    # --- counting --------------------------------------------------------------------------------
 
     def matrix(
         self,
         place: Place,
-        matrix: Matrix,
-        rows: int | None,
-        columns: int | None,
-        column_meaning: str = "",
-        row_meaning: str = "",
-    ) -> Iterator[Problem]:
-        """The number of rows; then each row's length, against the first row's if none is set."""
-        if rows is not None and len(matrix) != rows:
-            found = count(len(matrix), "row")
-            yield self.problem(place, f"{found}, expected {rows} ({row_meaning})")
-        if not matrix[0]:
-            yield self.problem((*place, 0), "an empty row")
-            return
-        expected, meaning = columns, column_meaning
-        if expected is None:
-            expected, meaning = len(matrix[0]), "as many as in the first row"
-        for index, row in enumerate(matrix):
-            if len(row) != expected:
-                found = count(len(row), "column")
-                message = f"{found}, expected {expected} ({meaning})"
-                yield self.problem((*place, index), message)
+        rows: Size,
+        row_meaning: str,
+        columns: Size = None,
+        column_meaning: str = AS_THE_OTHERS,
+        guess: Size = None,
+    ) -> Size:
+        """The columns of a matrix; `guess` is how many a random one has if nothing says it."""
+        match self.part(*place):
+            case "identity":
+                if rows is not None and columns not in (None, rows):
+                    found = f"identity has {count(rows, 'column')} here"
+                    self.tell(place, f"{found}, expected {columns} ({column_meaning})")
+                return self.want(place, rows, rows)
+            case {"random": dict() as form}:
+                stated = _whole(form.get("columns"))
+                if stated and columns not in (None, stated):
+                    message = f"{stated}, expected {columns} ({column_meaning})"
+                    self.tell((*place, "random", "columns"), message)
+                return self.want(place, rows, columns or stated or guess)
+            case {"transposed": list() as turned}:
+                at: Place = (*place, "transposed")
+                found_columns, _ = self.rectangle(
+                    at, turned, columns, column_meaning, rows, row_meaning
+                )
+                return found_columns
+            case list() as typed:
+                return self.rectangle(place, typed, rows, row_meaning, columns, column_meaning)[1]
+            case _:
+                return columns
 
-    def length(
+    def want(self, place: Place, rows: Size, columns: Size) -> Size:
+        """A matrix to be written out in this size."""
+        if rows is not None and columns is not None:
+            self.found.wanted[place] = (rows, columns)
+        return columns
+
+    def rectangle(
         self,
         place: Place,
-        values: Row | Names | tuple[int, ...],
-        expected: int,
-        meaning: str,
-        noun: str = "entry",
-    ) -> Iterator[Problem]:
-        if len(values) != expected:
-            found = count(len(values), noun)
-            yield self.problem(place, f"{found}, expected {expected} ({meaning})")
+        typed: list[Data],
+        rows: Size,
+        row_meaning: str,
+        columns: Size,
+        column_meaning: str,
+    ) -> tuple[Size, Size]:
+        """The size that typed rows have, or ought to have."""
+        usual = _usual(typed)
+        if not typed or usual is None:
+            return rows, columns
+        if rows not in (None, len(typed)):
+            found = count(len(typed), "row")
+            self.tell(place, f"{found}, expected {rows} ({row_meaning})")
+        if usual == 0:
+            self.tell((*place, 0), "an empty row")
+            return rows, columns
+        expected, meaning = columns, column_meaning
+        lengths = {len(row) for row in typed if isinstance(row, list)}
+        if len(typed) > 1 and lengths == {usual} and usual != (expected or usual):
+            found = count(usual, "column")
+            self.tell(place, f"{found}, expected {expected} ({meaning})")
+        else:
+            for index, row in enumerate(typed):
+                if isinstance(row, list) and len(row) != (expected or usual):
+                    found = count(len(row), "column")
+                    expectation = f"{expected or usual} ({meaning if expected else AS_THE_OTHERS})"
+                    self.tell((*place, index), f"{found}, expected {expectation}")
+        return rows or len(typed), columns or usual
 
-    def problem(self, place: Place, message: str) -> Problem:
-        return self.source.problem(place, message, address(place))
+    def length(self, place: Place, expected: Size, meaning: str, noun: str = "entry") -> None:
+        found = self.size(*place)
+        if found is not None and expected is not None and found != expected:
+            self.tell(place, f"{count(found, noun)}, expected {expected} ({meaning})")
+
+    # --- the data --------------------------------------------------------------------------------
+
+    def part(self, *place: int | str) -> Data | None:
+        return part(self.source.data, place)
+
+    def has(self, *place: int | str) -> bool:
+        return self.part(*place) is not None
+
+    def entries(self, *place: int | str) -> Sequence[Data]:
+        found = self.part(*place)
+        return found if isinstance(found, list) else ()
+
+    def words(self, *place: int | str) -> list[Data] | None:
+        return words_of(self.part(*place))
+
+    def size(self, *place: int | str) -> Size:
+        """How many entries a list or words a sentence has."""
+        words = self.words(*place)
+        return None if words is None else len(words)
+
+    def columns(self, *place: int | str) -> Size:
+        """How many columns a typed matrix has."""
+        if turned := self.entries(*place, "transposed"):
+            return len(turned)
+        return _usual(self.entries(*place))
+
+    def random(self, *place: int | str) -> bool:
+        return isinstance(self.part(*place, "random"), dict)
+
+    def unknown(self, place: Place, word: str, table: Iterable[str], noun: str = "token") -> None:
+        near = closest(word, table)
+        form = "" if near else f", expected {word}: [0.9, 0.1] in embeddings"
+        self.tell(place, f"no embedding for the {noun} {word!r}{near}{form}")
+
+    def tell(self, place: Place, message: str) -> None:
+        self.found.problems.append(self.source.problem(place, message, address(place)))
+
+
+def _usual(rows: Iterable[Data]) -> Size:
+    """The length that most rows have; of several the first, of none None."""
+    lengths = Counter(len(row) for row in rows if isinstance(row, list))
+    return max(lengths, key=lengths.__getitem__) if lengths else None
+
+
+def _whole(text: Data | None) -> Size:
+    """The columns that a random matrix states, if it states them right."""
+    try:
+        return Random.model_validate({"columns": text}).columns if text else None
+    except ValueError:
+        return None
+
+
+def _near(word: str, known: Iterable[Data]) -> str:
+    return closest(word, [name for name in known if isinstance(name, str)])

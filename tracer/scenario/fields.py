@@ -1,0 +1,230 @@
+"""What a key of a scenario can hold: numbers with the digits typed, rows, matrices, words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Final, LiteralString, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
+
+LARGEST = Decimal(10) ** 12
+SMALLEST = Decimal(10) ** -40
+MOST_DIGITS = 20
+OWN_MESSAGE: Final = "own message"
+"""The type of an error whose message is said here, and whole but for what came."""
+
+WRITTEN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
+USUAL = re.compile(r"[-+]?[0-9]{1,10}(\.[0-9]{0,10})?")
+"""A number that is within every limit, and plain, as it is written."""
+
+DEFINED: Final = "defined"
+
+MINUS_INFINITY = Decimal("-Infinity")
+HIDDEN = ("-inf", "-.inf", "-∞")
+"""How -∞ is typed, which only a mask holds."""
+
+
+def described(description: str, example: str, default: Any = ...) -> Any:
+    """A key of a scenario: what it means, and how it is written."""
+    return Field(default, description=description, examples=[example])
+
+
+def _expected(message: LiteralString) -> PydanticCustomError:
+    return PydanticCustomError(OWN_MESSAGE, message)
+
+
+def _number(text: Any) -> Decimal:
+    if not isinstance(text, str) or not WRITTEN.fullmatch(text):
+        raise _expected("expected a number")
+    number = Decimal(text)
+    if abs(number) > LARGEST:
+        raise _expected("expected a number of at most 10^12")
+    if len(number.as_tuple().digits) > MOST_DIGITS:
+        raise _expected("expected a number of at most 20 digits")
+    if number and abs(number) < SMALLEST:
+        raise _expected("expected a number of at least 10^-40, or 0")
+    # 1e3 is shown as 1000: no pencil writes an exponent where digits do.
+    plain = Decimal(format(number, "f"))
+    return plain or plain.copy_abs()
+
+
+def _pinned_number(text: Any) -> Decimal:
+    if not isinstance(text, str):
+        raise _expected("expected a number, a row of numbers, or rows")
+    return MINUS_INFINITY if text in HIDDEN else _number(text)
+
+
+def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal, ...]:
+    # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
+    # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
+    if isinstance(value, list) and all(isinstance(n, str) and USUAL.fullmatch(n) for n in value):
+        return tuple([number or number.copy_abs() for number in map(Decimal, value)])
+    validated: tuple[Decimal, ...] = one_by_one(value)
+    return validated
+
+
+def _matrix(value: Any, rows: ValidatorFunctionWrapHandler) -> tuple[tuple[Decimal, ...], ...]:
+    """The rows; of a short form that is not written out by now, none: why is told elsewhere."""
+    match value:
+        case "identity":
+            return ()
+        case {"random": _}:
+            TypeAdapter(RandomWeights).validate_python(value)
+            return ()
+        case {"transposed": _}:
+            columns = TypeAdapter(Transposed).validate_python(value).transposed
+            return tuple(zip(*columns, strict=False))
+        case list():
+            validated: tuple[tuple[Decimal, ...], ...] = rows(value)
+            return validated
+        case _:
+            raise _expected("expected a list of rows, identity, {random: …} or {transposed: …}")
+
+
+def _split(value: Any) -> Any:
+    return value.split() if isinstance(value, str) else value
+
+
+def _whole(value: Any) -> Any:
+    """Digits and a sign, and nothing else that Python would take for a whole number."""
+    if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]{1,18}", value):
+        raise PydanticCustomError("int_parsing", "expected a whole number")
+    return value
+
+
+@dataclass(frozen=True)
+class OrWord:
+    """A word that may stand in place of a mapping, for the schema."""
+
+    word: str
+
+    def __get_pydantic_json_schema__(self, core: Any, schema_of: Any) -> dict[str, Any]:
+        return {"anyOf": [schema_of(core), {"const": self.word}]}
+
+
+class OrNumber:
+    """A number of digits may stand in place of a mapping, for the schema."""
+
+    @staticmethod
+    def __get_pydantic_json_schema__(core: Any, schema_of: Any) -> dict[str, Any]:
+        return {"anyOf": [schema_of(core), {"type": "integer", "minimum": 0}]}
+
+
+def none(value: Any) -> Any:
+    """The word `none` as None."""
+    return None if value == "none" else value
+
+
+def _defined(name: str) -> WithJsonSchema:
+    """What a schema says of it stands in `tracer.scenario.schema`."""
+    return WithJsonSchema({DEFINED: name})
+
+
+class Frozen(BaseModel):
+    """No key that is not known, no change after reading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+WholeNumber = Annotated[int, BeforeValidator(_whole)]
+Number = Annotated[Decimal, BeforeValidator(_number), _defined("Number")]
+Row: TypeAlias = Annotated[tuple[Number, ...], WrapValidator(_row), _defined("Row")]
+Rows: TypeAlias = Annotated[tuple[Row, ...], Field(min_length=1), _defined("Rows")]
+Matrix: TypeAlias = Annotated[Rows, WrapValidator(_matrix), _defined("Matrix")]
+Word: TypeAlias = Annotated[str, _defined("Word")]
+Names: TypeAlias = tuple[Word, ...]
+Words: TypeAlias = Annotated[tuple[Word, ...], BeforeValidator(_split), _defined("Words")]
+"""A list of words, or a sentence to be split at its spaces."""
+
+
+class Random(Frozen):
+    """Weights to begin with, drawn evenly; the same seed at the same address gives the same."""
+
+    seed: WholeNumber = described("Another seed gives other weights.", "1", 1)
+    largest: Annotated[Number, Field(gt=0, le=1000)] = described(
+        "No weight is larger than this, or smaller than its negative.", "1", Decimal(1)
+    )
+    decimals: Annotated[WholeNumber, Field(ge=0, le=6)] = described(
+        "Decimals of each weight.", "1", 1
+    )
+    columns: Annotated[WholeNumber, Field(ge=1, le=1000)] | None = described(
+        "How many columns, where nothing else says it.", "4", None
+    )
+
+
+class RandomWeights(Frozen):
+    """`{random: {seed: 1}}` in place of rows."""
+
+    random: Random = described("How the weights are drawn.", "{seed: 1}")
+
+
+class Transposed(Frozen):
+    """`{transposed: [[…]]}`: weights stored as other frameworks do, a row for each output."""
+
+    transposed: Rows = described("One row for each column.", "[[1, 0], [0, 1]]")
+
+
+def _kind_of_numbers(value: Any) -> str:
+    if not isinstance(value, list | tuple):
+        return NUMBER
+    nested = any(isinstance(row, list | tuple) for row in value)
+    return ROWS if nested else ROW
+
+
+def _kind_of_embeddings(value: Any) -> str:
+    return BY_TOKEN if isinstance(value, dict) else BY_POSITION
+
+
+def _embeddings(value: Any, table: ValidatorFunctionWrapHandler) -> Any:
+    match value:
+        case {"random": dict()}:
+            TypeAdapter(RandomWeights).validate_python(value)
+            return {}
+        case dict() | list():
+            return table(value)
+        case _:
+            raise _expected("expected a row for each word, or {random: …}")
+
+
+ROWS, ROW, NUMBER, BY_TOKEN, BY_POSITION = (
+    *("(rows)", "(row)", "(number)", "(by token)", "(by position)"),
+)
+TAGS = (ROWS, ROW, NUMBER, BY_TOKEN, BY_POSITION)
+"""Which of several kinds pydantic chose: its names of places hold them, the data does not."""
+
+PinnedNumber = Annotated[
+    Decimal,
+    Field(allow_inf_nan=True),
+    BeforeValidator(_pinned_number),
+]
+_PinnedRow: TypeAlias = tuple[PinnedNumber, ...]
+Pinned: TypeAlias = Annotated[
+    Annotated[PinnedNumber, Tag(NUMBER)]
+    | Annotated[_PinnedRow, Tag(ROW)]
+    | Annotated[tuple[_PinnedRow, ...], Tag(ROWS)],
+    Discriminator(_kind_of_numbers),
+    _defined("Pinned"),
+]
+"""A single number, a row or a matrix, to stand in place of what is computed."""
+
+Embeddings: TypeAlias = Annotated[
+    Annotated[dict[str, Row], Tag(BY_TOKEN)] | Annotated[Rows, Tag(BY_POSITION)],
+    Discriminator(_kind_of_embeddings),
+    WrapValidator(_embeddings),
+    _defined("Embeddings"),
+]
+"""A row for each word, or one for each position."""

@@ -1,0 +1,115 @@
+"""The short forms of a scenario, written out: what stands for tokens, rows and columns.
+
+They become plain data, as if somebody had typed it: every number is shown with its digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from random import Random as Generator
+
+from pydantic import ValidationError
+
+from tracer.scenario.fields import Random
+from tracer.scenario.reader import Data, Place
+from tracer.scenario.shapes import Shapes, address, part, words_of
+
+Rows = list[Data]
+
+
+def written_out(source: Data, shapes: Shapes) -> tuple[dict[str, Data], set[Place]]:
+    """The data with its short forms written out, where their size is known; and which they are.
+
+    What is wrong in a form, or has no size, stays as it is.
+    """
+    data: Data = source
+    filled = set[Place]()
+
+    def fill(place: Place, new: Data | None) -> None:
+        nonlocal data
+        if new is not None:
+            data = _replaced(data, place, new)
+            filled.add(place)
+
+    if part(data, ("tokens",)) is None:
+        fill(("tokens",), part(data, ("batch", 0)))
+    for place, (rows, columns) in shapes.wanted.items():
+        if place == ("embeddings",):
+            fill(place, _embeddings(data, columns))
+        else:
+            fill(place, _matrix(part(data, place), place, rows, columns))
+    if part(data, ("unembedding",)) == "tied":
+        fill(("unembedding",), _tied(data))
+    assert isinstance(data, dict)
+    return data, filled
+
+
+def _matrix(form: Data | None, place: Place, rows: int, columns: int) -> Data | None:
+    if form == "identity":
+        return [["1" if i == j else "0" for j in range(columns)] for i in range(rows)]
+    return _random(form, address(place), rows, columns)
+
+
+def _random(form: Data | None, name: str, rows: int, columns: int) -> Data | None:
+    """Short decimals, another sequence for each seed and name; None if the form is wrong."""
+    try:
+        asked = Random.model_validate(part(form, ("random",)))
+    except ValidationError:
+        return None
+    # `random()` alone is promised to give the same numbers in every version of Python.
+    drawn = Generator(f"{asked.seed} {name}").random
+    largest = float(asked.largest)
+    return [
+        [f"{(2 * drawn() - 1) * largest:.{asked.decimals}f}" for _ in range(columns)]
+        for _ in range(rows)
+    ]
+
+
+def _embeddings(data: Data, width: int) -> Data | None:
+    """A random row for every word that the scenario names."""
+    form = part(data, ("embeddings",))
+    names = dict.fromkeys(word for word in _words(data) if isinstance(word, str))
+    table: dict[str, Data] = {}
+    for name in names:
+        rows = _random(form, f"embeddings {name}", 1, width)
+        if not isinstance(rows, list):
+            return None
+        table[name] = rows[0]
+    return table
+
+
+def _words(data: Data) -> Iterable[Data]:
+    """Every word that can become a token."""
+    places: list[Place] = [("tokens",), ("vocabulary",)]
+    for name in ("batch", "training"):
+        entries = part(data, (name,))
+        for i, _ in enumerate(entries if isinstance(entries, list) else ()):
+            places.append((name, i, "tokens") if name == "training" else (name, i))
+    for place in places:
+        yield from words_of(part(data, place)) or ()
+    yield from filter(None, (part(data, ("generation", name)) for name in ("start", "end")))
+
+
+def _tied(data: Data) -> Data | None:
+    """W_U is the embeddings of the vocabulary's words, a column each."""
+    words = words_of(part(data, ("vocabulary",))) or ()
+    columns = [part(data, ("embeddings", word)) for word in words if isinstance(word, str)]
+    rows = [column for column in columns if isinstance(column, list)]
+    if not rows or len(rows) < len(words):
+        return None
+    turned: Data = {"transposed": [*rows]}
+    return {"W_U": turned}
+
+
+def _replaced(data: Data, place: Place, new: Data) -> Data:
+    """The data with another part at a place; all else is shared with it."""
+    if not place:
+        return new
+    step, rest = place[0], place[1:]
+    match data, step:
+        case dict(), str():
+            return {**data, step: _replaced(data.get(step, {}), rest, new)}
+        case list(), int():
+            return [*data[:step], _replaced(data[step], rest, new), *data[step + 1 :]]
+        case _:
+            return data

@@ -1,0 +1,152 @@
+"""What is wrong with single keys of a scenario, in our words: what came, and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from tracer.errors import Problem
+from tracer.names import closest
+from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
+from tracer.scenario.model import Scenario
+from tracer.scenario.reader import Data, Place, Source
+from tracer.scenario.shapes import address, part
+
+
+def of_keys(error: ValidationError, source: Source, filled: Set[Place]) -> Iterator[Problem]:
+    """What the model refuses, each at its place; but for places that were written out.
+
+    What is wrong there is told where it was typed.
+    """
+    for detail in error.errors(include_url=False):
+        # A list whose entries are wrong is called too short as well: that adds nothing.
+        if detail["type"] == "too_short" and detail["input"]:
+            continue
+        place = place_of(detail, source.data)
+        if any(place[:i] in filled for i in range(1, len(place) + 1)):
+            continue
+        yield source.problem(place, _message(detail, place), address(place) or None)
+
+
+def place_of(detail: ErrorDetails, data: Data) -> Place:
+    """Where in the data: pydantic also names the kinds it chose between."""
+    place: Place = ()
+    for step in detail["loc"]:
+        if step in TAGS and part(data, (*place, step)) is None:
+            continue
+        place = (*place, step)
+    # What is wrong with a pattern's digits is told at the pattern.
+    return place[:3] if place[:2] == ("rounding", "digits") else place
+
+
+def message_of(detail: ErrorDetails) -> str:
+    """What was expected and what came, wherever it stands."""
+    came, context = _came(detail["input"]), detail.get("ctx", {})
+    match detail["type"]:
+        case "value_error":
+            return str(context["error"])
+        case "literal_error" | "enum":
+            expected = f"expected {context['expected']}".replace("'", "")
+        case "model_type" | "model_attributes_type" | "dict_type":
+            expected = "expected a mapping"
+        case "tuple_type":
+            expected = "expected a list"
+        case "too_short" | "string_too_short":
+            return "empty, expected at least one entry"
+        case "int_parsing" | "int_type" | "int_parsing_size":
+            expected = "expected a whole number"
+        case "bool_parsing" | "bool_type":
+            expected = "expected true or false"
+        case "string_type":
+            expected = "expected text"
+        case "greater_than_equal":
+            expected = f"expected at least {context['ge']}"
+        case "greater_than":
+            expected = f"expected more than {context['gt']}"
+        case "less_than_equal":
+            expected = f"expected at most {context['le']}"
+        case kind:
+            expected = detail["msg"] if kind == OWN_MESSAGE else "not what belongs here"
+    return f"{expected}, {came}"
+
+
+WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "tuple_type")
+
+
+def _message(detail: ErrorDetails, place: Place) -> str:
+    """With the form that is wanted, where another kind of thing stands, or nothing."""
+    name, form = place[-1] if place else "", _example(place)
+    match detail["type"]:
+        case "missing":
+            return f"missing, expected {name}: {form}" if form else "missing"
+        case "extra_forbidden":
+            return _unknown(str(name), place)
+        case kind if form and (kind in WRONG_KIND or kind == OWN_MESSAGE):
+            expected, _, came = message_of(detail).rpartition(", got ")
+            return f"{expected}, such as {name}: {form}, got {came}"
+        case _:
+            return message_of(detail)
+
+
+def _came(value: Any) -> str:
+    match value:
+        case str():
+            return f"got {value!r}"
+        case dict():
+            return "got a mapping"
+        case list():
+            return "got a list"
+        case _:
+            return f"got {value}"
+
+
+def _unknown(name: str, place: Place) -> str:
+    """An unknown key: the nearest one that belongs here, or where it belongs."""
+    model = _model_at(place[:-1])
+    here = closest(name, model.model_fields) if model else ""
+    everywhere = dict(reversed(list(_keys(Scenario, ""))))  # the first of several places
+    if name in everywhere:
+        return f"a key of {everywhere[name] or 'the scenario'}{here}"
+    return f"unknown key{here or closest(name, everywhere)}"
+
+
+def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str]]:
+    """Every key of a model and of those inside, and the place that it is a key of."""
+    yield from ((name, place) for name in model.model_fields)
+    for name, field in model.model_fields.items():
+        inner = _model_of(field)
+        if inner is not None:
+            yield from _keys(inner, f"{place}.{name}".removeprefix("."))
+
+
+def _example(place: Place) -> str:
+    """How the key at a place is written."""
+    model = _model_at(place[:-1])
+    if model is None or not place or place[-1] not in model.model_fields:
+        return ""
+    return str((model.model_fields[str(place[-1])].examples or [""])[0])
+
+
+def _model_at(place: Place) -> type[BaseModel] | None:
+    """The model of the mapping at a place; None where its keys are the author's own."""
+    model: type[BaseModel] | None = Scenario
+    for step in place:
+        if isinstance(step, str):
+            field = model.model_fields.get(step) if model else RandomWeights.model_fields.get(step)
+            model = _model_of(field) if field else None
+    return model
+
+
+def _model_of(field: FieldInfo) -> type[BaseModel] | None:
+    return next(_models(field.annotation), None)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)

@@ -1,0 +1,113 @@
+"""The JSON Schema of a scenario, by which editors complete keys; and a scenario to begin with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tracer.scenario.fields import DEFINED, HIDDEN, Random, Transposed
+from tracer.scenario.loading import folder
+from tracer.scenario.model import Scenario
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+TEMPLATE = Path(__file__).with_name("template.yaml")
+
+Schema = dict[str, Any]
+
+
+def schema() -> str:
+    """Every key with its description and how it is written, as JSON."""
+    described = _tidy(Scenario.model_json_schema())
+    described["$defs"] = {**_definitions(), **described["$defs"]}
+    described["required"].remove("tokens")  # a batch has some
+    return json.dumps({"$schema": DRAFT, **described}, indent=2, ensure_ascii=False) + "\n"
+
+
+def template() -> str:
+    """A small commented scenario that runs; its first line names the schema, for editors."""
+    where = (folder() / "schema.json").absolute().as_uri()
+    return f"# yaml-language-server: $schema={where}\n{TEMPLATE.read_text(encoding='utf-8')}"
+
+
+def _definitions() -> Schema:
+    """What stands in many places: numbers, rows, matrices and words."""
+    number, word, row, rows = map(_defined, ("Number", "Word", "Row", "Rows"))
+    random, transposed = (_tidy(form.model_json_schema()) for form in (Random, Transposed))
+    by_seed = _mapping("random", random, "Short decimals, drawn evenly.")
+    return {
+        "Number": {"type": "number", "minimum": -1e12, "maximum": 1e12},
+        "Word": {
+            "description": "The text as it is typed: `no` and 1.0 are words too.",
+            "type": ["string", "number", "boolean", "null"],
+        },
+        "Row": {"type": "array", "items": number},
+        "Rows": {"type": "array", "items": row, "minItems": 1},
+        "Matrix": {
+            "anyOf": [
+                rows,
+                {"const": "identity", "description": "1 on the diagonal, 0 elsewhere."},
+                by_seed,
+                transposed,
+            ]
+        },
+        "Embeddings": {
+            "anyOf": [by_seed, {"type": "object", "additionalProperties": row}, rows],
+        },
+        "Words": {
+            "anyOf": [
+                {"type": "array", "items": word},
+                {"type": "string", "description": "A sentence, split at its spaces."},
+            ]
+        },
+        "Pinned": {
+            "anyOf": [number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))]
+        },
+    }
+
+
+def _hidden(number: Schema) -> Schema:
+    return {"anyOf": [number, {"enum": list(HIDDEN), "description": "-∞, in a mask."}]}
+
+
+def _list(entry: Schema) -> Schema:
+    return {"type": "array", "items": entry}
+
+
+def _mapping(key: str, value: Schema, description: str) -> Schema:
+    form: Schema = {"type": "object", "description": description, "required": [key]}
+    return {**form, "properties": {key: value}, "additionalProperties": False}
+
+
+def _defined(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+NULL = {"type": "null"}
+LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum"}
+"""Behind a validator of ours pydantic leaves its own names for these."""
+
+
+def _tidy(node: Any) -> Any:
+    """Without titles that repeat keys and nulls that nobody types; examples as a person reads."""
+    if isinstance(node, list):
+        return [_tidy(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if DEFINED in node:
+        node = {**node, **_defined(node[DEFINED])}
+    kinds = node.get("anyOf")
+    if isinstance(kinds, list) and NULL in kinds:
+        kinds = [kind for kind in kinds if kind != NULL]
+        alone = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        return _tidy({**alone, **{key: part for key, part in node.items() if key != "anyOf"}})
+    left_out = {"examples", DEFINED, *(() if "properties" in node else ("default",))}
+    tidied = {
+        LIMITS.get(key, key): _tidy(part)
+        for key, part in node.items()
+        if key not in left_out and not (key == "title" and isinstance(part, str))
+    }
+    if examples := node.get("examples"):
+        described = node.get("description", "")
+        tidied["description"] = f"{described} Example: {examples[0]}".lstrip()
+    return tidied
