@@ -169,15 +169,16 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
             start=request.start or [beginning.start or loaded.scenario.tokens[0]],
             most=request.max_tokens or beginning.max_tokens,
             choice=drawn,
-            cached=request.kv_cache,
+            # Rows that nobody sees are not computed again.
+            cached=request.kv_cache or not request.worked,
         )
     if request.format is Format.JSON:
         from tracer.renderers import as_json
 
-        return as_json.generated(found, worked=request.worked)
+        return as_json.generated(found, worked=request.worked, cached=request.kv_cache)
     from tracer.lesson.generated_text import generated_text
 
-    return generated_text(found, worked=request.worked)
+    return generated_text(found, worked=request.worked, cached=request.kv_cache)
 
 
 def _entry(request: Request, found: Trace) -> Document | str:

@@ -55,9 +55,10 @@ def choice(
 
 @dataclass(frozen=True)
 class Turn:
-    """One pass through the decoder, and the word kept of it."""
+    """One pass through the decoder, what it says behind each token, and the word kept of it."""
 
     trace: Trace
+    outputs: tuple[str, ...]
     word: str
 
 
@@ -99,7 +100,10 @@ def generate(
         cache = turns[-1].trace if cached and turns else None
         turn = trace(name, text, sampling=sampling, cache=cache)
         said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
-        turns.append(Turn(turn, said))
+        outputs = tuple(turn[PREDICTION.name].numbers)
+        # What it says behind the tokens before, it said in the turns before.
+        before = turns[-1].outputs if cache else ()
+        turns.append(Turn(turn, (*before, *outputs), said))
         tokens = (*tokens, said)
     ended = turns[-1].word == end
     after = count(len(turns), "turn")

@@ -161,7 +161,8 @@ class Tape:
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            reason = _reason(error, operation)
+            given = [value.address for value in inputs if value.address in self.pinned]
+            reason = _reason(error, operation, given)
             problem = Problem(reason, address=address, way=self._place.way)
             raise TracerError(problem) from None
         numbers, form = computed, _ROUNDED
@@ -239,20 +240,19 @@ class Tape:
         return None
 
 
-def _reason(error: ArithmeticError, operation: Operation) -> str:
-    """Why there is no result."""
+def _reason(error: ArithmeticError, operation: Operation, given: Sequence[str]) -> str:
+    """Why there is no result; `given` are the operands that were pinned."""
     match error:
         case decimal.Underflow():
             return "too small a number to work with: it would be 0"
         case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
             return "too large a number to work with"
-        case _ if isinstance(operation, Normalize):
-            return (
-                "a division by zero: all numbers of the row are equal, so σ is 0; "
-                "set epsilon, or another σ"
-            )
+        case _ if isinstance(operation, Normalize) and not given:
+            return "a division by zero: σ is 0, as it is of equal numbers; set epsilon"
         case _:
-            return "no result: a division by zero, or the root or logarithm of a negative number"
+            because = f" with {' and '.join(given)} as given" if given else ""
+            wrong = "a division by zero, or the root or logarithm of a negative number"
+            return f"no result{because}: {wrong}"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

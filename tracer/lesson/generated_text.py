@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder.generation import Generated, Turn
-from tracer.decoder.roles import PREDICTION
 from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Table
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.teacher import Teacher
@@ -15,11 +14,14 @@ from tracer.names import distinct
 KEPT, DISCARDED = "kept", "discarded"
 
 
-def generated_text(generated: Generated, *, worked: bool) -> Document:
-    """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text."""
+def generated_text(generated: Generated, *, worked: bool, cached: bool) -> Document:
+    """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text.
+
+    With `cached`, each turn after the first shows the new token only.
+    """
     sections: list[Section] = []
     for number, turn in enumerate(generated.turns, 1):
-        sections.append(Section(None, f"Turn {number}", tuple(_turn(turn))))
+        sections.append(Section(None, f"Turn {number}", tuple(_turn(turn, cached and number > 1))))
         teacher = Teacher(turn.trace)
         for step in teacher.steps:
             if worked or step.kind is SAMPLING_STEP:
@@ -30,11 +32,11 @@ def generated_text(generated: Generated, *, worked: bool) -> Document:
     return Document(generated.turns[0].trace.scenario.title, (), tuple(sections))
 
 
-def _turn(turn: Turn) -> list[Block]:
-    said = turn.trace[PREDICTION.name].numbers
-    names = distinct(turn.trace.tokens)[-len(said) :]
-    before = len(turn.trace.tokens) - len(said)
-    outputs = [*said[:-1], turn.word]
+def _turn(turn: Turn, cached: bool) -> list[Block]:
+    tokens = turn.trace.tokens
+    before = len(tokens) - 1 if cached else 0
+    names = distinct(tokens)[before:]
+    outputs = [*turn.outputs[before:-1], turn.word]
     rows = tuple(
         (
             *(Name(str(before + i + 1)), Name(name)),
@@ -45,8 +47,8 @@ def _turn(turn: Turn) -> list[Block]:
     written: list[Block] = []
     if before:
         reused = ("Only the last token goes through the layers; the keys and values of ",)
-        earlier = tuple(turn.trace.tokens[:before])
-        written.append(Paragraph((*reused, _quoted(earlier), " are reused from the turns before.")))
+        earlier = _quoted(tokens[:before])
+        written.append(Paragraph((*reused, earlier, " are reused from the turns before.")))
     written.append(Table(("position", "input", "output", ""), rows, len(rows) - 1))
     return written
 

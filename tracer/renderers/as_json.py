@@ -27,16 +27,19 @@ def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
     return _dumped({**_header(trace), "values": _values(trace, records, token)})
 
 
-def generated(result: Generated, *, worked: bool) -> str:
-    """A generated text: each turn's input, outputs and word; `worked`, its values too."""
+def generated(result: Generated, *, worked: bool, cached: bool) -> str:
+    """A generated text: each turn's input, outputs and word; `worked`, its values too.
+
+    With `cached`, the outputs of each turn after the first are those of the new token.
+    """
     turns = [
         {
             "input": list(turn.trace.tokens),
-            "outputs": turn.trace["prediction"].numbers.tolist(),
+            "outputs": list(turn.outputs[-1:] if cached and i else turn.outputs),
             "word": turn.word,
             **({"values": _values(turn.trace, turn.trace.records, None)} if worked else {}),
         }
-        for turn in result.turns
+        for i, turn in enumerate(result.turns)
     ]
     first = result.turns[0].trace
     return _dumped({**_header(first), "turns": turns, "text": list(result.text)})
