@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from typing import Any
 
@@ -231,3 +232,15 @@ def test_what_cannot_go_on_is_told_in_one_line(name: str, form: str) -> None:
 
 def test_as_many_words_as_there_are_positions_can_be_said() -> None:
     assert generated("-", "--max-tokens", "2", stdin=SMALL)["text"] == ["a", "b", "b"]
+
+
+def test_what_nobody_sees_is_computed_once_and_says_the_same() -> None:
+    for options in ((), ("--seed", "3", "--temperature", "2")):
+        plain, worked = (
+            json.loads(printed("generate", "-", "-f", "json", *options, *more, stdin=SMALL))
+            for more in ((), ("--worked",))
+        )
+        turns_alike = [
+            {key: turn[key] for key in ("input", "outputs", "word")} for turn in worked["turns"]
+        ]
+        assert (plain["turns"], plain["text"]) == (turns_alike, worked["text"])
