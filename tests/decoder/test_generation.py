@@ -235,7 +235,8 @@ def test_as_many_words_as_there_are_positions_can_be_said() -> None:
 
 
 def test_what_nobody_sees_is_computed_once_and_says_the_same() -> None:
-    for options in ((), ("--seed", "3", "--temperature", "2")):
+    most = ("--max-tokens", "2")
+    for options in (most, (*most, "--seed", "3", "--temperature", "2")):
         plain, worked = (
             json.loads(printed("generate", "-", "-f", "json", *options, *more, stdin=SMALL))
             for more in ((), ("--worked",))
