@@ -23,7 +23,14 @@ class Percent(Node):
     number: Number
 
 
-Inline: TypeAlias = str | Name | Number | Percent | Expression
+@dataclass(eq=False, repr=False)
+class Reference(Node):
+    """Another step of the text: “step 4”."""
+
+    number: int
+
+
+Inline: TypeAlias = str | Name | Number | Percent | Reference | Expression
 """A piece of a sentence; `str` is the project's own words."""
 
 
@@ -57,16 +64,6 @@ class Working(Node):
     """Worked lines."""
 
     lines: tuple[Line, ...]
-
-
-@dataclass(eq=False, repr=False)
-class Vector(Node):
-    """One row of a matrix, by itself: what a step gives for the chosen token."""
-
-    symbol: Expression
-    of: Name | None
-    numbers: tuple[Number, ...]
-    labels: tuple[str, ...]
 
 
 @dataclass(eq=False, repr=False)
@@ -105,16 +102,20 @@ class Table(Node):
     marked: int | None = None
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Vector | Matrix | Table | Diagram
+Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Diagram
 
 
 @dataclass(eq=False, repr=False)
 class Section(Node):
-    """A step as the reader meets it; `number` is its place in the whole run, if it has one."""
+    """A step as the reader meets it; `number` is its place in the whole run, if it has one.
+
+    `part` is the title of the part of the text that it belongs to, if that has several.
+    """
 
     number: int | None
     title: str
     blocks: tuple[Block, ...]
+    part: str | None = None
 
 
 @dataclass(eq=False, repr=False)

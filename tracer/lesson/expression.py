@@ -179,6 +179,14 @@ class Brackets(Node):
     items: tuple[Expression, ...]
 
 
+@dataclass(eq=False, repr=False)
+class Sized(Node):
+    """A (4 × 2), in formulas: a symbol with the shape of what it stands for."""
+
+    of: Expression
+    shape: tuple[int, ...]
+
+
 Expression: TypeAlias = (
     Number
     | Rest
@@ -195,6 +203,7 @@ Expression: TypeAlias = (
     | MatrixProduct
     | Transposed
     | Brackets
+    | Sized
 )
 
 Relation: TypeAlias = Literal["=", "≈"]
@@ -254,7 +263,7 @@ def _value(expression: Expression, context: Context) -> Decimal:
             return -_value(of, context)
         case Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
-        case Symbol() | MatrixProduct() | Transposed() | Brackets():
+        case Symbol() | MatrixProduct() | Transposed() | Brackets() | Sized():
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
@@ -309,7 +318,7 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
         case Difference(a, b) | Quotient(a, b) | Power(a, b) | MatrixProduct(a, b):
             yield from entries_in(a)
             yield from entries_in(b)
-        case Root(of) | Exponential(of) | Negative(of) | Transposed(of):
+        case Root(of) | Exponential(of) | Negative(of) | Transposed(of) | Sized(of):
             yield from entries_in(of)
         case Symbol():
             return

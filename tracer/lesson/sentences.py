@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.decoder.pencil import Pencil
-from tracer.lesson.document import Inline, Sentence
+from tracer.lesson.document import Inline, Reference, Sentence
 from tracer.lesson.expression import Expression
-from tracer.lesson.steps import Step
+from tracer.lesson.steps import Step, words
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
 from tracer.lesson.told import Told, listed
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
+INPUTS, WORDS = "Inputs", "Output"
 ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
 
 
@@ -78,6 +79,27 @@ def _side(step: Step) -> str:
     return "after" if any(value.place == step.place for value in inputs) else "before"
 
 
+OTHER_ROWS = "The other rows are found in the same way, each from its own token's numbers."
+
+
+def part(step: Step, told: Told) -> str:
+    """The part of the text that a step belongs to: `Layer 2: cross-attention`."""
+    place = step.place
+    if place.sub_layer is None:
+        return WORDS if step.kind in words.KINDS else INPUTS
+    name = ATTENTIONS.get(place.sub_layer, "feed-forward network")
+    if told.layers > 1:
+        return f"Layer {place.layer}: {name}"
+    return f"{name[0].upper()}{name[1:]}"
+
+
+def as_in(before: Step, step: Step, told: Told) -> Sentence:
+    """What a step is for was said before, of another head or layer."""
+    where = _where(step, told)
+    here = f", here for {where}" if where else ""
+    return ("As in ", Reference(before.number), f"{here}.")
+
+
 def question(told: Told, *, predicts: bool) -> list[Sentence]:
     """What a tutorial works out, and how it goes about it."""
     asked = (
@@ -100,5 +122,5 @@ def references(sources: Sequence[tuple[Expression, int]]) -> Sentence | None:
     for i, (symbol, number) in enumerate(sources):
         if i:
             parts.append(" and " if i == len(sources) - 1 else ", ")
-        parts += [symbol, f" from step {number}"]
+        parts += [symbol, " from ", Reference(number)]
     return ("It takes ", *parts, ".") if parts else None

@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Chosen, Given, Pinned, Select
+from tracer.decoder.operations import Chosen, Copy, Given, Interleave, Pinned, Select
 from tracer.decoder.roles import DOT, DRAW, TEMPERATURE
 from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
-from tracer.lesson.document import Block, Figure, Formula, Line, Paragraph, Section, Vector, Working
-from tracer.lesson.expression import Expression
+from tracer.lesson.document import (
+    Block,
+    Figure,
+    Formula,
+    Line,
+    Paragraph,
+    Section,
+    Sentence,
+    Working,
+)
+from tracer.lesson.expression import Chain, Expression
 from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps
+from tracer.lesson.sizes import described, parameters, sized
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.lesson.written import formula
+from tracer.lesson.written import Worked, formula
 
 SHOWN_ALONE = (TEMPERATURE, DRAW)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 
 class Teacher:
-    """Writes the sections of one trace, each when it is asked for."""
+    """Writes the sections of one text about a trace, in the order in which they are read.
 
-    def __init__(self, trace: Trace, token: int | None = None, *, refers: bool = False) -> None:
+    What was said or shown once is referred to.
+    """
+
+    def __init__(
+        self, trace: Trace, token: int | None = None, *, refers: bool = False, full: bool = True
+    ) -> None:
         """`token` is counted from 0, the last if it is not given.
 
-        With `refers`, each step says from which steps its numbers come.
+        With `refers`, each step says from which steps its numbers come; with `full`, why it is
+        there and how many parameters it has.
         """
-        self.trace, self.refers = trace, refers
+        self.trace, self.refers, self.full = trace, refers, full
         self.token = len(trace.tokens) - 1 if token is None else token
         self.told = Told(trace, self.token, symbols(trace.records))
         self.steps = steps(trace.records)
         self.writer = Writer(trace.pencil, self.told.symbols, trace.producers, len(self.told.names))
+        self.said: dict[Sentence, Step] = {}
+        self.said_rows = False
+        self.tables: set[Value] = set()
 
     @cached_property
     def step_of(self) -> dict[str, Step]:
@@ -47,11 +67,14 @@ class Teacher:
 
     def section(self, step: Step) -> Section:
         """A step with its title."""
-        return Section(step.number, sentences.title(step, self.told), tuple(self.blocks(step)))
+        title = sentences.title(step, self.told)
+        return Section(
+            step.number, title, tuple(self.blocks(step)), sentences.part(step, self.told)
+        )
 
     def blocks(self, step: Step) -> list[Block]:
-        """Goal; formula, parameters and worked lines of each record; what it all gives."""
-        written: list[Block] = [step.kind.goal_of(step, self.told)]
+        """Goal and reason; formula, parameters and worked lines of each record; what it gives."""
+        written: list[Block] = list(map(Paragraph, self.goal(step)))
         if self.refers and (sentence := sentences.references(self.sources(step))):
             written.append(Paragraph(sentence))
         for record in step.records:
@@ -64,6 +87,18 @@ class Teacher:
             return written  # only a part of the step is shown
         sentence = step.kind.claim(step, self.told, self.told.printed(value))
         return [*written, Paragraph(sentence)] if sentence else written
+
+    def goal(self, step: Step) -> Iterator[Sentence]:
+        """What a step is for, and why; where that was said before, in which step."""
+        goal = step.kind.goal_of(step, self.told)
+        before = self.said.setdefault(goal, step)
+        if before.number != step.number:
+            yield sentences.as_in(before, step, self.told)
+            return
+        yield goal
+        reason = step.kind.reason_of(step, self.told) if self.full else ()
+        if reason and self.said.setdefault(reason, step) is step:
+            yield reason
 
     def sources(self, step: Step) -> list[tuple[Expression, int]]:
         """What a step takes from others, with their numbers."""
@@ -90,13 +125,27 @@ class Teacher:
         if len(step.records) > 1 and (caption := step.kind.caption_of(record)):
             written.append(Paragraph((caption,)))
         if in_symbols := formula(record, self.told.symbols):
-            written.append(Formula(in_symbols))
-        written += [self.told.matrix(v) for v in record.inputs if v.role in OPERANDS]
+            shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
+            written.append(Formula(shown))
+        written += self.operands(record)
         if lines := self.writer.lines(record, self.token):
             written.append(Working(lines))
         if isinstance(operation, Select):
             written.append(self.told.matrix(value))
         return written
+
+    def operands(self, record: Record) -> list[Block]:
+        """The parameters of an operation, and how many they are."""
+        values = [value for value in record.inputs if value.role in OPERANDS]
+        learned = [value for value in values if value.role.parameter]
+        counted = parameters(learned, self.told.symbols) if self.full else None
+        told = [self.described(value) for value in values if not value.role.parameter]
+        told += [Paragraph(counted)] if counted else []
+        return [*told, *map(self.told.matrix, values)]
+
+    def described(self, value: Value) -> Paragraph:
+        """What the rows and columns of a matrix are that no formula gives."""
+        return Paragraph(described(value, self.told.symbols[value.address]))
 
     def pinned(self, value: Value) -> Paragraph:
         """That a value is not computed."""
@@ -109,15 +158,24 @@ class Teacher:
         return [*([self.pinned(value)] if is_pinned else []), self.told.matrix(value)]
 
     def result(self, value: Value, step: Step) -> list[Block]:
-        """The followed token's row by itself, then the rows of all."""
+        """The rows of all tokens; of what is only passed on, where they stand already."""
         if not value.axes:
             return []
-        matrix = self.told.matrix(value, self.figure(value, step))
-        if value.numbers.ndim == 1 or not value.per_token:
-            return [matrix]
-        symbol, labels = self.told.symbols[value.address], self.told.labels(value.axes[1])
-        vector = Vector(symbol, self.told.who, self.told.printed(value), labels)
-        return [vector, matrix] if len(value.numbers) > 1 else [vector]
+        written: list[Block] = []
+        others = value.per_token and len(value.numbers) > 1
+        if others and isinstance(step.last.operation, Worked) and not self.said_rows:
+            self.said_rows = True
+            written.append(Paragraph((sentences.OTHER_ROWS,)))
+        record = self.trace.producers[value]
+        if isinstance(record.operation, Copy) and record.inputs[0] in self.tables:
+            self.tables.add(value)
+            symbols = self.told.symbols
+            equal = Chain((symbols[value.address], symbols[record.inputs[0].address]), ("=",))
+            return [*written, Formula(sized(equal, record, symbols, self.trace.producers))]
+        if isinstance(record.operation, Given | Interleave):
+            written.append(self.described(value))
+        self.tables.add(value)
+        return [*written, self.told.matrix(value, self.figure(value, step))]
 
     def figure(self, value: Value, step: Step) -> Figure | None:
         """The picture of a step's result, where it is worth one."""

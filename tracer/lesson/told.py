@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Axis
+from tracer.decoder.operations import Axis, Pinned
+from tracer.decoder.roles import MASK, Place
 from tracer.decoder.tape import Value
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
@@ -44,6 +45,19 @@ class Told:
         layers = self.trace.scenario.layers
         parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
         return max(len(part.heads) if part else 0 for part in parts)
+
+    def heads_of(self, place: Place) -> int:
+        """How many heads the attention at a place has."""
+        layer = self.trace.scenario.layers[(place.layer or 1) - 1]
+        part = layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
+        return len(part.heads) if part else 0
+
+    @property
+    def masks(self) -> Value | None:
+        """The causal mask, unless another was given in its place."""
+        mask = self.trace.values.get(MASK.name)
+        pinned = mask is not None and isinstance(self.trace.producers[mask].operation, Pinned)
+        return None if pinned else mask
 
     @property
     def crosses(self) -> bool:

@@ -16,8 +16,8 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Reference,
     Table,
-    Vector,
     Working,
 )
 from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
@@ -93,9 +93,6 @@ SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶
 INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
 DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
 
-BETWEEN = r",\ "
-"""The numbers of a vector."""
-
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
 
 
@@ -150,6 +147,10 @@ class LatexNotation(Notation):
     def brackets(self, items: Sequence[str]) -> str:
         return f"[{SPACE.join(items)}]"
 
+    def sized(self, of: str, shape: Sequence[int]) -> str:
+        times = r" \times ".join(map(str, shape))
+        return rf"\underset{{{times}}}{{{of}}}"
+
 
 IN_FORMULAS, IN_LINES = LatexNotation(fractions=True), LatexNotation(fractions=False)
 
@@ -176,16 +177,6 @@ def formula(chain: Chain) -> str:
 def aligned(working: Working) -> str:
     """Worked lines below each other, each chain broken as on a terminal."""
     return f"\\begin{{aligned}}\n{_rows(working)}\n\\end{{aligned}}"
-
-
-def vector(shown: Vector) -> str:
-    """A row of numbers with the symbol that it belongs to."""
-    return f"{_left_of(shown)} = [{BETWEEN.join(map(IN_LINES.number, shown.numbers))}]"
-
-
-def _left_of(shown: Vector) -> str:
-    index = rf"_{{\text{{{short_latex(shown.of.text)}}}}}" if shown.of else ""
-    return f"{{{IN_FORMULAS.inside(shown.symbol, Binding.ATOM)}}}{index}"
 
 
 def matrices(matrix: Matrix) -> list[str]:
@@ -248,8 +239,6 @@ def _block(block: Block) -> str:
         case Working():
             # Unlike aligned, this may go on on the next page.
             return f"\\begin{{align*}}\n{_rows(block)}\n\\end{{align*}}"
-        case Vector():
-            return f"\\[ {_folded(block)} \\]"
         case Matrix():
             return "\n".join(f"\\[ {bmatrix} \\]" for bmatrix in matrices(block))
         case Table():
@@ -269,6 +258,8 @@ def _inline(part: Inline) -> str:
             return _breakable(name)
         case Percent(number):
             return rf"${IN_LINES.number(Number(trimmed(number.value * 100)))}$\,\%"
+        case Reference(number):
+            return f"step~{number}"
         case _:
             return f"${IN_FORMULAS.write(part)}$"
 
@@ -334,16 +325,6 @@ def _fitting(widths: Sequence[int], room: int) -> list[tuple[int, int]]:
             first, used = column, 0
         used += width
     return [*ranges, (first, len(widths))]
-
-
-def _folded(shown: Vector) -> str:
-    """A long vector over several lines."""
-    numbers = list(map(IN_LINES.number, shown.numbers))
-    lines = [BETWEEN.join(numbers[i : i + 8]) for i in range(0, len(numbers), 8)]
-    if len(lines) == 1:
-        return vector(shown)
-    joined = ",\\\\\n&\\phantom{{}=[}\\, ".join(lines)
-    return f"\\begin{{aligned}}\n{_left_of(shown)} &= [{joined}]\n\\end{{aligned}}"
 
 
 def _broken(lines: Iterable[str]) -> str:

@@ -20,9 +20,9 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Reference,
     Section,
     Table,
-    Vector,
     Working,
 )
 from tracer.lesson.expression import Chain, Number
@@ -82,8 +82,6 @@ class _Page:
                 return _display(latex.formula(chain)) if self.math else _fenced([_line(chain)])
             case Working(lines):
                 return _display(latex.aligned(block)) if self.math else _fenced(_written(lines))
-            case Vector():
-                return _display(latex.vector(block)) if self.math else _fenced([_row(block)])
             case Matrix():
                 shown = map(_display, latex.matrices(block)) if self.math else [_matrix(block)]
                 return "\n\n".join([*shown, *self._picture(block)])
@@ -109,6 +107,8 @@ class _Page:
                 return escaped(name)
             case Percent(number):
                 return f"{number_text(Number(trimmed(number.value * 100)))} %"
+            case Reference(number):
+                return f"step {number}"
             case _ if self.math:
                 return f"${_for_katex(latex.IN_FORMULAS.write(part))}$"
             case _:
@@ -161,11 +161,6 @@ def _written(lines: Sequence[Line]) -> list[str]:
         for label, line in zip(labels, lines, strict=True)
         for row in wrapped(_sides(line.chain), label + " " * (longest - cells(label)), WIDTH)
     ]
-
-
-def _row(vector: Vector) -> str:
-    of = f" of {name_text(vector.of.text)}" if vector.of else ""
-    return f"{text(vector.symbol)}{of} = [{', '.join(map(number_text, vector.numbers))}]"
 
 
 def _matrix(matrix: Matrix) -> str:

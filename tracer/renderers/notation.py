@@ -26,6 +26,7 @@ from tracer.lesson.expression import (
     Quotient,
     Rest,
     Root,
+    Sized,
     Sum,
     Symbol,
     Transposed,
@@ -103,6 +104,10 @@ class Notation(ABC):
     def brackets(self, items: Sequence[str]) -> str:
         """Columns side by side."""
 
+    @abstractmethod
+    def sized(self, of: str, shape: Sequence[int]) -> str:
+        """A symbol with its shape."""
+
     def write(self, expression: Expression) -> str:
         """An expression as one line."""
         return self.bound(expression)[0]
@@ -145,6 +150,8 @@ class Notation(ABC):
                 return self.transposed(self.inside(of, ATOM)), POWER
             case Brackets(items):
                 return self.brackets([self.write(item) for item in items]), ATOM
+            case Sized(of, shape):
+                return self.sized(self.inside(of, POWER), shape), ATOM
             case _:
                 assert_never(expression)
 

@@ -20,8 +20,8 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Reference,
     Table,
-    Vector,
     Working,
 )
 from tracer.lesson.expression import Chain, Number
@@ -81,8 +81,6 @@ def _rendered(block: Block, width: int) -> Iterable[Row]:
             return indented(_chain(chain, "", width - INDENT), INDENT)
         case Working():
             return _working(block, width)
-        case Vector():
-            return _vector(block, width)
         case Matrix():
             return _matrix(block, width)
         case Table():
@@ -104,6 +102,8 @@ def _inline(part: Inline) -> Text:
             return Text(f"{number_text(Number(trimmed(number.value * 100)))} %", RESULT)
         case Number():
             return Text(number_text(part), RESULT)
+        case Reference(number):
+            return Text(f"step {number}")
         case _:
             return Text(text(part))
 
@@ -131,21 +131,6 @@ def _chain(chain: Chain, label: str, width: int) -> list[Row]:
             line.stylize(SIGN, *sign.span())
     lines[0].stylize(LABEL, 0, len(label))
     return lines
-
-
-def _vector(vector: Vector, width: int) -> Iterable[Row]:
-    of = f" of {_short(vector.of.text)}" if vector.of else ""
-    start = f"{text(vector.symbol)}{of} = ["
-    margin = len(start) if cells(start) <= width // 2 else 4
-    lines, line = [], start
-    for i, number in enumerate(vector.numbers, 1):
-        entry = number_text(number) + ("]" if i == len(vector.numbers) else ",")
-        if line != start and cells(f"{line} {entry}") > width - INDENT:
-            lines.append(line)
-            line = " " * margin + entry
-        else:
-            line += entry if line == start else f" {entry}"
-    return indented(map(Row, [*lines, line]), INDENT)
 
 
 def _matrix(matrix: Matrix, width: int) -> Iterable[Row]:

@@ -60,6 +60,9 @@ class TextNotation(Notation):
     def brackets(self, items: Sequence[str]) -> str:
         return f"[{' '.join(items)}]"
 
+    def sized(self, of: str, shape: Sequence[int]) -> str:
+        return f"{of} ({' × '.join(map(str, shape))})"
+
 
 _TEXT = TextNotation()
 

@@ -46,6 +46,8 @@ from tracer.lesson.told import Told, listed
 from tracer.names import distinct
 
 W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
+D_K_SYMBOL = Symbol("d", "k")
+SCALE_SYMBOL = Root(D_K_SYMBOL)
 EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
 DIVIDED = "Each of them divided by the sum:"
 
@@ -91,6 +93,87 @@ def _value_goal(step: Step, told: Told) -> Sentence:
     return ("The value is what a token passes on to those that attend to it.",)
 
 
+def _three_vectors(step: Step, told: Told) -> Sentence:
+    three = (
+        "Three vectors are made of each token, because what it looks for, what it can be found by "
+        "and what it hands over are different things. Each is the token's vector times a matrix "
+        "of weights; the weights are learned, and they are the same for every token."
+    )
+    if told.heads < 2:
+        return (three,)
+    return (
+        f"{three} There are several heads, each with weights of its own, because one softmax can "
+        "favour only one thing at a time: with more of them a token can look for several at once.",
+    )
+
+
+def _needed_of_all(step: Step, told: Told) -> Sentence:
+    return (
+        "It is a vector of its own because being found and looking are not the same: “pizza” may "
+        "look for who eats it, and be looked for by what is eaten. The query of one token will "
+        "meet the keys of all, so that every row of the table below is needed.",
+    )
+
+
+def _handed_over(step: Step, told: Told) -> Sentence:
+    return (
+        "If the key were handed over too, what makes a token easy to find would be all that it "
+        "could say; therefore it has a value beside it.",
+    )
+
+
+def _why_scaled(step: Step, told: Told) -> Sentence:
+    return (
+        "The dot product is large where both vectors are large in the same place. It is divided "
+        "by ",
+        *(SCALE_SYMBOL, " because the more numbers are multiplied, the larger the sums become: "),
+        "the softmax behind it would give nearly everything to one token, and could not learn to "
+        "do otherwise, since where a share is almost 1 or 0 a small change of the scores changes "
+        "almost nothing.",
+    )
+
+
+def _why_masked(step: Step, told: Told) -> Sentence:
+    if told.masks is None:
+        return ()
+    return (
+        "In training all positions are computed at once, and the word that a position is to guess "
+        "stands right behind it: without the mask it could look the answer up instead of learning "
+        "to predict it. In use there is nothing behind it yet, so a model that had learned to "
+        "look there would be lost.",
+    )
+
+
+def _why_exponential(step: Step, told: Told) -> Sentence:
+    return (
+        "The exponential makes every number positive, so that they can be shares of a whole, and "
+        "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
+        "e times as much, about 2.7 times.",
+    )
+
+
+def _why_weighted(step: Step, told: Told) -> Sentence:
+    return (
+        "This is the one place where something goes from token to token: everything else in the "
+        "decoder is done to each token by itself. The sum has the width of a value, however many "
+        "tokens there are.",
+    )
+
+
+def _why_mixed(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Copy):
+        return ()
+    heads = (
+        "Each head has written into columns of its own; "
+        if told.heads_of(step.place) > 1
+        else "The head has written into columns of its own; "
+    )
+    return (
+        *(heads, W_O, " turns them into what the token's vector is made of, so that the result "),
+        "can be added to it. Its weights are learned like the others.",
+    )
+
+
 def _reused(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
     if not isinstance(step.last.operation, Append):
         return None
@@ -111,6 +194,7 @@ QUERY_STEP = Kind(
     "what each token asks",
     _query_goal,
     {QUERY: Telling(of_head("Q"))},
+    reason=_three_vectors,
     groups=("qkv",),
     inner=True,
 )
@@ -121,6 +205,7 @@ KEY_STEP = Kind(
     "what each token can be found by",
     _key_goal,
     {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    reason=_needed_of_all,
     claim=_reused,
     groups=("qkv",),
     inner=True,
@@ -132,6 +217,7 @@ VALUE_STEP = Kind(
     "what each token passes on",
     _value_goal,
     {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    reason=_handed_over,
     claim=_reused,
     groups=("qkv",),
     inner=True,
@@ -171,19 +257,19 @@ SCORES_STEP = Kind(
     "Attention scores",
     "every query with every key",
     (
-        "Query times key says how well a token's question and another's key fit. The square root "
-        "of their length ",
-        Symbol("d", "k"),
-        " keeps the scores small however long they are.",
+        "A query asks and every key answers: their dot product says how well the two fit. It is "
+        "divided by the root of ",
+        *(D_K_SYMBOL, ", the number of columns of both."),
     ),
     {
         DOT: Telling(lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))),
-        D_K: Telling(Symbol("d", "k")),
+        D_K: Telling(D_K_SYMBOL),
         SCALE: Telling(
             lambda naming: Root(naming.inputs[0]), "What the dot products are divided by:"
         ),
         SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
+    reason=_why_scaled,
     claim=_best_key,
     inner=True,
 )
@@ -194,6 +280,7 @@ MASK_STEP = Kind(
     "later tokens are hidden",
     _mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    reason=_why_masked,
     claim=_hidden,
     inner=True,
 )
@@ -259,6 +346,7 @@ SOFTMAX_STEP = Kind(
         EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         WEIGHTS: Telling(of_head("A"), DIVIDED),
     },
+    reason=_why_exponential,
     claim=_shares,
     inner=True,
     picture="Attention weights",
@@ -310,6 +398,7 @@ WEIGHTED_SUM_STEP = Kind(
     "the values, each with its weight",
     ("Each value counts as much as its attention weight says.",),
     {HEAD_OUTPUT: Telling(of_head("O"))},
+    reason=_why_weighted,
     inner=True,
 )
 
@@ -328,6 +417,7 @@ PROJECTION_STEP = Kind(
     "what attention adds for each token",
     _projection_goal,
     {ATTENTION_OUTPUT: Telling(_of_all_heads)},
+    reason=_why_mixed,
     inner=True,
 )
 

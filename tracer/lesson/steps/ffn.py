@@ -35,6 +35,16 @@ def _activation_claim(step: Step, told: Told, printed: Sequence[Number]) -> Sent
     return activations.claim(operation.function, step.last.output.axes[1].labels, printed)
 
 
+def _why_bent(step: Step, told: Told) -> Sentence:
+    if not isinstance(step.last.operation, Activate):
+        return ()
+    return (
+        "Without it the two matrices of the FFN would be one: whatever ",
+        *(Symbol("W", "1"), " and ", Symbol("W", "2"), " do in turn, their product does at once. "),
+        "The bend between them is what lets the FFN treat large and small numbers differently.",
+    )
+
+
 def _output_goal(step: Step, told: Told) -> Sentence:
     features = Number.of(step.last.output.numbers.shape[1])
     return ("The hidden numbers are combined into ", features, " again, the FFN's output.")
@@ -46,6 +56,12 @@ HIDDEN_STEP = Kind(
     "each token by itself, combined anew",
     _hidden_goal,
     {HIDDEN: Telling(Symbol("h"))},
+    reason=(
+        "Attention only carries numbers from token to token; to make something new of them, the "
+        "features of one token have to be combined with each other. Each hidden unit does so with "
+        "weights of its own, a column of ",
+        *(Symbol("W", "1"), ": it is large where the token's vector fits that column."),
+    ),
     inner=True,
 )
 
@@ -55,6 +71,7 @@ ACTIVATION_STEP = Kind(
     "what the hidden numbers pass on",
     _activation_goal,
     {ACTIVATION: Telling(Symbol("a"))},
+    reason=_why_bent,
     claim=_activation_claim,
     inner=True,
 )
@@ -65,6 +82,11 @@ FFN_OUTPUT_STEP = Kind(
     "what the FFN adds for each token",
     _output_goal,
     {FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,)))},
+    reason=(
+        *("A row of ", Symbol("W", "2"), " is what its hidden unit says when it is active: the "),
+        "output is the sum of these rows, each as often as its unit is large. So the FFN can hold "
+        "what was learned about the world, one unit for one pattern.",
+    ),
     inner=True,
 )
 

@@ -16,17 +16,57 @@ from tracer.decoder.roles import (
     TOKEN_IDS,
     TOKENS,
 )
-from tracer.lesson.document import Block, Name, Sentence, Table
-from tracer.lesson.expression import Call, Symbol
+from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
+from tracer.lesson.expression import Call, Number, Power, Quotient, Symbol
+from tracer.lesson.sizes import described
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 
+POS, D, TWO_K = Symbol("pos"), Symbol("d"), Symbol("2k")
+
+
+def _vectors(step: Step, told: Told) -> Sentence:
+    width = Number.of(step.last.output.numbers.shape[-1])
+    return (
+        *("A vector is a list of numbers, here ", width, " for each token. Each place in it, a "),
+        "feature, stands for something that tokens can have more or less of. In a trained model "
+        "nobody chooses these numbers: training moves them until the predictions come out right, "
+        "so that words which are used alike end up with vectors that are alike.",
+    )
+
+
+WAVE = Call("sin", (Quotient(Symbol("pos"), Power(Number.of(10000), Quotient(TWO_K, D))),))
+"""The sinusoid of Vaswani et al. 2017."""
+
 
 def _position_goal(step: Step, told: Told) -> Sentence:
-    order = "Attention alone does not see the order of the tokens, so each position has a vector "
-    if any(isinstance(record.operation, DivTerm) for record in step.records):
-        return (order + "too: waves of different lengths, read off at the position.",)
-    return (order + "too.",)
+    order = "Each position has a vector too, because attention alone does not see the order."
+    index = step.records[0].output
+    if not any(isinstance(record.operation, DivTerm) for record in step.records):
+        return (order,)
+    first, features = Number(index.numbers[0]), Number.of(step.last.output.numbers.shape[1])
+    return (
+        *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
+        *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
+        *("of features, ", features, " here; ", Symbol("k"), " numbers the pairs of columns from "),
+        *("0 on; the first token stands at position ", first, "."),
+    )
+
+
+def _order(step: Step, told: Told) -> Sentence:
+    return (
+        "Attention adds vectors, and a sum does not depend on the order of what is added. Without "
+        "positions “dog bites man” and “man bites dog” would therefore be the same to the model.",
+    )
+
+
+def _added(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Copy):
+        return ()
+    return (
+        "They are added rather than set side by side, so that the vectors do not grow longer; "
+        "what of a number is meaning and what is place, the weights that follow can learn to tell.",
+    )
 
 
 def _input_goal(step: Step, told: Told) -> Sentence:
@@ -53,7 +93,9 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
         )
         written.append(Table(header, rows, told.token - before))
     if EMBEDDING in values:
-        written.append(told.matrix(values[EMBEDDING]))
+        embedding = values[EMBEDDING]
+        written.append(Paragraph(described(embedding, told.symbols[embedding.address])))
+        written.append(told.matrix(embedding))
     return written
 
 
@@ -67,6 +109,7 @@ EMBEDDING_STEP = Kind(
         TOKEN_IDS: Telling(Symbol("ids")),
         EMBEDDING: Telling(Symbol("X")),
     },
+    reason=_vectors,
     outcome=_looked_up,
 )
 
@@ -76,7 +119,7 @@ POSITION_STEP = Kind(
     "a vector for each position",
     _position_goal,
     {
-        POSITION_INDEX: Telling(Symbol("pos")),
+        POSITION_INDEX: Telling(POS),
         DIV_TERM: Telling(
             Symbol("ω"), "The frequencies, one for each sine and the cosine beside it:"
         ),
@@ -88,6 +131,7 @@ POSITION_STEP = Kind(
         COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, which go to the odd ones:"),
         POSITION: Telling(Symbol("P")),
     },
+    reason=_order,
 )
 
 INPUT_STEP = Kind(
@@ -96,6 +140,7 @@ INPUT_STEP = Kind(
     "embedding plus position",
     _input_goal,
     {INPUT: Telling(Symbol("X′"))},
+    reason=_added,
 )
 
 ENCODER_STEP = Kind(
@@ -104,6 +149,10 @@ ENCODER_STEP = Kind(
     "the input's tokens as vectors, given",
     ("The encoder has read the input and made one vector of each of its tokens.",),
     {ENCODER_OUTPUT: Telling(Symbol("E"))},
+    reason=(
+        "An encoder may look at all of its input at once, because all of it is there from the "
+        "start; a decoder has to make do with the words so far.",
+    ),
 )
 
 KINDS = (EMBEDDING_STEP, POSITION_STEP, INPUT_STEP, ENCODER_STEP)

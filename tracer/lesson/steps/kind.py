@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
-from tracer.lesson.document import Block, Paragraph, Sentence
+from tracer.lesson.document import Block, Sentence
 from tracer.lesson.expression import Expression, Number
 from tracer.lesson.told import Told
 
@@ -76,6 +76,8 @@ class Kind:
     summary: str
     goal: SentenceOf
     roles: Mapping[Role, Telling]
+    reason: SentenceOf | None = None
+    """Why it is done at all, or done so; told where it comes first, if anything is."""
     claim: Claim = _no_claim
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
@@ -83,10 +85,13 @@ class Kind:
     picture: str | None = None
     """The title of the picture of its result, where it is worth one."""
 
-    def goal_of(self, step: Step, told: Told) -> Paragraph:
+    def goal_of(self, step: Step, told: Told) -> Sentence:
         """What the step is for."""
-        goal = self.goal
-        return Paragraph(goal(step, told) if callable(goal) else goal)
+        return self.goal(step, told) if callable(self.goal) else self.goal
+
+    def reason_of(self, step: Step, told: Told) -> Sentence:
+        """Why; nothing, where there is nothing to say."""
+        return self.reason(step, told) if callable(self.reason) else self.reason or ()
 
     def caption_of(self, record: Record) -> str | None:
         """A few words before the lines of one of its records."""

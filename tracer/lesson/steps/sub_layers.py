@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.decoder.operations import Normalize
+from tracer.decoder.operations import Normalize, SquareRoot
 from tracer.decoder.roles import (
     DEVIATION,
     MEAN,
@@ -46,6 +46,11 @@ RESIDUAL_STEP = Kind(
     "what went in is added",
     ("What went in is added to what came out: nothing of it is lost.",),
     {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
+    reason=(
+        "A sub-layer then only has to say what it would change, because what was known before is "
+        "kept. In training the way back goes through the sum as well: the gradient passes it "
+        "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
+    ),
     claim=_changes_most,
 )
 
@@ -56,6 +61,22 @@ def _in_standard_deviations(record: Record) -> str:
     shift = isinstance(operation, Normalize) and operation.shift
     further = ", times γ" * gain + ", plus β" * shift
     return f"Each deviation, measured in standard deviations{further}:"
+
+
+def _why_normalized(step: Step, told: Told) -> Sentence:
+    why = (
+        "Sums grow from layer to layer, and numbers that are very large or very small are hard to "
+        "learn with. Therefore each token's numbers are measured anew: from their own mean, in "
+        "units of their own spread."
+    )
+    operation, std = step.last.operation, step.records[-2].operation
+    parts: list[str] = [why]
+    if isinstance(operation, Normalize) and (operation.gain or operation.shift):
+        names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
+        parts.append(f" {names}, learned for each feature, can give back what was taken away.")
+    if isinstance(std, SquareRoot) and std.epsilon:
+        parts.append(" ε stands under the root so that equal numbers do not lead to 0 / 0.")
+    return ("".join(parts),)
 
 
 def _extremes(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
@@ -92,6 +113,7 @@ NORM_STEP = Kind(
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
     },
+    reason=_why_normalized,
     claim=_extremes,
 )
 

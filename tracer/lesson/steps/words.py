@@ -77,6 +77,10 @@ OUTPUT_STEP = Kind(
     "the decoder's answer",
     ("What leaves the last layer is the decoder's answer, a vector for each token.",),
     {OUTPUT: Telling(Symbol("y"))},
+    reason=(
+        "Decoders have many layers, because each can only work with what the one before has "
+        "found: the first looks at words, a later one at what has been understood of them.",
+    ),
 )
 
 LOGITS_STEP = Kind(
@@ -85,6 +89,10 @@ LOGITS_STEP = Kind(
     "a score for each word",
     ("The answer is compared with every word of the vocabulary: one logit for each.",),
     {LOGITS: Telling(Z)},
+    reason=(
+        *("Every word has a column of ", Symbol("W", "U"), ". The dot product with it is large "),
+        "where the answer points the same way, so that the vector is read as a score for each.",
+    ),
     claim=_largest_logit,
 )
 
@@ -98,6 +106,10 @@ PROBABILITIES_STEP = Kind(
         WORD_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
         PROBABILITIES: Telling(Symbol("p"), DIVIDED),
     },
+    reason=(
+        "Probabilities rather than scores, because then it can be said how sure the model is, a "
+        "word can be drawn, and in training it can be measured how far it was from the right one.",
+    ),
 )
 
 PREDICTION_STEP = Kind(
@@ -106,6 +118,10 @@ PREDICTION_STEP = Kind(
     "the most probable word",
     ("The most probable word is the model's guess at the next token.",),
     {PREDICTION: Telling(Symbol("prediction"))},
+    reason=(
+        "To go on, the word is put behind the text and everything is done once more: a decoder "
+        "writes one word at a time, because each depends on those before it.",
+    ),
     outcome=_predicted,
 )
 
@@ -130,6 +146,10 @@ SAMPLING_STEP = Kind(
         DRAW: Telling(Symbol("u")),
         WORD: Telling(Symbol("word")),
     },
+    reason=(
+        "A text of nothing but the most probable words soon repeats itself; drawing keeps it "
+        "alive, so that unlikely words come, but seldom.",
+    ),
     outcome=_drawn,
 )
 

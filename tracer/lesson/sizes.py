@@ -1,0 +1,88 @@
+"""Shapes in formulas: S¹ (4 × 4) = Q¹ (4 × 2) · K¹ᵀ (2 × 4) / √d_k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from tracer.decoder.tape import Record, Value
+from tracer.lesson.document import Sentence
+from tracer.lesson.expression import (
+    Brackets,
+    Chain,
+    Expression,
+    MatrixProduct,
+    Quotient,
+    Sized,
+    Sum,
+    Symbol,
+    Transposed,
+)
+
+Shapes = Mapping[Expression, tuple[int, ...]]
+
+
+def sized(
+    chain: Chain,
+    record: Record,
+    symbols: Mapping[str, Expression],
+    producers: Mapping[Value, Record],
+) -> Chain:
+    """A formula with the shape of what it gives, and of the factors of its matrix products."""
+    operands = {
+        value
+        for operand in record.inputs
+        for value in (operand, *(producers[operand].inputs if operand in producers else ()))
+    }
+    shapes = {
+        symbols[value.address]: value.numbers.shape
+        for value in operands
+        if isinstance(symbols.get(value.address), Symbol)
+    }
+    left, *right = chain.sides
+    shape = record.output.numbers.shape
+    first: Expression = Sized(left, shape) if shape else left
+    return Chain((first, *(_with_shapes(side, shapes) for side in right)), chain.relations)
+
+
+def _with_shapes(expression: Expression, shapes: Shapes) -> Expression:
+    """Only factors of a matrix product need their shapes to be understood."""
+    match expression:
+        case MatrixProduct(left, right):
+            return MatrixProduct(_factor(left, shapes), _factor(right, shapes))
+        case Sum((MatrixProduct() as product, *rest)):
+            return Sum((_with_shapes(product, shapes), *(_factor(b, shapes) for b in rest)))
+        case Quotient(over, under):
+            return Quotient(_with_shapes(over, shapes), under)
+        case _:
+            return expression
+
+
+def _factor(factor: Expression, shapes: Shapes) -> Expression:
+    match factor:
+        case Symbol() if factor in shapes:
+            return Sized(factor, shapes[factor])
+        case Transposed(Symbol() as of) if of in shapes:
+            return Sized(factor, shapes[of][::-1])
+        case Brackets(items):
+            return Brackets(tuple(_factor(item, shapes) for item in items))
+        case _:
+            return factor
+
+
+def described(value: Value, symbol: Expression) -> Sentence:
+    """What the rows and columns of a matrix are that no formula gives."""
+    rows, columns = (axis.name for axis in value.axes)
+    shape = Sized(symbol, value.numbers.shape)
+    return (shape, f" has a row for each {rows} and a column for each {columns}.")
+
+
+def parameters(values: Sequence[Value], symbols: Mapping[str, Expression]) -> Sentence | None:
+    """How many numbers of a step are learned: W_Q has 6 × 2 = 12 parameters."""
+    parts: list[str | Expression] = []
+    for i, value in enumerate(values):
+        shape = value.numbers.shape
+        counted = f"{' × '.join(map(str, shape))} = {prod(shape)}" if len(shape) > 1 else shape[0]
+        joint = "" if not i else " and " if i == len(values) - 1 else ", "
+        parts += [joint, symbols[value.address], f" has {counted}"]
+    return (*parts, " parameters.") if parts else None
