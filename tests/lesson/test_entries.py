@@ -259,7 +259,7 @@ def test_lines_of_bundled_scenarios_know_their_entries(scenario: str, carry: Car
 
 @pytest.mark.parametrize("cached", [False, True])
 def test_lines_of_a_drawn_word_know_their_entries(cached: bool) -> None:
-    drawn = choice(seed=3, temperature=1.5, top_k=4, top_p=0.9)
+    drawn = choice(seed=3, temperature=Decimal("1.5"), top_k=4, top_p=Decimal("0.9"))
     pizza = load("pizza").scenario
     turns = generate("pizza", pizza, start=["<START>"], most=2, choice=drawn, cached=cached).turns
     for turn in turns:

@@ -40,6 +40,7 @@ LOSS_STEP = Kind(
         LOSS: Telling(Symbol("L"), "Their mean:"),
     },
     outcome=_not_counted,
+    only_with="decoder-trace loss",
 )
 
 KINDS = (LOSS_STEP,)

@@ -131,6 +131,7 @@ SAMPLING_STEP = Kind(
         WORD: Telling(Symbol("word")),
     },
     outcome=_drawn,
+    only_with="decoder-trace generate --seed 1",
 )
 
 KINDS = (OUTPUT_STEP, LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP, SAMPLING_STEP)
