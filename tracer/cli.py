@@ -47,7 +47,7 @@ def run(request: Request) -> None:
 @command(LOOK, "step softmax --head 1", "step attention -s my.yaml --layer 1")
 @asks("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
 def step(request: Request) -> None:
-    """One step, or a group of steps: softmax, norm, attention, ffn …"""
+    """One step or a group of steps: softmax, norm, attention, ffn."""
     _show(request)
 
 
@@ -65,7 +65,7 @@ def why(request: Request) -> None:
     _show(request)
 
 
-@command(LOOK, 'value "output[Alex,spicy]"', 'value "probabilities[3,1]" as percent -s science')
+@command(LOOK, 'value "output[Alex,spicy]"', 'value "probabilities[3,1]" -s science')
 @asks("ENTRY", "scenario", "sequence", "example", "given", *ROUNDING)
 def value(request: Request) -> None:
     """One number as it is printed, for a sentence of your own.

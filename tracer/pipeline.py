@@ -107,7 +107,7 @@ def scenario_for(request: Request) -> Loaded:
 
 
 def _not_among(number: int, what: str, there: int) -> str:
-    return f"no {what} {number}, the last is {there}" if there else f"the scenario has no {what}"
+    return f"no {what} {number}, the last is {there}" if there else f"the scenario has no {what}s"
 
 
 def traced(

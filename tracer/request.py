@@ -87,13 +87,13 @@ def check(request: Request) -> None:
     Raises:
         TracerError: each of them, with what it goes with.
     """
-    broken = [r for r in RULES if getattr(request, r.option) not in (None, False)]
+    unset = Request(request.command)
     problems = [
         Problem(
             f"goes with {rule.goes_with.format(format=request.format)}", address=f"--{rule.option}"
         )
-        for rule in broken
-        if not rule.holds(request)
+        for rule in RULES
+        if getattr(request, rule.option) != getattr(unset, rule.option) and not rule.holds(request)
     ]
     if problems:
         raise TracerError(*problems)

@@ -62,7 +62,9 @@ def select(
         places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
         first, *more = places
         where = f"{first} and others" if more else first
-        raise TracerError(Problem(f"the step {name!r} is not there, but in {where}"))
+        raise TracerError(
+            Problem(f"the step {name!r} is not in this layer or head, only in {where}")
+        )
     raise TracerError(Problem(_not_there(every, name)))
 
 

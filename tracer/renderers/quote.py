@@ -24,7 +24,7 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
     Raises:
         TracerError: not of that form, no such address, row or column; what has no percentage.
     """
-    match = re.fullmatch(r"(\S+?\[.*\]|\S+)\s+(\S.*)", " ".join(asked).rstrip())
+    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", " ".join(asked).rstrip())
     entry, words = match.groups() if match else (" ".join(asked), None)
     value, at = entries.find(trace, entry)
     if words is None:
