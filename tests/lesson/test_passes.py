@@ -304,7 +304,9 @@ def test_the_contents_are_aligned_and_whole(name: str) -> None:
 
 def test_the_contents_need_no_numbers_that_can_be_computed() -> None:
     # Equal numbers have no LayerNorm; its shape is known all the same.
-    equal = changed(("[1, 2]", "[1, 1]"), ("[3, 4]", "[1, 1]"), ("[[1, 2]]", "[[0, 0]]"))
+    equal = changed(
+        ("a: [1, 2]", "a: [1, 1]"), ("b: [3, 4]", "b: [1, 1]"), ("[[1, 2]]", "[[0, 0]]")
+    )
     scenario = f"{equal}      norm: {{}}\n"
     assert run("run", "-", stdin=scenario).exit_code == 2
     assert "layer1.ffn.norm" in printed("steps", "-", stdin=scenario)
