@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.command import run
+from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL
 from tracer.scenario.loading import bundled
 
@@ -46,21 +47,6 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (
-            [""],
-            [
-                "run",
-                "step",
-                "steps",
-                "why",
-                "value",
-                "loss",
-                "generate",
-                "tutorial",
-                "weave",
-                "scenarios",
-            ],
-        ),
         (["ste"], ["step", "steps"]),
         (["run", "alex", "--no"], ["--no-mask"]),
         (["run", ""], [*bundled(), "mine.yaml"]),
@@ -88,6 +74,11 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_what_is_offered(words: list[str], expected: list[str]) -> None:
     assert offered(*words) == expected
+
+
+def test_every_command_is_offered() -> None:
+    listed = printed("--help").partition("Options:")[0]
+    assert offered("") == re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE)
 
 
 def test_without_the_mask_there_are_more_steps() -> None:

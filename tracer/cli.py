@@ -141,7 +141,7 @@ def scenarios() -> None:
 
 @command(SCENARIOS, "schema", "run my.yaml")
 def schema() -> None:
-    """The JSON Schema of a scenario: every key, for editors that complete them."""
+    """The JSON Schema of a scenario, for editors that complete keys."""
     from tracer.scenario.schema import schema
 
     sys.stdout.write(schema())
