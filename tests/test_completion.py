@@ -108,7 +108,7 @@ BROKEN = {
     "a misfit": SMALL.replace("[[3], [4]]", "[[3]]").encode(),
     "endless aliases": b"a: &a [1]\nb: &b [*a, *a]\nc: [*b, *b]\n",
     "deep": b"a: " + b"[" * 5000,
-    "too long": b"# " + b"x" * 2_000_000,
+    "too long": SMALL.encode() + b"# " + b"x" * 2_000_000,
 }
 
 

@@ -38,9 +38,15 @@ def test_a_screen_fits_and_nothing_is_cut(command: str, width: int) -> None:
     assert [line for line in shown.splitlines() if len(line) > width] == []
     assert "…" not in shown
     assert "..." not in shown.replace("]...", "").replace("FILE...", "")
-    words = " ".join(shown.split())
-    assert words == " ".join(printed(*command.split(), "--help", width=80).split())
     assert shown == printed(*command.split(), "-h", width=width)
+
+
+@pytest.mark.parametrize("command", ["", "generate", "tutorial"])
+def test_no_word_is_broken_at_any_width(command: str) -> None:
+    wide, *others = (
+        printed(*command.split(), "--help", width=width).split() for width in range(80, 50, -1)
+    )
+    assert all(words == wide for words in others)
 
 
 @every_command

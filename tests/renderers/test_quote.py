@@ -41,6 +41,10 @@ REFUSED = {
     WEIGHTS: f"{WEIGHTS}: got nothing behind it, expected [token,key], such as [Frank,Frank]",
     f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got [1], expected no more than the address",
     f"{WEIGHTS}[1,1] as words": f"{WEIGHTS}[1,1]: got 'as words' behind it, expected nothing",
+    f"{WEIGHTS}[1,1] as percentt": f"{WEIGHTS}[1,1]: got 'as percentt' behind it, expected nothing",
+    f"{HEAD}.d_k twice": f"{HEAD}.d_k: got 'twice' behind it, expected nothing more",
+    "tokens[3] as percent": "tokens[3]: 'Daniel' is a word, which has no percentage",
+    f"{HEAD}.masked[1,4] as percent": f"{HEAD}.masked[1,4]: -∞ has no percentage",
     f"{WEIGHTS}[1,1": f"got '{WEIGHTS}[1,1', expected ADDRESS[ROW,COLUMN]",
     "": "got '', expected ADDRESS[ROW,COLUMN]",
 }
