@@ -33,7 +33,9 @@ SCENARIO = some("a file, the name of a scenario, or -")
 
 OPTIONS: dict[str, Any] = {
     "scenario": _option(
-        *(str, "--scenario", "-s"),
+        str,
+        "--scenario",
+        "-s",
         metavar="SCENARIO",
         parser=SCENARIO,
         autocompletion=completion.scenarios,
@@ -43,14 +45,16 @@ OPTIONS: dict[str, Any] = {
         "name it, too.",
     ),
     "token": _value(
-        *("--token", "-t"),
+        "--token",
+        "-t",
         takes="TOKEN",
         reads=str,
         offers=completion.tokens,
         help="Follow this token: its position, or its text. If not given: the last.",
     ),
     "layer": _value(
-        *("--layer", "-l"),
+        "--layer",
+        "-l",
         takes="N",
         reads=whole(1),
         offers=completion.layers,
@@ -70,21 +74,23 @@ OPTIONS: dict[str, Any] = {
         "--example", takes="N", reads=whole(1), help="Read this one of the training examples."
     ),
     "depth": _value(
-        *("--depth",),
+        "--depth",
         takes="N",
         reads=whole(0),
         help="Go back this many steps. If not given: all the way.",
     ),
     "no_mask": _option(
-        *(bool, "--no-mask"), help="Also show what a token would see without the mask."
+        bool, "--no-mask", help="Also show what a token would see without the mask."
     ),
     "given": _option(
-        *(list[str] | None, "--given"),
+        list[str] | None,
+        "--given",
         metavar="ADDRESS=VALUES",
         help='Pin a value instead of computing it: "input=[[1,2],[3,4]]".',
     ),
     "start": _option(
-        *(list[str] | None, "--start"),
+        list[str] | None,
+        "--start",
         metavar="TOKEN",
         help="Begin with this token; several, one after the other.",
     ),
@@ -92,11 +98,9 @@ OPTIONS: dict[str, Any] = {
         "--max-tokens", takes="N", reads=whole(1), help="Add this many words at most."
     ),
     "worked": _option(bool, "--worked", help="Show every step of each turn."),
-    "kv_cache": _option(
-        *(bool, "--kv-cache"), help="Compute only the new token's row in each turn."
-    ),
+    "kv_cache": _option(bool, "--kv-cache", help="Compute only the new token's row in each turn."),
     "temperature": _value(
-        *("--temperature",),
+        "--temperature",
         takes="T",
         reads=number("a number from 0.001 to 1000", lambda t: Decimal("0.001") <= t <= 1000),
         help="Draw words, from the logits divided by this.",
@@ -105,7 +109,7 @@ OPTIONS: dict[str, Any] = {
         "--top-k", takes="K", reads=whole(1), help="Draw words, from the K most probable ones."
     ),
     "top_p": _value(
-        *("--top-p",),
+        "--top-p",
         takes="P",
         reads=number("a number above 0, at most 1", lambda p: 0 < p <= 1),
         help="Draw words, from the fewest that together reach the probability P.",
@@ -115,7 +119,7 @@ OPTIONS: dict[str, Any] = {
         "--decimals", takes="N", reads=whole(0, 12), help="Round to this many decimals."
     ),
     "carry": _value(
-        *("--carry",),
+        "--carry",
         takes="MODE",
         reads=one_of(Carry),
         offers=completion.choices(Carry),
@@ -123,27 +127,29 @@ OPTIONS: dict[str, Any] = {
         "rounded where its step ended (step), the unrounded one (never).",
     ),
     "format": _value(
-        *("--format", "-f"),
+        "--format",
+        "-f",
         takes="FORMAT",
         reads=one_of(Format),
         offers=completion.choices(Format),
         help="How it is written: terminal, markdown, latex or json.",
     ),
     "math": _option(
-        *(bool, "--math"), help="In Markdown: formulas and worked lines between $$ and $$."
+        bool, "--math", help="In Markdown: formulas and worked lines between $$ and $$."
     ),
     "standalone": _option(
-        *(bool, "--standalone"), help="In LaTeX: a whole file instead of a fragment."
+        bool, "--standalone", help="In LaTeX: a whole file instead of a fragment."
     ),
     "figures": _value(
-        *("--figures",),
+        "--figures",
         takes="FOLDER",
         reads=some("the name of a folder", Path),
         help="Write a picture of each head's attention weights into this folder; Markdown "
         "shows them.",
     ),
     "output": _value(
-        *("--output", "-o"),
+        "--output",
+        "-o",
         takes="FILE",
         reads=some("the name of a file", Path),
         help="Write to this file instead of the screen.",
@@ -157,18 +163,21 @@ def _argument(kind: Any, metavar: str, **how: Any) -> Any:
 
 ARGUMENTS: dict[str, Any] = {
     "SCENARIO": _argument(
-        *(str, "SCENARIO"),
+        str,
+        "SCENARIO",
         parser=SCENARIO,
         autocompletion=completion.scenarios,
         help="A file, the name of a scenario that comes with the program, or - for standard input.",
     ),
     "NAME": _argument(
-        *(str, "NAME"),
+        str,
+        "NAME",
         autocompletion=completion.steps,
         help="A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
     ),
     "ENTRY": _argument(
-        *(list[str], "ADDRESS[ROW,COLUMN]"),
+        list[str],
+        "ADDRESS[ROW,COLUMN]",
         autocompletion=completion.addresses,
         help="The address of a value; its row and column by label, or by number from 1.",
     ),
