@@ -18,7 +18,8 @@ ORDER = (
         ("lesson",),
         ("renderers",),
     ),
-    *(("request",), ("pipeline",), ("library", "weave", "options"), ("cli",)),
+    *(("request",), ("pipeline",), ("completion", "values", "usage")),
+    *(("library", "weave", "options"), ("cli",)),
     ("__main__",),
 )
 """Each may import what stands before it, and what stands beside it in its own package."""
@@ -69,7 +70,7 @@ def test_there_is_no_circle() -> None:
 @pytest.mark.parametrize(("library", "places"), [
     ("rich", {"tracer.renderers.rows", "tracer.renderers.terminal"}),
     ("yaml", {"tracer.scenario.reader"}),
-    ("typer", {"tracer.cli", "tracer.options"}),
+    ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),
 ])  # fmt: skip
 def test_a_library_is_imported_where_it_belongs(library: str, places: set[str]) -> None:
     using = {

@@ -65,7 +65,7 @@ def addresses(name: str, scenario: str) -> list[str]:
 def test_a_step_shows_what_it_leads_to_and_no_other(name: str, scenario: str) -> None:
     if name in NOT_IN[scenario]:
         ran = run("step", name, "--scenario", scenario)
-        told = f"this scenario has no step {name!r}\n"
+        told = f"this scenario has no step {name!r}; decoder-trace steps lists those it has\n"
         assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", told)
         return
     expected = {address for kind in GROUPS.get(name, [name]) for address in RESULTS[kind]}

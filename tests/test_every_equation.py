@@ -126,7 +126,7 @@ def test_random_other_commands(scenario: dict[str, object], command: tuple[str, 
     name, *options = command
     ran = run(name, "-", *options, stdin=to_yaml(scenario))
     if ran.exit_code:
-        # The next token may be outside the vocabulary, or only fill up.
-        assert "no position has a next token" in ran.stderr
+        # The next token may be outside the vocabulary, or only fill up; there may be no attention.
+        assert re.search("no position has a next token|nothing is masked here", ran.stderr)
         return
     assert_true(ran.stdout)

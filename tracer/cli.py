@@ -6,88 +6,113 @@ import contextlib
 import io
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from tracer import __version__
 from tracer.errors import Problem, TracerError, told
-from tracer.options import PAGE, TEXT, asks, request
+from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
+from tracer.usage import Command, Commands, WrongUsage
 
 app = typer.Typer(
     name="decoder-trace",
-    help="Worked calculations of a transformer decoder in which every printed equation is true.",
-    no_args_is_help=True,
-    add_completion=False,
+    cls=Commands,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+LOOK, TRAIN_AND_GENERATE, WRITE, SCENARIOS = (
+    *("Look at the calculation", "Train and generate", "Make a text of it", "Scenarios"),
+)
 
-@app.command()
+
+def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function: where the help lists it, and how it is used."""
+    return app.command(cls=Command, rich_help_panel=group, epilog="\n".join(examples))
+
+
+@command(LOOK, "run alex.yaml", "run science --token like")
 @asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
 def run(request: Request) -> None:
-    """Every step of the forward pass, worked for one token: the last, unless --token is given."""
+    """Every step of the forward pass, worked for one token."""
     _show(request)
 
 
-@app.command()
+@command(LOOK, "step softmax --head 1", "step attention -s my.yaml --layer 1")
 @asks("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
 def step(request: Request) -> None:
-    """One step of a scenario, or a group of steps: attention, softmax, ffn, norm, logits …"""
+    """One step or a group of steps: softmax, norm, attention, ffn."""
     _show(request)
 
 
-@app.command()
+@command(LOOK, "steps alex.yaml", "steps my.yaml --format markdown")
+@asks("SCENARIO", "format", "standalone", "output")
+def steps(request: Request) -> None:
+    """The steps with their numbers, names, shapes and addresses."""
+    _show(request)
+
+
+@command(LOOK, 'why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2')
 @asks("ENTRY", "scenario", "depth", "sequence", "example", "given", *TEXT)
 def why(request: Request) -> None:
-    """One number, and the worked lines of every number it came from, back to what was typed."""
+    """One number, and all that it came from, back to what was typed."""
     _show(request)
 
 
-@app.command()
-@asks("ENTRY", "scenario", "sequence", "example", "given", "decimals", "carry")
+@command(LOOK, 'value "output[Alex,spicy]"', 'value "probabilities[3,1]" -s science')
+@asks("ENTRY", "scenario", "sequence", "example", "given", *ROUNDING)
 def value(request: Request) -> None:
-    """One number, as it is printed, for a sentence of your own; add `as percent` if wanted."""
+    """One number as it is printed, for a sentence of your own.
+
+    With the words `as percent` behind it, a share is shown as a percentage.
+    """
     _show(request)
 
 
-@app.command()
-@asks("SCENARIO", "example", "given", *PAGE)
+@command(TRAIN_AND_GENERATE, "loss pizza", "loss pizza --format markdown")
+@asks("SCENARIO", "example", "given", *TEXT)
 def loss(request: Request) -> None:
-    """The training pass: all positions at once, predictions beside targets, cross-entropy."""
+    """The training pass: predictions beside targets, and the loss."""
     _show(request)
 
 
 DRAWING = ("temperature", "top_k", "top_p", "seed")
 
 
-@app.command()
-@asks("SCENARIO", "start", "max_tokens", "worked", "kv_cache", *DRAWING, *PAGE)
+@command(TRAIN_AND_GENERATE, "generate pizza", "generate pizza --temperature 0.8 --seed 1")
+@asks("SCENARIO", "start", "max_tokens", *DRAWING, "kv_cache", "worked", *TEXT)
 def generate(request: Request) -> None:
-    """Generate a text, one turn at a time: the most probable word, unless words are drawn."""
+    """A text, generated turn by turn.
+
+    Each turn adds the most probable word, unless --temperature, --top-k, --top-p or --seed asks
+    for words to be drawn.
+    """
     _show(request)
 
 
-@app.command()
+@command(WRITE, "tutorial alex", "tutorial my.yaml --figures pictures -o my.md")
 @asks("SCENARIO", "token", "given", *PAGE, format=Format.MARKDOWN)
 def tutorial(request: Request) -> None:
-    """The complete text for a scenario: the question, every step, a summary, the pipeline."""
+    """The complete text: the question, every step, a summary."""
     _show(request)
 
 
-@app.command()
+@command(WRITE, "weave text.md", "weave text.md --check")
 def weave(
-    files: Annotated[list[Path], typer.Argument(help="Markdown files with marked parts.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="A Markdown file with marked parts.")
+    ],
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; exit 1 with a diff if any is stale.")
     ] = False,
 ) -> None:
-    """Refresh the marked blocks and numbers in your own Markdown; all else stays as it is."""
+    """Refresh the marked blocks and numbers in your own Markdown."""
     from tracer.files import replace
     from tracer.weave.files import stale
 
@@ -102,7 +127,7 @@ def weave(
             raise typer.Exit(1)
 
 
-@app.command()
+@command(SCENARIOS, "scenarios", "tutorial pizza")
 def scenarios() -> None:
     """The scenarios that come with the program."""
     from tracer.scenario.loading import bundled, load
@@ -114,9 +139,9 @@ def scenarios() -> None:
         typer.echo(f"{name:{widest}}  {scenario.title}")
 
 
-@app.command()
+@command(SCENARIOS, "schema", "run my.yaml")
 def schema() -> None:
-    """The JSON Schema of a scenario: every key, for editors that complete them."""
+    """The JSON Schema of a scenario, for editors that complete keys."""
     from tracer.scenario.schema import schema
 
     sys.stdout.write(schema())
@@ -124,6 +149,7 @@ def schema() -> None:
 
 @app.callback(invoke_without_command=True)
 def main(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", is_eager=True, help="Print the version and stop.")
     ] = False,
@@ -133,6 +159,9 @@ def main(
     if version:
         typer.echo(f"decoder-trace {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 def _prepare_streams() -> None:
@@ -182,10 +211,8 @@ def _asked(words: Sequence[str]) -> Request:
     """
     name, *arguments = words
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    # Click's UsageError, which newer Typers bring themselves.
-    usage_error: type[Any] = typer.BadParameter.__mro__[1]
     try:
         context = command.make_context(name, arguments)
-    except usage_error as error:
+    except WrongUsage as error:
         raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)

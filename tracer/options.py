@@ -5,106 +5,189 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from tracer import completion
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.scenario.carry import Carry
+from tracer.values import Reader, number, one_of, some, whole
+
+
+def _option(kind: Any, *names: str, help: str, **how: Any) -> Any:
+    """An option as Typer is told of it; what it is without being given, its help says."""
+    return Annotated[kind, typer.Option(*names, help=help, show_default=False, **how)]
+
+
+def _value(*names: str, takes: str, reads: Reader, offers: Any = None, help: str) -> Any:
+    """An option that takes a value."""
+    how = {"metavar": takes, "parser": reads, "autocompletion": offers}
+    return _option(str | None, *names, help=help, **how)
+
+
+SCENARIO = some("a file, the name of a scenario, or -")
 
 OPTIONS: dict[str, Any] = {
-    "scenario": Annotated[
+    "scenario": _option(
         str,
-        typer.Option("--scenario", "-s", envvar="DECODER_TRACE_SCENARIO", help="As for run."),
-    ],
-    "token": Annotated[
-        str | None,
-        typer.Option("--token", "-t", help="Follow this token: its position, or its text."),
-    ],
-    "layer": Annotated[int | None, typer.Option("--layer", "-l", help="Only this layer.", min=1)],
-    "head": Annotated[int | None, typer.Option("--head", help="Only this head.", min=1)],
-    "sequence": Annotated[
-        int | None, typer.Option(help="Follow this sequence of the scenario's batch.", min=1)
-    ],
-    "example": Annotated[
-        int | None, typer.Option(help="The training example, if there are several.", min=1)
-    ],
-    "depth": Annotated[
-        int | None,
-        typer.Option(help="How far to go back; all the way if not given.", min=0),
-    ],
-    "no_mask": Annotated[
-        bool, typer.Option("--no-mask", help="Also show what a token would see without the mask.")
-    ],
-    "given": Annotated[
+        "--scenario",
+        "-s",
+        metavar="SCENARIO",
+        parser=SCENARIO,
+        autocompletion=completion.scenarios,
+        envvar="DECODER_TRACE_SCENARIO",
+        show_envvar=False,
+        help="The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO may "
+        "name it, too.",
+    ),
+    "token": _value(
+        "--token",
+        "-t",
+        takes="TOKEN",
+        reads=str,
+        offers=completion.tokens,
+        help="Follow this token: its position, or its text. If not given: the last.",
+    ),
+    "layer": _value(
+        "--layer",
+        "-l",
+        takes="N",
+        reads=whole(1),
+        offers=completion.layers,
+        help="Of the layers, only this one.",
+    ),
+    "head": _value(
+        "--head",
+        takes="N",
+        reads=whole(1),
+        offers=completion.heads,
+        help="Of the heads, only this one.",
+    ),
+    "sequence": _value(
+        "--sequence", takes="N", reads=whole(1), help="Read this sequence of the scenario's batch."
+    ),
+    "example": _value(
+        "--example", takes="N", reads=whole(1), help="Read this one of the training examples."
+    ),
+    "depth": _value(
+        "--depth",
+        takes="N",
+        reads=whole(0),
+        help="Go back this many steps. If not given: all the way.",
+    ),
+    "no_mask": _option(
+        bool, "--no-mask", help="Also show what a token would see without the mask."
+    ),
+    "given": _option(
         list[str] | None,
-        typer.Option(
-            "--given",
-            metavar="ADDRESS=VALUES",
-            help="Pin a value instead of computing it: layer1.attention.output=[[1, 2], [3, 4]].",
-        ),
-    ],
-    "start": Annotated[
-        list[str] | None, typer.Option(help="A token to begin with; several, one after the other.")
-    ],
-    "max_tokens": Annotated[int | None, typer.Option(help="The most words to add.", min=1)],
-    "worked": Annotated[bool, typer.Option("--worked", help="Every step of each turn.")],
-    "kv_cache": Annotated[
-        bool, typer.Option("--kv-cache", help="Compute only the new token's row in each turn.")
-    ],
-    "temperature": Annotated[
-        float | None, typer.Option(help="Draw words, from logits divided by this.")
-    ],
-    "top_k": Annotated[int | None, typer.Option(help="Draw among the k likeliest.", min=1)],
-    "top_p": Annotated[
-        float | None, typer.Option(help="Draw among the likeliest that together reach p.")
-    ],
-    "seed": Annotated[int | None, typer.Option(help="Draw words; the same seed, the same.")],
-    "format": Annotated[Format, typer.Option("--format", "-f", help="What to print.")],
-    "math": Annotated[
-        bool, typer.Option("--math", help="In Markdown, formulas and lines between $$ and $$.")
-    ],
-    "standalone": Annotated[
-        bool, typer.Option("--standalone", help="In LaTeX, a whole file rather than a fragment.")
-    ],
-    "figures": Annotated[
-        Path | None,
-        typer.Option(
-            "--figures",
-            file_okay=False,
-            help="Write a picture of each head's attention weights here.",
-        ),
-    ],
-    "output": Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file.", dir_okay=False)
-    ],
-    "decimals": Annotated[int | None, typer.Option(help="Decimals to round to.", min=0, max=12)],
-    "carry": Annotated[
-        Carry | None,
-        typer.Option(
-            help="Work on with the number printed, with the one rounded where its step ended, "
-            "or never round on the way."
-        ),
-    ],
+        "--given",
+        metavar="ADDRESS=VALUES",
+        help='Pin a value instead of computing it: "input=[[1,2],[3,4]]".',
+    ),
+    "start": _option(
+        list[str] | None,
+        "--start",
+        metavar="TOKEN",
+        help="Begin with this token; several, one after the other.",
+    ),
+    "max_tokens": _value(
+        "--max-tokens", takes="N", reads=whole(1), help="Add this many words at most."
+    ),
+    "worked": _option(bool, "--worked", help="Show every step of each turn."),
+    "kv_cache": _option(bool, "--kv-cache", help="Compute only the new token's row in each turn."),
+    "temperature": _value(
+        "--temperature",
+        takes="T",
+        reads=number("a number from 0.001 to 1000", lambda t: Decimal("0.001") <= t <= 1000),
+        help="Draw words, from the logits divided by this.",
+    ),
+    "top_k": _value(
+        "--top-k", takes="K", reads=whole(1), help="Draw words, from the K most probable ones."
+    ),
+    "top_p": _value(
+        "--top-p",
+        takes="P",
+        reads=number("a number above 0, at most 1", lambda p: 0 < p <= 1),
+        help="Draw words, from the fewest that together reach the probability P.",
+    ),
+    "seed": _value("--seed", takes="N", reads=whole(), help="Draw words; the same seed, the same."),
+    "decimals": _value(
+        "--decimals", takes="N", reads=whole(0, 12), help="Round to this many decimals."
+    ),
+    "carry": _value(
+        "--carry",
+        takes="MODE",
+        reads=one_of(Carry),
+        offers=completion.choices(Carry),
+        help="Which number the next line works on with: the one that is printed (line), the one "
+        "rounded where its step ended (step), the unrounded one (never).",
+    ),
+    "format": _value(
+        "--format",
+        "-f",
+        takes="FORMAT",
+        reads=one_of(Format),
+        offers=completion.choices(Format),
+        help="How it is written: terminal, markdown, latex or json.",
+    ),
+    "math": _option(
+        bool, "--math", help="In Markdown: formulas and worked lines between $$ and $$."
+    ),
+    "standalone": _option(
+        bool, "--standalone", help="In LaTeX: a whole file instead of a fragment."
+    ),
+    "figures": _value(
+        "--figures",
+        takes="FOLDER",
+        reads=some("the name of a folder", Path),
+        help="Write a picture of each head's attention weights into this folder; Markdown "
+        "shows them.",
+    ),
+    "output": _value(
+        "--output",
+        "-o",
+        takes="FILE",
+        reads=some("the name of a file", Path),
+        help="Write to this file instead of the screen.",
+    ),
 }
+
+
+def _argument(kind: Any, metavar: str, **how: Any) -> Any:
+    return Annotated[kind, typer.Argument(metavar=metavar, show_default=False, **how)]
+
 
 ARGUMENTS: dict[str, Any] = {
-    "SCENARIO": Annotated[str, typer.Argument(help="A file, a bundled scenario, or - for stdin.")],
-    "NAME": Annotated[str, typer.Argument(help="A step, a group of steps, or an address.")],
-    "ENTRY": Annotated[
+    "SCENARIO": _argument(
+        str,
+        "SCENARIO",
+        parser=SCENARIO,
+        autocompletion=completion.scenarios,
+        help="A file, the name of a scenario that comes with the program, or - for standard input.",
+    ),
+    "NAME": _argument(
+        str,
+        "NAME",
+        autocompletion=completion.steps,
+        help="A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
+    ),
+    "ENTRY": _argument(
         list[str],
-        typer.Argument(
-            metavar="ADDRESS[ROW,COLUMN]",
-            help="layer1.attention.head1.weights[Alex,Frank]; rows and columns by label or number.",
-        ),
-    ],
+        "ADDRESS[ROW,COLUMN]",
+        autocompletion=completion.addresses,
+        help="The address of a value; its row and column by label, or by number from 1.",
+    ),
 }
 
-TEXT = ("format", "math", "standalone", "output", "decimals", "carry")
-PAGE = (*TEXT, "figures")
-"""What every command has that shows a text; a page may have pictures too."""
+ROUNDING = ("decimals", "carry")
+TEXT = (*ROUNDING, "format", "math", "standalone", "output")
+"""How a text is shown: every command has this that shows one."""
+PAGE = (*ROUNDING, "format", "math", "standalone", "figures", "output")
+"""The same for a text with attention weights, of which there are pictures."""
 
 Command: TypeAlias = Callable[[Request], None]
 

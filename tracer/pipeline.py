@@ -9,24 +9,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, assert_never
 
+from tracer.decoder.arithmetic import SHAPES, Arithmetic
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
-from tracer.lesson.passes import forward_pass, tutorial
+from tracer.lesson.passes import contents, forward_pass, tutorial
 from tracer.lesson.selection import select, steps
+from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest
 from tracer.renderers import Format, render
-from tracer.request import Request
+from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
+
+SEVERAL = 8
+"""So many places of a token are told."""
 
 
 def answer(request: Request) -> Document | str:
     """What is asked for: a document, to be rendered, or a text that is whole."""
+    check(request)
     loaded = scenario_for(request)
     match request.command:
+        case "steps":
+            return _contents(request, traced(loaded, arithmetic=SHAPES))
         case "run" | "step" | "tutorial":
             return _forward_pass(request, traced(loaded, unmasked=request.no_mask))
         case "loss":
@@ -35,7 +42,7 @@ def answer(request: Request) -> Document | str:
             return _generated(request, loaded)
         case "value" | "why":
             unmasked = ".unmasked." in request.entry[0]
-            return _entry(request, traced(loaded, unmasked=unmasked, loss=_is_of_loss(request)))
+            return _entry(request, traced(loaded, unmasked=unmasked, loss=request.of_loss))
         case _:
             assert_never(request.command)
 
@@ -60,7 +67,11 @@ def pictures(request: Request, answered: Document | str) -> dict[Path, str]:
         return {}
     from tracer.renderers import svg
 
-    return {request.figures / name: text for name, text in svg.figures(answered).items()}
+    found = svg.figures(answered)
+    if not found:
+        message = "there are no pictures of this; attention weights, of the step softmax, have some"
+        raise TracerError(Problem(message, address="--figures"))
+    return {request.figures / name: text for name, text in found.items()}
 
 
 def scenario_for(request: Request) -> Loaded:
@@ -81,22 +92,36 @@ def scenario_for(request: Request) -> Loaded:
         batch = scenario.batch
         if request.sequence > len(batch):
             raise TracerError(
-                Problem(f"no sequence {request.sequence}, the batch has {len(batch)}")
+                Problem(_not_among(request.sequence, "sequence", len(batch)), address="--sequence")
             )
         scenario = scenario.reading(batch[request.sequence - 1])
-    if _is_of_loss(request) and (request.example or scenario.training):
+    if request.of_loss and (request.example or scenario.training):
         number, examples = request.example or 1, scenario.training
         if number > len(examples):
-            raise TracerError(Problem(f"no example {number}, there are {len(examples)}"))
+            raise TracerError(
+                Problem(_not_among(number, "training example", len(examples)), address="--example")
+            )
         chosen = examples[number - 1]
         scenario = scenario.reading(chosen.tokens, chosen.targets, chosen.given)
     return replace(loaded, scenario=scenario)
 
 
-def traced(loaded: Loaded, *, unmasked: bool = False, loss: bool = False) -> Trace:
+def _not_among(number: int, what: str, there: int) -> str:
+    return f"no {what} {number}, the last is {there}" if there else f"the scenario has no {what}s"
+
+
+def traced(
+    loaded: Loaded,
+    *,
+    unmasked: bool = False,
+    loss: bool = False,
+    arithmetic: Arithmetic | None = None,
+) -> Trace:
     """Run the decoder."""
     with _of_file(loaded):
-        return trace(loaded.name, loaded.scenario, unmasked=unmasked, loss=loss)
+        return trace(
+            loaded.name, loaded.scenario, unmasked=unmasked, loss=loss, arithmetic=arithmetic
+        )
 
 
 @contextmanager
@@ -117,25 +142,30 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
     if len(places) == 1:
         return places[0]
     if places:
-        several = ", ".join(str(place + 1) for place in places)
+        several = ", ".join(str(place + 1) for place in places[:SEVERAL])
+        if len(places) > SEVERAL:
+            several += " …"
         message = f"the token {token!r} stands at several positions, give one of them: {several}"
         raise TracerError(Problem(message))
     hint = closest(token, tokens)
     raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
 
 
-def _is_of_loss(request: Request) -> bool:
-    """Whether the loss is asked for, or one of its numbers."""
-    address = request.entry[0] if request.entry else ""
-    return request.command == "loss" or address.partition("[")[0].split(".")[0] == LOSS.name
+def _contents(request: Request, found: Trace) -> Document | str:
+    if request.format is Format.JSON:
+        from tracer.renderers import as_json
+
+        return as_json.contents(found)
+    return contents(found)
 
 
 def _forward_pass(request: Request, found: Trace) -> Document | str:
     every = steps(found.records)
     chosen = select(every, request.name, request.layer, request.head)
     position = None if request.token is None else position_of(request.token, found.tokens)
-    if request.format is Format.JSON and request.command == "tutorial":
-        return _json(found)
+    if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
+        message = "nothing is masked here; of the steps, mask, softmax and attention show it"
+        raise TracerError(Problem(message, address="--no-mask"))
     if request.format is Format.JSON:
         whole = len(chosen) == len(every)
         return _json(found, None if whole else [r for s in chosen for r in s.records], position)
@@ -160,7 +190,11 @@ def _training_pass(request: Request, found: Trace) -> Document | str:
 def _generated(request: Request, loaded: Loaded) -> Document | str:
     from tracer.decoder.generation import choice, generate
 
-    beginning = loaded.scenario.generation
+    beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
+    for token in request.start:
+        if isinstance(table, dict) and token not in table:
+            message = f"no embedding for the token {token!r}{closest(token, table)}"
+            raise TracerError(Problem(message, address="--start"))
     drawn = choice(request.seed, request.temperature, request.top_k, request.top_p)
     with _of_file(loaded):
         found = generate(

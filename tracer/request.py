@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from tracer.decoder.roles import LOSS
+from tracer.errors import Problem, TracerError
 from tracer.renderers import Format
 from tracer.scenario.carry import Carry
 
 DEFAULT_SCENARIO = "alex"
 
-Command: TypeAlias = Literal["run", "step", "loss", "generate", "tutorial", "value", "why"]
+Command: TypeAlias = Literal["run", "step", "steps", "loss", "generate", "tutorial", "value", "why"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,9 @@ class Request:
     max_tokens: int | None = None
     worked: bool = False
     kv_cache: bool = False
-    temperature: float | None = None
+    temperature: Decimal | None = None
     top_k: int | None = None
-    top_p: float | None = None
+    top_p: Decimal | None = None
     seed: int | None = None
     format: Format = Format.TERMINAL
     math: bool = False
@@ -47,3 +51,49 @@ class Request:
     output: Path | None = None
     decimals: int | None = None
     carry: Carry | None = None
+
+    @property
+    def of_loss(self) -> bool:
+        """Whether the loss is asked for, or one of its numbers."""
+        address = self.entry[0] if self.entry else ""
+        return self.command == "loss" or address.partition("[")[0].split(".")[0] == LOSS.name
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An option that means something only beside others: which, and whether a request has them."""
+
+    option: str
+    goes_with: str
+    holds: Callable[[Request], bool]
+
+
+RULES = (
+    Rule("math", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
+    Rule("standalone", "--format latex, not {format}", lambda r: r.format is Format.LATEX),
+    Rule(
+        *("figures", "--format markdown or terminal, not {format}"),
+        lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
+    ),
+    Rule("depth", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
+    Rule("example", "numbers of the loss", lambda r: r.of_loss),
+    Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),
+)
+
+
+def check(request: Request) -> None:
+    """Refuse options that would change nothing.
+
+    Raises:
+        TracerError: each of them, with what it goes with.
+    """
+    unset = Request(request.command)
+    problems = [
+        Problem(
+            f"goes with {rule.goes_with.format(format=request.format)}", address=f"--{rule.option}"
+        )
+        for rule in RULES
+        if getattr(request, rule.option) != getattr(unset, rule.option) and not rule.holds(request)
+    ]
+    if problems:
+        raise TracerError(*problems)

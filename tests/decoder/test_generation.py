@@ -208,15 +208,19 @@ REFUSED = {
         (),
         "embeddings: generation needs the embeddings by token",
     ),
-    "unknown start": (SMALL, ("--start", "c"), "embeddings: no embedding for the token 'c'"),
+    "unknown start": (SMALL, ("--start", "c"), "--start: no embedding for the token 'c'"),
     "no embedding for the next word": (
         SMALL.replace(", b: [3, 4]", ""),
         (),
         "embeddings: no embedding for the token 'b'",
     ),
     "too few positions": (SMALL, (), "positions.table: 2 rows, and the text has grown longer"),
-    "temperature": (SMALL, ("--temperature", "0"), "--temperature: got 0.0, expected 0.001"),
-    "top-p": (SMALL, ("--top-p", "1.5"), "--top-p: got 1.5, expected more than 0"),
+    "temperature": (
+        SMALL,
+        ("--temperature", "0"),
+        "--temperature: got '0', expected a number from 0.001",
+    ),
+    "top-p": (SMALL, ("--top-p", "1.5"), "--top-p: got '1.5', expected a number above 0"),
 }
 
 

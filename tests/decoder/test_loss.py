@@ -203,8 +203,16 @@ def test_random_losses_are_the_references(scenario: Scenario) -> None:
 
 
 REFUSED = {
-    "no such example": (("comics", "--example", "5"), "", "no example 5, there are 4"),
-    "no examples": (("pizza", "--example", "1"), "", "no example 1, there are 0"),
+    "no such example": (
+        ("comics", "--example", "5"),
+        "",
+        "--example: no training example 5, the last is 4",
+    ),
+    "no examples": (
+        ("pizza", "--example", "1"),
+        "",
+        "--example: the scenario has no training examples",
+    ),
     "no vocabulary": (
         ("-",),
         PADDED.partition("vocabulary")[0],

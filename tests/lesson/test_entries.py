@@ -84,18 +84,19 @@ MISFITS = {
     f"{WEIGHTS}[1,1": f"got '{WEIGHTS}[1,1', expected ADDRESS[ROW,COLUMN]",
     f"{WEIGHTS} [1,1]": f"got '{WEIGHTS} [1,1]', expected ADDRESS[ROW,COLUMN]",
     f"{WEIGHTS}[1,1]]x": f"got '{WEIGHTS}[1,1]]x', expected ADDRESS[ROW,COLUMN]",
-    f"{WEIGHTS}": f"{WEIGHTS}: got 0 of [], expected a token and a key",
-    f"{WEIGHTS}[Alex]": f"{WEIGHTS}: got 1 of [Alex], expected a token and a key",
-    f"{WEIGHTS}[1,2,3]": f"{WEIGHTS}: got 3 of [1,2,3], expected a token and a key",
-    f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got 1 of [1], expected nothing",
-    f"{HEAD}.exp_sum": f"{HEAD}.exp_sum: got 0 of [], expected a token",
-    f"{HEAD}.exp_sum[1,2]": f"{HEAD}.exp_sum: no token '1,2'",
+    f"{WEIGHTS}": f"{WEIGHTS}: got nothing behind it, expected [token,key], such as [Frank,Frank]",
+    f"{WEIGHTS}[Alex]": f"{WEIGHTS}: got [Alex], expected [token,key], such as [Frank,Frank]",
+    f"{WEIGHTS}[1,2,3]": f"{WEIGHTS}: got [1,2,3], expected [token,key], such as [Frank,Frank]",
+    f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got [1], expected no more than the address of a single number",
+    f"{HEAD}.exp_sum": f"{HEAD}.exp_sum: got nothing behind it, expected [token], such as [Frank]",
+    f"{HEAD}.exp_sum[1,2]": f"{HEAD}.exp_sum: no token '1,2', expected 1 to 4 or a label, such as "
+    "'Frank'",
     f"{WEIGHTS}[Alex,Frnak]": f"{WEIGHTS}: no key 'Frnak'; did you mean 'Frank'?",
     f"{WEIGHTS}[alex,1]": f"{WEIGHTS}: no token 'alex'; did you mean 'Alex'?",
-    f"{WEIGHTS}[0,1]": f"{WEIGHTS}: no token '0'",
-    f"{WEIGHTS}[1,5]": f"{WEIGHTS}: no key '5'",
-    f"{WEIGHTS}[1,²]": f"{WEIGHTS}: no key '²'",
-    f"{WEIGHTS}[1,]": f"{WEIGHTS}: no key ''",
+    f"{WEIGHTS}[0,1]": f"{WEIGHTS}: no token '0', expected 1 to 4 or a label, such as 'Frank'",
+    f"{WEIGHTS}[1,5]": f"{WEIGHTS}: no key '5', expected 1 to 4 or a label, such as 'Frank'",
+    f"{WEIGHTS}[1,²]": f"{WEIGHTS}: no key '²', expected 1 to 4 or a label, such as 'Frank'",
+    f"{WEIGHTS}[1,]": f"{WEIGHTS}: no key '', expected 1 to 4 or a label, such as 'Frank'",
     "layer1.ffn.W_1[cheep,1]": "layer1.ffn.W_1: no feature 'cheep'; did you mean 'cheap'?",
 }
 
@@ -259,7 +260,7 @@ def test_lines_of_bundled_scenarios_know_their_entries(scenario: str, carry: Car
 
 @pytest.mark.parametrize("cached", [False, True])
 def test_lines_of_a_drawn_word_know_their_entries(cached: bool) -> None:
-    drawn = choice(seed=3, temperature=1.5, top_k=4, top_p=0.9)
+    drawn = choice(seed=3, temperature=Decimal("1.5"), top_k=4, top_p=Decimal("0.9"))
     pizza = load("pizza").scenario
     turns = generate("pizza", pizza, start=["<START>"], most=2, choice=drawn, cached=cached).turns
     for turn in turns:

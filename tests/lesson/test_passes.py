@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tests.helpers.command import printed, run_json
+from tests.helpers.command import printed, run, run_json
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.small_scenario import changed
 
 SCENARIOS = ("alex", "science", "pizza", "comics")
 every_scenario = pytest.mark.parametrize("name", SCENARIOS)
@@ -246,3 +248,65 @@ def test_random_scenarios(scenario: Scenario) -> None:
     found = ("".join(re.findall("LayerNorm [a-z]+", heading)) for heading in normed)
     assert [sides[words] for words in found] == norms(scenario)
     assert whole.count("After “") == ("vocabulary" in scenario)
+
+
+# --- the contents of the long text ---------------------------------------------------------------
+
+
+def contents(name: str) -> list[list[str]]:
+    """What `steps` lists: number, name, shape, address."""
+    _, _, *lines = printed("steps", name).splitlines()
+    header, *rows = [line.split() for line in lines if line]
+    assert header == ["step", "name", "shape", "address"]
+    return rows
+
+
+@every_scenario
+def test_the_contents_are_those_of_the_run(name: str) -> None:
+    shapes = {v["address"]: v["shape"] for v in run_json(name)["values"]}
+    headings = re.findall(r"^([0-9]+)\. ", printed("run", name), re.MULTILINE)
+    rows = contents(name)
+    assert [number for number, *_ in rows] == headings
+    for _, _, shape, address in rows:
+        assert shape == "×".join(map(str, shapes[address]))
+
+
+def test_a_listed_name_and_address_show_the_step() -> None:
+    for number, step, _, address in contents("science"):
+        for asked in (step, address):
+            shown = printed("step", asked, "--scenario", "science")
+            assert re.search(rf"^{number}\. ", shown, re.MULTILINE)
+
+
+@every_scenario
+def test_the_contents_in_every_form(name: str) -> None:
+    rows = contents(name)
+    _, _, header, _, *table = printed("steps", name, "--format", "markdown").splitlines()
+    assert header == "| step | name | shape | address |"
+    assert [line.strip("| ").split(" | ") for line in table] == rows
+    document = json.loads(printed("steps", name, "--format", "json"))
+    assert document["scenario"] == name
+    assert [
+        [str(s["number"]), s["name"], "×".join(map(str, s["shape"])), s["address"]]
+        for s in document["steps"]
+    ] == rows
+    assert "weighted" in printed("steps", name, "--format", "latex")
+
+
+@every_scenario
+def test_the_contents_are_aligned_and_whole(name: str) -> None:
+    lines = printed("steps", name).splitlines()[2:]
+    assert max(map(len, lines)) <= 80
+    start = lines[0].index("address")
+    assert all(line[start - 1] == " " != line[start] for line in lines if line)
+    assert "…" not in "".join(lines)
+
+
+def test_the_contents_need_no_numbers_that_can_be_computed() -> None:
+    # Equal numbers have no LayerNorm; its shape is known all the same.
+    equal = changed(
+        ("a: [1, 2]", "a: [1, 1]"), ("b: [3, 4]", "b: [1, 1]"), ("[[1, 2]]", "[[0, 0]]")
+    )
+    scenario = f"{equal}      norm: {{}}\n"
+    assert run("run", "-", stdin=scenario).exit_code == 2
+    assert "layer1.ffn.norm" in printed("steps", "-", stdin=scenario)

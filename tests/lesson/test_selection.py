@@ -202,7 +202,7 @@ def test_how_many_there_are_instead() -> None:
     for ran, layer, head, told in (
         (alex, 2, None, r"no layer 2\b.*\b1$"),
         (alex, None, 7, r"no head 7\b.*\b2$"),
-        (alone, None, 1, r"no head 1\b.*\b0$"),
+        (alone, None, 1, "there is no head$"),
     ):
         with pytest.raises(TracerError, match=told):
             select(steps(ran.records), None, layer, head)

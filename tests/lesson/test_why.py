@@ -406,7 +406,7 @@ def test_json_is_either_made_or_refused_in_a_line() -> None:
     ("asked", "told"),
     [
         ("layer1.attention.head1.weihgts[1,1]", "layer1.attention.head1.weihgts: no such value"),
-        (f"{HEAD}.weights[Alex]", f"{HEAD}.weights: got 1 of [Alex], expected a token and a key"),
+        (f"{HEAD}.weights[Alex]", f"{HEAD}.weights: got [Alex], expected [token,key], such as"),
         (f"{HEAD}.weights[Alex,Frnak]", f"{HEAD}.weights: no key 'Frnak'; did you mean 'Frank'?"),
         ("", "got '', expected ADDRESS[ROW,COLUMN]"),
     ],

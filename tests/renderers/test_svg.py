@@ -164,5 +164,7 @@ def test_links(place: str, absolute: bool, tmp_path: Path, monkeypatch: pytest.M
 
 def test_no_pictures_where_none_are_asked_for(tmp_path: Path) -> None:
     assert linked(printed("tutorial", "alex")) == []
-    printed("step", "ffn", "--figures", str(tmp_path / "none"))
-    assert not (tmp_path / "none").exists() or list((tmp_path / "none").iterdir()) == []
+    ran = run("step", "ffn", "--figures", str(tmp_path / "none"))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("--figures: there are no pictures of this")
+    assert not (tmp_path / "none").exists()

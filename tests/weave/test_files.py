@@ -153,12 +153,12 @@ def test_check_shows_what_would_change(page: Path) -> None:
 # --- what goes wrong -----------------------------------------------------------------------------
 
 WRONG = {
-    "stp softmax": "2: no command 'stp' to weave; did you mean 'step'?",
+    "stp softmax": "2: no command 'stp' to weave; did you mean 'step' or 'steps'?",
     "weave page.md": "2: no command 'weave' to weave",
     "run missing.yaml": "2: missing.yaml: no such file or scenario",
-    "run mine.yaml --nope": "2: No such option: --nope",
+    "run mine.yaml --nope": "2: run: no option '--nope'",
     "step nothing -s mine.yaml": "2: no step is called 'nothing'",
-    "step": "2: Missing argument",
+    "step": "2: NAME: missing, expected a step",
     "run --help": "2: a mark cannot ask for help",
     "why input[c,1] -s mine.yaml": "2: input: no token 'c'",
     "run mine.yaml --token c": "2: no token 'c', expected 1 to 3 or its text",

@@ -28,29 +28,12 @@ class Choice:
 
 
 def choice(
-    seed: int | None, temperature: float | None, top_k: int | None, top_p: float | None
+    seed: int | None, temperature: Decimal | None, top_k: int | None, top_p: Decimal | None
 ) -> Choice | None:
-    """How words are chosen; None, the most probable each time, where nothing is asked for.
-
-    Raises:
-        TracerError: a temperature or a p that makes no sense.
-    """
+    """How words are chosen; None, the most probable each time, where nothing is asked for."""
     if seed is None and temperature is None and top_k is None and top_p is None:
         return None
-    problems = []
-    if temperature is not None and not 0.001 <= temperature <= 1000:
-        message = f"got {temperature}, expected 0.001 to 1000"
-        problems.append(Problem(message, address="--temperature"))
-    if top_p is not None and not 0 < top_p <= 1:
-        problems.append(Problem(f"got {top_p}, expected more than 0, at most 1", address="--top-p"))
-    if problems:
-        raise TracerError(*problems)
-    return Choice(
-        seed or 0,
-        Decimal(1) if temperature is None else Decimal(repr(temperature)),
-        top_k,
-        None if top_p is None else Decimal(repr(top_p)),
-    )
+    return Choice(seed or 0, Decimal(1) if temperature is None else temperature, top_k, top_p)
 
 
 @dataclass(frozen=True)

@@ -63,11 +63,20 @@ def find(trace: Trace, asked: str) -> Entry:
     value = trace[address]
     labels = [] if place is None else place.split(",") if len(value.axes) > 1 else [place]
     if len(labels) != len(value.axes):
-        axes = " and ".join(f"a {axis.name}" for axis in value.axes) or "nothing"
-        message = f"got {len(labels)} of [{place or ''}], expected {axes}"
+        came = "nothing behind it" if place is None else f"[{place}]"
+        message = f"got {came}, expected {_places(value)}"
         raise TracerError(Problem(message, address=address))
     places = zip(value.axes, labels, strict=True)
     return Entry(value, tuple(_index(axis, label, address) for axis, label in places))
+
+
+def _places(value: Value) -> str:
+    """`[token,key], such as [Alex,Frank]`: what goes behind an address."""
+    if not value.axes:
+        return "no more than the address of a single number"
+    axes = ",".join(axis.name for axis in value.axes)
+    first = ",".join(distinct(axis.labels)[0] for axis in value.axes)
+    return f"[{axes}], such as [{first}]"
 
 
 def name(entry: Entry) -> str:
@@ -92,6 +101,9 @@ def _index(axis: Axis, label: str, address: str) -> int:
         return int(wanted) - 1
     names = distinct(axis.labels)
     alike = [name for name, label in zip(names, axis.labels, strict=True) if label == wanted]
-    hint = f"; did you mean {' or '.join(map(repr, alike))}?" if alike else closest(wanted, names)
+    hint = (
+        f"; did you mean {' or '.join(map(repr, alike[:3]))}?" if alike else closest(wanted, names)
+    )
+    hint = hint or f", expected 1 to {len(names)} or a label, such as {names[0]!r}"
     message = f"no {axis.name} {wanted!r}{hint}"
     raise TracerError(Problem(message, address=address))

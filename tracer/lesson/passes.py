@@ -16,6 +16,7 @@ from tracer.lesson.document import (
     Sentence,
     Table,
 )
+from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.teacher import Teacher
@@ -44,6 +45,21 @@ def tutorial(trace: Trace, token: int) -> Document:
     pipeline = Section(None, "Pipeline", (Diagram(tuple(title for _, title in titles)),))
     sections = (*map(teacher.section, every), summary, pipeline)
     return Document(trace.scenario.title, introduction, sections)
+
+
+def contents(trace: Trace) -> Document:
+    """The steps of a pass, a line each; of the trace only the shapes are looked at."""
+    rows = tuple(
+        (Name(str(s.number)), Name(s.kind.name), Name(_shape(s)), Name(s.last.output.address))
+        for s in steps(trace.records)
+    )
+    table = Table(("step", "name", "shape", "address"), rows)
+    return Document(trace.scenario.title, (table,), ())
+
+
+def _shape(step: Step) -> str:
+    """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
+    return "×".join(map(str, step.last.output.numbers.shape)) or "1"
 
 
 def _padded_batch(trace: Trace) -> tuple[Block, ...]:

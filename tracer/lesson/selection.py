@@ -36,7 +36,7 @@ def select(
     """The steps of a kind, a group or an address, in one layer and head where these are given.
 
     Raises:
-        TracerError: nothing is called so; the layer or the head is not there.
+        TracerError: nothing is called so; the layer or the head is not there, or not of the step.
     """
     for what, wanted, there in (
         ("layer", layer, {step.place.layer for step in every}),
@@ -44,7 +44,8 @@ def select(
     ):
         if wanted is not None and wanted not in there:
             most = max((number for number in there if number), default=0)
-            raise TracerError(Problem(f"no {what} {wanted}, the last is {most}"))
+            message = f"no {what} {wanted}, the last is {most}" if most else f"there is no {what}"
+            raise TracerError(Problem(message))
     chosen = [
         step
         for step in every
@@ -54,15 +55,40 @@ def select(
     if name is None:
         return chosen
     if found := _named(chosen, name):
+        _refuse_outside(name, "layer", layer, [step.place.layer for step in found])
+        _refuse_outside(name, "head", head, [step.place.head for step in found])
         return found
-    if _named(every, name):
-        raise TracerError(Problem(f"the step {name!r} is not in this layer or head"))
-    names = [*(kind.name for kind in KINDS), *(group for kind in KINDS for group in kind.groups)]
+    if elsewhere := _named(every, name):
+        places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
+        first, *more = places
+        where = f"{first} and others" if more else first
+        raise TracerError(
+            Problem(f"the step {name!r} is not in this layer or head, only in {where}")
+        )
+    raise TracerError(Problem(_not_there(every, name)))
+
+
+def names(every: Sequence[Step]) -> list[str]:
+    """What these steps and the groups of them are called."""
+    return list(dict.fromkeys(name for step in every for name in _groups(step)))
+
+
+def _refuse_outside(name: str, what: str, wanted: int | None, there: Sequence[int | None]) -> None:
+    """A layer or a head that is asked for and chooses nothing."""
+    if wanted is not None and not any(there):
+        raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
+
+
+def _not_there(every: Sequence[Step], name: str) -> str:
+    """Why nothing is called so, and what would show it."""
+    for kind in KINDS:
+        if kind.name == name and kind.only_with:
+            return f"the step {name!r} is shown with {kind.only_with}"
+    known = [name for kind in KINDS for name in (kind.name, *kind.groups)]
+    if name in (*known, *SUB_LAYERS):
+        return f"this scenario has no step {name!r}; decoder-trace steps lists those it has"
     addresses = [record.output.address for step in every for record in step.records]
-    known = [*dict.fromkeys(names), *SUB_LAYERS, *addresses]
-    if name in known:
-        raise TracerError(Problem(f"this scenario has no step {name!r}"))
-    raise TracerError(Problem(f"no step is called {name!r}{closest(name, known)}"))
+    return f"no step is called {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
 
 
 def _named(every: Sequence[Step], name: str) -> list[Step]:

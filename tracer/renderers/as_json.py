@@ -14,6 +14,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
 from tracer.decoder.tape import Record, Value
+from tracer.lesson.selection import steps
 from tracer.lesson.symbols import symbols
 from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text
@@ -43,6 +44,20 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
     ]
     first = result.turns[0].trace
     return _dumped({**_header(first), "turns": turns, "text": list(result.text)})
+
+
+def contents(trace: Trace) -> str:
+    """The steps with what each comes to; of the trace only the shapes are looked at."""
+    listed = [
+        {
+            "number": step.number,
+            "name": step.kind.name,
+            "address": step.last.output.address,
+            "shape": list(step.last.output.numbers.shape),
+        }
+        for step in steps(trace.records)
+    ]
+    return _dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
 
 
 def _header(trace: Trace) -> dict[str, Any]:

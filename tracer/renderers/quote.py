@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Value
+from tracer.errors import Problem, TracerError
 from tracer.lesson import entries
 from tracer.lesson.expression import Index, Number
 from tracer.renderers.text import name_text, number_text
 from tracer.scenario.rounding import trimmed
 
-PERCENT = ("as", "percent")
+PERCENT = ["as", "percent"]
 
 
 def quoted(trace: Trace, asked: Sequence[str]) -> str:
@@ -20,14 +22,23 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
     With the words `as percent` behind it, as a percentage.
 
     Raises:
-        TracerError: not of that form, no such address, row or column.
+        TracerError: not of that form, no such address, row or column; what has no percentage.
     """
-    words = " ".join(asked).split(" ")
-    percent = tuple(words[-2:]) == PERCENT
-    value, at = entries.find(trace, " ".join(words[:-2] if percent else words))
-    if not percent or value.role.words:
+    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", " ".join(asked).rstrip())
+    entry, words = match.groups() if match else (" ".join(asked), None)
+    value, at = entries.find(trace, entry)
+    if words is None:
         return f"{printed(trace, value, at)}\n"
+    if words.split() != PERCENT:
+        message = f"got {words!r} behind it, expected nothing more, or `as percent`"
+        raise TracerError(Problem(message, address=entry))
+    if value.role.words:
+        message = f"{printed(trace, value, at)!r} is a word, which has no percentage"
+        raise TracerError(Problem(message, address=entry))
     share = entries.number(trace.pencil, value, at).value
+    if not share.is_finite():
+        message = f"{printed(trace, value, at)} has no percentage"
+        raise TracerError(Problem(message, address=entry))
     return f"{number_text(Number(trimmed(share * 100)))} %\n"
 
 

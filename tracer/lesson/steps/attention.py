@@ -365,6 +365,7 @@ UNMASKED_STEP = Kind(
     claim=_leak,
     groups=("mask", "softmax"),
     inner=True,
+    only_with="--no-mask",
     picture="Attention weights without the mask",
 )
 

@@ -82,6 +82,8 @@ class Kind:
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
     inner: bool = False
+    only_with: str | None = None
+    """What shows it, where a plain pass has no such step."""
     picture: str | None = None
     """The title of the picture of its result, where it is worth one."""
 

@@ -45,6 +45,7 @@ LOSS_STEP = Kind(
         "Training moves every weight a little so that this number falls.",
     ),
     outcome=_not_counted,
+    only_with="decoder-trace loss",
 )
 
 KINDS = (LOSS_STEP,)

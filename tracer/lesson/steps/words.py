@@ -151,6 +151,7 @@ SAMPLING_STEP = Kind(
         "alive, so that unlikely words come, but seldom.",
     ),
     outcome=_drawn,
+    only_with="decoder-trace generate --seed 1",
 )
 
 KINDS = (OUTPUT_STEP, LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP, SAMPLING_STEP)

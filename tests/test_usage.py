@@ -1,0 +1,155 @@
+"""The screens of help, their examples, and what is told of wrong usage."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from tests.helpers.command import printed, run
+from tests.helpers.small_scenario import SMALL
+from tracer.cli import app
+from tracer.options import ARGUMENTS, OPTIONS
+
+COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+TEXT = "# Mine\n\n<!-- decoder-trace: step softmax -->\n<!-- /decoder-trace -->\n"
+every_command = pytest.mark.parametrize("command", COMMANDS)
+
+
+def options_of(command: str) -> dict[str, str]:
+    """The options that a screen lists, with their help in one line."""
+    text = printed(command, "--help").partition("Options:\n")[2].partition("\n\n")[0]
+    rows = re.split(r"^  (?=-)", text, flags=re.MULTILINE)[1:]
+    split = [re.split(r" {2,}", " ".join(row.splitlines()), maxsplit=1) for row in rows]
+    return {name: " ".join(told.split()) for name, told in split}
+
+
+# --- screens -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_a_screen_fits_and_nothing_is_cut(command: str, width: int) -> None:
+    shown = printed(*command.split(), "--help", width=width)
+    assert [line for line in shown.splitlines() if len(line) > width] == []
+    assert "…" not in shown
+    assert "..." not in shown.replace("]...", "").replace("FILE...", "")
+    assert shown == printed(*command.split(), "-h", width=width)
+
+
+@pytest.mark.parametrize("command", ["", "generate", "tutorial"])
+def test_no_word_is_broken_at_any_width(command: str) -> None:
+    wide, *others = (
+        printed(*command.split(), "--help", width=width).split() for width in range(80, 50, -1)
+    )
+    assert all(words == wide for words in others)
+
+
+@every_command
+def test_each_option_is_there_with_what_it_takes(command: str) -> None:
+    options = [p for p in COMMANDS[command].params if p.param_type_name == "option"]
+    expected = [
+        f"{', '.join(sorted(option.opts, key=len))} {option.metavar or ''}".rstrip()
+        for option in options
+    ]
+    assert list(options_of(command)) == [*expected, "-h, --help"]
+    assert all(option.metavar or option.is_flag for option in options)
+
+
+def test_defaults_are_told() -> None:
+    assert options_of("run")["-f, --format FORMAT"].endswith("If not given: terminal.")
+    assert options_of("tutorial")["-f, --format FORMAT"].endswith("If not given: markdown.")
+    assert options_of("step")["-s, --scenario SCENARIO"].endswith("If not given: alex.")
+
+
+def test_what_is_asked_comes_before_how_it_is_shown() -> None:
+    names = [re.findall("--([a-z-]+)", name)[0] for name in options_of("run")]
+    assert names == [
+        *("token", "layer", "head", "sequence", "no-mask", "given", "decimals", "carry"),
+        *("format", "math", "standalone", "figures", "output", "help"),
+    ]
+
+
+def test_the_first_screen_lists_each_command_in_a_line() -> None:
+    shown = printed("--help")
+    groups = dict(re.findall(r"^([A-Z].*):\n((?:  .*\n)+)", shown, re.MULTILINE))
+    groups.pop("Options")
+    listed = [line.split(maxsplit=1) for rows in groups.values() for line in rows.splitlines()]
+    assert [name for name, _ in listed] == list(COMMANDS)
+    assert all(told[0].isupper() and told.endswith(".") for _, told in listed)
+    assert len(groups) == 4
+
+
+def test_without_a_word_the_first_screen_is_shown() -> None:
+    ran = run()
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", printed("--help"))
+
+
+# --- examples ------------------------------------------------------------------------------------
+
+
+@every_command
+def test_examples_work_as_they_are_printed(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my.yaml").write_text(SMALL)
+    Path("text.md").write_text(TEXT)
+    examples = printed(command, "--help").partition("Examples:\n")[2].splitlines()
+    assert len(examples) == 2
+    for example in examples:
+        program, *words = shlex.split(example)
+        assert program == "decoder-trace"
+        ran = run(*words)
+        assert (ran.exit_code, ran.stderr) == (0, "")
+        assert ran.stdout or {"weave", "-o"} & set(words)
+
+
+# --- wrong usage ---------------------------------------------------------------------------------
+
+WRONG = {
+    "rum": "decoder-trace: no command 'rum'; did you mean 'run'?",
+    "xyzzy": "decoder-trace: no command 'xyzzy'; decoder-trace --help lists them",
+    "--verson": "decoder-trace: no option '--verson'; did you mean '--version'?",
+    "run": "SCENARIO: missing, expected a file, the name of a scenario that comes with the "
+    "program, or - for standard input",
+    "step": "NAME: missing, expected a step (softmax), a group of steps (attention, ffn) or an "
+    "address (layer1.ffn)",
+    "weave": "FILE: missing, expected a Markdown file with marked parts",
+    "run alex --tokn 2": "decoder-trace run: no option '--tokn'; did you mean '--token'?",
+    "run alex -x": "decoder-trace run: no option '-x'; decoder-trace run --help lists them",
+    "run alex --token": "--token: nothing behind it, expected TOKEN",
+    "run alex -t": "-t: nothing behind it, expected TOKEN",
+    "run alex --no-mask=3": "--no-mask: takes no value",
+    "run alex science": "decoder-trace run: 'science' is a word too many",
+    "scenarios alex": "decoder-trace scenarios: 'alex' is a word too many",
+    "run alex --layer 0": "--layer: got '0', expected a whole number, at least 1",
+    "run alex -l x": "--layer: got 'x', expected a whole number, at least 1",
+    "why input[1,1] --depth -1": "--depth: got '-1', expected a whole number, at least 0",
+    "run alex -f pdf": "--format: got 'pdf', expected terminal, markdown, latex or json",
+    "run alex --carry nevr": "--carry: got 'nevr', expected line, step or never; did you mean "
+    "'never'?",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_wrong_usage_is_told_in_a_line(words: str) -> None:
+    ran = run(*words.split())
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", f"{WRONG[words]}\n")
+
+
+def test_nothing_in_a_word_acts_on_the_terminal() -> None:
+    for words in (["run", "alex", "--\x1b[31m"], ["\x1b[31m"], ["run", "alex", "\x1b[31m"]):
+        ran = run(*words)
+        assert ran.exit_code == 2
+        assert "\x1b" not in ran.stderr
+
+
+def test_every_option_and_argument_has_a_help() -> None:
+    for annotated in (*OPTIONS.values(), *ARGUMENTS.values()):
+        told = annotated.__metadata__[0].help
+        assert told[0].isupper() and told.endswith(".")

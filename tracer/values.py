@@ -1,0 +1,86 @@
+"""What is typed behind an option → what it means; what does not fit is told with what would."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import typer
+
+from tracer.names import closest
+
+Reader: TypeAlias = Callable[[str], Any]
+Choice = TypeVar("Choice", bound=StrEnum)
+
+# Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
+WHOLE = re.compile("[+-]?[0-9]{1,18}")
+NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
+
+
+def whole(least: int | None = None, most: int | None = None) -> Reader:
+    """A whole number in ASCII digits, between bounds that are allowed themselves."""
+    expected = f"a whole number{_between(least, most)}"
+
+    def read(typed: str) -> int:
+        if not WHOLE.fullmatch(typed):
+            refuse(typed, expected)
+        number = int(typed)
+        if (least is not None and number < least) or (most is not None and number > most):
+            refuse(typed, expected)
+        return number
+
+    return read
+
+
+def number(expected: str, fits: Callable[[Decimal], bool]) -> Reader:
+    """A number in decimal notation, which keeps the digits that were typed."""
+
+    def read(typed: str) -> Decimal:
+        if not NUMBER.fullmatch(typed) or not fits(Decimal(typed)):
+            refuse(typed, expected)
+        return Decimal(typed)
+
+    return read
+
+
+def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
+    """One of a few words."""
+    known = list(map(str, choices))
+    expected = f"{', '.join(known[:-1])} or {known[-1]}"
+
+    def read(typed: str) -> Choice:
+        if typed not in known:
+            refuse(typed, f"{expected}{closest(typed, known)}")
+        return choices(typed)
+
+    return read
+
+
+def some(expected: str, read: Reader = str) -> Reader:
+    """Any text but none."""
+
+    def read_some(typed: str) -> Any:
+        if not typed:
+            refuse(typed, expected)
+        return read(typed)
+
+    return read_some
+
+
+def refuse(typed: str, expected: str) -> NoReturn:
+    """Tell what came and what was expected; which option it is, the command line adds."""
+    came = f"got {typed!r}" if typed else "empty"
+    raise typer.BadParameter(f"{came}, expected {expected}")
+
+
+def _between(least: int | None, most: int | None) -> str:
+    match least, most:
+        case None, None:
+            return ""
+        case _, None:
+            return f", at least {least}"
+        case _:
+            return f" from {least} to {most}"
