@@ -2,13 +2,13 @@
 
 It reads the pages that `run`, `loss` and `generate --worked` print for a terminal without colour.
 What a line puts in are the numbers of its first numeric side. Each must have stood before, with
-the very same digits, in a matrix, in a vector or as the last side of a line; unless the operation
+the very same digits, in a matrix or as the last side of a line; unless the operation
 itself brings it: the 2 of the width in √2, the count that a mean is divided by, the 0 of max(0, x).
 Numbers of sentences, and of columns of positions and ids, are no place to have stood.
 
 `violations` asks that and no more. `misplaced` asks in addition that the place is one that the
 line's formula names: what goes into `Q¹ = X′ · W_Q¹` must have stood in X′ or in W_Q¹.
-`two_forms` holds the lines, the vector and the matrix of one value against each other.
+`two_forms` holds the lines and the matrix of one value against each other.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def misplaced(text: str) -> list[Violation]:
 
 _NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)"
 _OF_A_FORMULA = re.compile(r"(?<![\w.⁻])[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?![\w.])")
-_VECTOR = re.compile(r"(?P<symbol>.+?)(?: of (?P<token>.+?))? = \[(?P<numbers>[^\[\]]*)\]")
+_SHAPE = re.compile(r" \([0-9]+(?: × [0-9]+)*\)")
 _MARK = "▸"  # may stand before the row that is followed
 
 
@@ -80,13 +80,6 @@ class _Formula:
 
 
 @dataclass(frozen=True)
-class _Vector:
-    symbol: str
-    token: str
-    numbers: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class _Table:
     symbol: str
     columns: tuple[str, ...]
@@ -100,7 +93,7 @@ class _Lines:
     lines: tuple[Worked, ...]
 
 
-_Block = _Heading | _Prose | _Formula | _Vector | _Table | _Lines
+_Block = _Heading | _Prose | _Formula | _Table | _Lines
 
 
 @lru_cache(maxsize=8)
@@ -140,11 +133,8 @@ def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block
     if lines[0].startswith("    "):
         here = range(first, first + len(lines))
         return _Lines(tuple(by_number[number] for number in here if number in by_number))
-    vector = _VECTOR.fullmatch(joined)
-    if vector and (numbers := _numbers(vector["numbers"].split(", "))):
-        return _Vector(vector["symbol"], vector["token"] or "", numbers)
     if " = " in joined and "  " not in lines[0].strip():
-        left, _, right = joined.partition(" = ")
+        left, _, right = _SHAPE.sub("", joined).partition(" = ")
         return _Formula(left, right)
     return _table(lines)
 
@@ -226,7 +216,7 @@ class _Page:
         for block in step:
             if isinstance(block, _Formula):
                 self.expressions += [block.left, block.right]
-            elif isinstance(block, _Vector | _Table):
+            elif isinstance(block, _Table):
                 self.expressions.append(block.symbol)
 
     def read(self, block: _Block) -> None:
@@ -235,9 +225,7 @@ class _Page:
                 self.own = False
             case _Formula():
                 self.formula, self.own = block, True
-            case _Vector(symbol=symbol, numbers=numbers):
-                self.stands(symbol, numbers)
-                self.width = len(numbers) if symbol.startswith("Q") else self.width
+                self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
             case _Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 self.width = len(columns) if symbol.startswith("Q") else self.width
@@ -413,55 +401,23 @@ def _elided(node: Node) -> list[str]:
 
 
 def two_forms(text: str) -> list[str]:
-    """Where the lines, the vector and the matrix row of one value differ; for `line` and `step`."""
+    """Where no row of a matrix has the numbers of its lines; for `line` and `step`."""
     found: list[str] = []
     for step in _steps(_blocks(text)):
         heading = step[0].text if step and isinstance(step[0], _Heading) else ""
-        tables = {block.symbol: block for block in step if isinstance(block, _Table)}
-        for at, block in enumerate(step):
-            if isinstance(block, _Vector):
-                table = tables.get(block.symbol)
-                found += [
-                    f"{heading}: {block.symbol} of {block.token}: {reason}"
-                    for reason in (
-                        *_against_table(block, table),
-                        *_against_lines(block, table, step[:at]),
-                    )
-                ]
-        shown = {block.symbol for block in step if isinstance(block, _Vector)}
         found += [
-            f"{heading}: no row of {symbol} has the numbers of its lines"
-            for symbol, table in tables.items()
-            if symbol not in shown and not _is_a_row(_results(symbol, step), table)
+            f"{heading}: no row of {block.symbol} has the numbers of its lines"
+            for block in step
+            if isinstance(block, _Table) and not _is_a_row(_results(block.symbol, step), block)
         ]
     return found
 
 
-def _against_table(vector: _Vector, table: _Table | None) -> Iterator[str]:
-    rows = [numbers for label, numbers in table.rows if label == vector.token] if table else []
-    if rows and vector.numbers not in rows:
-        yield f"the vector has {', '.join(vector.numbers)}, its row {', '.join(rows[0])}"
-
-
-def _against_lines(vector: _Vector, table: _Table | None, before: list[_Block]) -> Iterator[str]:
-    results = _results(vector.symbol, before)
-    if vector.symbol == "P":  # of an odd width: there is no column for the last cosine
-        results = results[: len(vector.numbers)]
-    if not results or len(results) == len(vector.numbers):
-        expected = list(vector.numbers)
-    elif table and all(label in table.columns for label, _ in results):
-        entries = dict(zip(table.columns, vector.numbers, strict=True))
-        expected = [entries[label] for label, _ in results]
-    else:
-        yield f"{len(results)} lines for {len(vector.numbers)} numbers"
-        return
-    for (label, result), number in zip(results, expected, strict=False):
-        if result != number:
-            yield f"the line of {label} has {result}, the vector {number}"
-
-
 def _is_a_row(results: list[tuple[str, str]], table: _Table) -> bool:
     rows = [dict(zip(table.columns, numbers, strict=False)) for _, numbers in table.rows]
+    if table.symbol == "P":  # of an odd width: there is no column for the last cosine
+        row = tuple(number for _, number in results)[: len(table.columns)]
+        return not row or row in [numbers for _, numbers in table.rows]
     mine = [(label, number) for label, number in results if label in table.columns]
     return not mine or any(set(mine) <= set(row.items()) for row in rows)
 

@@ -161,6 +161,10 @@ def _pieces(rest: str) -> Iterator[str]:
             elif name == "sqrt":
                 inner, rest = _group(rest)
                 yield f"√({plain(inner)})"
+            elif name == "underset":  # the shape, which stands behind the symbol in plain text
+                shape, rest = _group(rest)
+                of, rest = _group(rest)
+                yield f"{plain(of)} ({plain(shape).replace('×', ' × ')})"
             elif name == "frac":
                 over, rest = _group(rest)
                 under, rest = _group(rest)
