@@ -134,6 +134,11 @@ OPTIONS: dict[str, Any] = {
         offers=completion.choices(Format),
         help="How it is written: terminal, markdown, latex or json.",
     ),
+    "brief": _option(
+        bool,
+        "--brief/--full",
+        help="Leave reasons and counts of parameters out, or (--full, as if not given) tell them.",
+    ),
     "math": _option(
         bool, "--math", help="In Markdown: formulas and worked lines between $$ and $$."
     ),
@@ -184,9 +189,9 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 ROUNDING = ("decimals", "carry")
-TEXT = (*ROUNDING, "format", "math", "standalone", "output")
+TEXT = (*ROUNDING, "format", "brief", "math", "standalone", "output")
 """How a text is shown: every command has this that shows one."""
-PAGE = (*ROUNDING, "format", "math", "standalone", "figures", "output")
+PAGE = (*ROUNDING, "format", "brief", "math", "standalone", "figures", "output")
 """The same for a text with attention weights, of which there are pictures."""
 
 Command: TypeAlias = Callable[[Request], None]

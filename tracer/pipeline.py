@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tracer.decoder.arithmetic import SHAPES, Arithmetic
 from tracer.decoder.forward import Trace, trace
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
-from tracer.lesson.passes import contents, forward_pass, tutorial
+from tracer.lesson.passes import contents, forward_pass
 from tracer.lesson.selection import select, steps
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest
@@ -22,6 +22,10 @@ from tracer.renderers import Format, render
 from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
+
+if TYPE_CHECKING:
+    from tracer.decoder.generation import Generated
+    from tracer.lesson.tutorial import Further
 
 SEVERAL = 8
 """So many places of a token are told."""
@@ -35,7 +39,7 @@ def answer(request: Request) -> Document | str:
         case "steps":
             return _contents(request, traced(loaded, arithmetic=SHAPES))
         case "run" | "step" | "tutorial":
-            return _forward_pass(request, traced(loaded, unmasked=request.no_mask))
+            return _forward_pass(request, loaded, traced(loaded, unmasked=request.no_mask))
         case "loss":
             return _training_pass(request, traced(loaded, loss=True))
         case "generate":
@@ -159,7 +163,7 @@ def _contents(request: Request, found: Trace) -> Document | str:
     return contents(found)
 
 
-def _forward_pass(request: Request, found: Trace) -> Document | str:
+def _forward_pass(request: Request, loaded: Loaded, found: Trace) -> Document | str:
     every = steps(found.records)
     chosen = select(every, request.name, request.layer, request.head)
     position = None if request.token is None else position_of(request.token, found.tokens)
@@ -171,8 +175,27 @@ def _forward_pass(request: Request, found: Trace) -> Document | str:
         return _json(found, None if whole else [r for s in chosen for r in s.records], position)
     followed = len(found.tokens) - 1 if position is None else position
     if request.command == "tutorial":
-        return tutorial(found, followed)
-    return forward_pass(found, chosen, followed, whole=request.command == "run")
+        from tracer.lesson.tutorial import tutorial
+
+        return tutorial(found, followed, _further(request, loaded), full=not request.brief)
+    whole = request.command == "run"
+    return forward_pass(found, chosen, followed, whole=whole, full=not request.brief)
+
+
+def _further(request: Request, loaded: Loaded) -> Further:
+    """What a tutorial goes on with: what cannot be computed of it, the scenario does not have."""
+    from tracer.lesson.tutorial import MOST_TURNS, Further
+
+    if loaded.scenario.vocabulary is None:
+        return Further()
+    unmasked = loss = generated = None
+    with suppress(TracerError):
+        unmasked = traced(loaded, unmasked=True)
+    with suppress(TracerError):
+        loss = traced(scenario_for(replace(request, command="loss")), loss=True)
+    with suppress(TracerError):
+        generated = _text(request, loaded, MOST_TURNS)
+    return Further(unmasked, loss, generated)
 
 
 def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
@@ -184,35 +207,46 @@ def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
 def _training_pass(request: Request, found: Trace) -> Document | str:
     from tracer.lesson.training_pass import training_pass
 
-    return _json(found) if request.format is Format.JSON else training_pass(found)
+    return (
+        _json(found)
+        if request.format is Format.JSON
+        else training_pass(found, full=not request.brief)
+    )
 
 
 def _generated(request: Request, loaded: Loaded) -> Document | str:
-    from tracer.decoder.generation import choice, generate
-
     beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
     for token in request.start:
         if isinstance(table, dict) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
             raise TracerError(Problem(message, address="--start"))
-    drawn = choice(request.seed, request.temperature, request.top_k, request.top_p)
-    with _of_file(loaded):
-        found = generate(
-            loaded.name,
-            loaded.scenario,
-            start=request.start or [beginning.start or loaded.scenario.tokens[0]],
-            most=request.max_tokens or beginning.max_tokens,
-            choice=drawn,
-            # Rows that nobody sees are not computed again.
-            cached=request.kv_cache or not request.worked,
-        )
+    found = _text(request, loaded, request.max_tokens or beginning.max_tokens)
     if request.format is Format.JSON:
         from tracer.renderers import as_json
 
         return as_json.generated(found, worked=request.worked, cached=request.kv_cache)
     from tracer.lesson.generated_text import generated_text
 
-    return generated_text(found, worked=request.worked, cached=request.kv_cache)
+    return generated_text(
+        found, worked=request.worked, cached=request.kv_cache, full=not request.brief
+    )
+
+
+def _text(request: Request, loaded: Loaded, most: int) -> Generated:
+    """The turns of a generated text."""
+    from tracer.decoder.generation import choice, generate
+
+    scenario = loaded.scenario
+    with _of_file(loaded):
+        return generate(
+            loaded.name,
+            scenario,
+            start=request.start or [scenario.generation.start or scenario.tokens[0]],
+            most=most,
+            choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
+            # Rows that nobody sees are not computed again.
+            cached=request.kv_cache or not request.worked,
+        )
 
 
 def _entry(request: Request, found: Trace) -> Document | str:

@@ -45,6 +45,7 @@ class Request:
     top_p: Decimal | None = None
     seed: int | None = None
     format: Format = Format.TERMINAL
+    brief: bool = False
     math: bool = False
     standalone: bool = False
     figures: Path | None = None
@@ -69,6 +70,7 @@ class Rule:
 
 
 RULES = (
+    Rule("brief", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
     Rule("math", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
     Rule("standalone", "--format latex, not {format}", lambda r: r.format is Format.LATEX),
     Rule(

@@ -12,17 +12,26 @@ from tracer.lesson.teacher import Teacher
 from tracer.names import distinct
 
 KEPT, DISCARDED = "kept", "discarded"
+TURN_BY_TURN = (
+    "In each turn all words so far go in, and a word comes out behind each of them. Only the last "
+    "is kept and becomes part of the next turn's input, because the words behind the others are "
+    "known already."
+)
 
 
-def generated_text(generated: Generated, *, worked: bool, cached: bool) -> Document:
+def generated_text(
+    generated: Generated, *, worked: bool, cached: bool, full: bool = True
+) -> Document:
     """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text.
 
     With `cached`, each turn after the first shows the new token only.
     """
     sections: list[Section] = []
+    why = [Paragraph((TURN_BY_TURN,))] if full else []
     for number, turn in enumerate(generated.turns, 1):
-        sections.append(Section(None, f"Turn {number}", tuple(_turn(turn, cached and number > 1))))
-        teacher = Teacher(turn.trace)
+        shown = _turn(turn, cached and number > 1)
+        sections.append(Section(None, f"Turn {number}", (*(why if number == 1 else ()), *shown)))
+        teacher = Teacher(turn.trace, full=full and number == 1)
         for step in teacher.steps:
             if worked or step.kind is SAMPLING_STEP:
                 section = teacher.section(step)

@@ -1,50 +1,31 @@
-"""A forward pass as a text: its steps alone, or with all that makes a tutorial of them."""
+"""A forward pass as a text: its steps, or a list of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
-from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
-    Diagram,
     Document,
     Name,
     Paragraph,
-    Section,
     Sentence,
     Table,
 )
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.teacher import Teacher
 
 
-def forward_pass(trace: Trace, chosen: Sequence[Step], token: int, *, whole: bool) -> Document:
+def forward_pass(
+    trace: Trace, chosen: Sequence[Step], token: int, *, whole: bool, full: bool = True
+) -> Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced."""
-    teacher = Teacher(trace, token)
-    introduction = (*teacher.introduction(), *_padded_batch(trace)) if whole else ()
+    teacher = Teacher(trace, token, full=full)
+    introduction = (*teacher.introduction(), *padded_batch(trace)) if whole else ()
     sections = tuple(map(teacher.section, chosen))
     return Document(trace.scenario.title, introduction, sections, whole=whole)
-
-
-def tutorial(trace: Trace, token: int) -> Document:
-    """The complete text for a scenario: the question, every step, the summary, the pipeline."""
-    teacher = Teacher(trace, token, refers=True)
-    every = teacher.steps
-    asked = sentences.question(teacher.told, predicts=every[-1].kind is PREDICTION_STEP)
-    kinds = dict.fromkeys(step.kind.title for step in every)
-    introduction = (*map(Paragraph, asked), *_padded_batch(trace), Diagram(tuple(kinds)))
-    titles = [(step, sentences.title(step, teacher.told)) for step in every]
-    rows = tuple(
-        (Name(str(step.number)), Name(title), Name(step.kind.summary)) for step, title in titles
-    )
-    summary = Section(None, "Summary", (Table(("step", "name", "what happens"), rows),))
-    pipeline = Section(None, "Pipeline", (Diagram(tuple(title for _, title in titles)),))
-    sections = (*map(teacher.section, every), summary, pipeline)
-    return Document(trace.scenario.title, introduction, sections)
 
 
 def contents(trace: Trace) -> Document:
@@ -62,7 +43,7 @@ def _shape(step: Step) -> str:
     return "×".join(map(str, step.last.output.numbers.shape)) or "1"
 
 
-def _padded_batch(trace: Trace) -> tuple[Block, ...]:
+def padded_batch(trace: Trace) -> tuple[Block, ...]:
     """The sequences beside the followed one, if it is one of a batch."""
     scenario = trace.scenario
     if trace.tokens not in scenario.batch:

@@ -52,25 +52,26 @@ def title(step: Step, told: Told) -> str:
     words = step.kind.title
     if step.place.sub_layer and not step.kind.inner:
         words += f" {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
-    where = _where(step, told)
-    return f"{where[0].upper()}{where[1:]}: {words}" if where else words
+    place = where(step, told)
+    return f"{place[0].upper()}{place[1:]}: {words}" if place else words
 
 
 def picture(step: Step, told: Told) -> str:
     """The title of a picture of attention weights."""
-    where = _where(step, told)
-    return f"{step.kind.picture}, {where}" if where else f"{step.kind.picture}"
+    place = where(step, told)
+    return f"{step.kind.picture}, {place}" if place else f"{step.kind.picture}"
 
 
-def _where(step: Step, told: Told) -> str:
-    where, place = [], step.place
+def where(step: Step, told: Told) -> str:
+    """`layer 1, head 2`: only what there are several of."""
+    parts, place = [], step.place
     if place.layer and told.layers > 1:
-        where.append(f"layer {place.layer}")
+        parts.append(f"layer {place.layer}")
     if told.crosses and step.kind.inner and place.sub_layer in ATTENTIONS:
-        where.append(ATTENTIONS[place.sub_layer])
+        parts.append(ATTENTIONS[place.sub_layer])
     if place.head and told.heads > 1:
-        where.append(f"head {place.head}")
-    return ", ".join(where)
+        parts.append(f"head {place.head}")
+    return ", ".join(parts)
 
 
 def _side(step: Step) -> str:
@@ -95,8 +96,8 @@ def part(step: Step, told: Told) -> str:
 
 def as_in(before: Step, step: Step, told: Told) -> Sentence:
     """What a step is for was said before, of another head or layer."""
-    where = _where(step, told)
-    here = f", here for {where}" if where else ""
+    place = where(step, told)
+    here = f", here for {place}" if place else ""
     return ("As in ", Reference(before.number), f"{here}.")
 
 

@@ -15,9 +15,9 @@ from tracer.names import count
 RIGHT, WRONG = "✓", "✗"
 
 
-def training_pass(trace: Trace) -> Document:
+def training_pass(trace: Trace, *, full: bool = True) -> Document:
     """All positions at once: what should have come, what was said, and the loss worked."""
-    teacher = Teacher(trace)
+    teacher = Teacher(trace, full=full)
     forcing = Paragraph(
         (
             "Teacher forcing: at each position the model reads the right tokens, whatever it would "
