@@ -12,8 +12,9 @@ PACKAGE = Path(__file__).parent.parent / "tracer"
 
 ORDER = (
     *(
-        ("errors", "names", "node"),
-        ("files", "scenario"),
+        ("errors", "names", "node", "interruption"),
+        ("files", "streams", "progress"),
+        ("scenario",),
         ("decoder",),
         ("lesson",),
         ("renderers",),
@@ -68,7 +69,10 @@ def test_there_is_no_circle() -> None:
 
 
 @pytest.mark.parametrize(("library", "places"), [
-    ("rich", {"tracer.renderers.rows", "tracer.renderers.terminal"}),
+    ("rich", {
+        "tracer.progress",
+        *(f"tracer.renderers.{name}" for name in ("rows", "tables", "terminal")),
+    }),
     ("yaml", {"tracer.scenario.reader"}),
     ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),
 ])  # fmt: skip

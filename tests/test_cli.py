@@ -105,7 +105,7 @@ def test_what_is_no_scenario_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused("run", "alx.yaml") == f"alx.yaml: {told}"
     assert refused("run", "qqqq") == "qqqq: no such file or scenario\n"
     assert refused("run", "folder") == "folder: a folder, expected a scenario\n"
-    assert refused("run", "bad.yaml") == "bad.yaml:2: not UTF-8: byte 0xFF\n"
+    assert refused("run", "bad.yaml") == "bad.yaml:2:4: not UTF-8: byte 0xFF\n"
     assert refused("run", "-") == "<stdin>: empty, expected a scenario\n"
 
 

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from tests.helpers.command import printed, run, run_json
 from tests.helpers.small_scenario import SMALL, changed
+from tracer.scenario.loading import bundled
 
 SCENARIOS = ["alex", "science"]
 
@@ -147,11 +148,28 @@ def test_a_run_shows_its_steps_in_order() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_no_line_is_too_wide_or_ends_in_spaces(scenario: str, width: int) -> None:
-    lines = printed("run", scenario, width=width).splitlines()
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *("run alex", "run science", "run pizza --decimals 8", "run comics", "loss pizza"),
+        *("loss comics", "generate comics", "tutorial pizza -f terminal"),
+    ],
+)
+def test_no_line_is_too_wide_or_ends_in_spaces(arguments: str, width: int) -> None:
+    lines = printed(*arguments.split(), width=width).splitlines()
     assert [line for line in lines if cell_len(line) > width] == []
     assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize(("width", "taken_for"), [(0, 80), (1, 40), (10, 40)])
+def test_a_terminal_has_a_least_width_and_a_usual_one(
+    width: int, taken_for: int, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.txt"
+    expected = printed("run", "alex", width=taken_for)
+    assert printed("run", "alex", width=width) == expected
+    assert printed("run", "alex", "-o", str(out), width=width) == ""
+    assert out.read_text(encoding="utf-8") == expected
 
 
 def test_a_wide_terminal_is_made_use_of() -> None:
@@ -242,3 +260,81 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert ran.stderr == f"{file}: cannot be written: No such file or directory\n"
     assert run("run", "alex", "-o", str(tmp_path)).exit_code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+# --- what is not written over --------------------------------------------------------------------
+
+READ = "cannot be written: the command reads it (--force writes all the same)\n"
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A scenario in the current folder, and a link to it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(SMALL)
+    (tmp_path / "link.yaml").symlink_to("mine.yaml")
+    return tmp_path / "mine.yaml"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run mine.yaml -o mine.yaml",
+        "run link.yaml -o mine.yaml",
+        "step query -s mine.yaml -o link.yaml",
+    ],
+)
+def test_a_scenario_is_not_written_over(
+    arguments: str, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as context:
+        context.setattr("tracer.pipeline.answer", None)  # it is told before anything is computed
+        ran = run(*arguments.split())
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr == f"{arguments.split()[-1]}: {READ}"
+    assert mine.read_text() == SMALL
+    shown = printed(*arguments.split()[:-2])
+    assert printed(*arguments.split(), "--force") == ""
+    assert mine.read_text(encoding="utf-8") == shown
+
+
+def test_a_bundled_scenario_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "alex.yaml"
+    path.write_bytes(bundled()["alex"].read_bytes())
+    monkeypatch.setattr("tracer.scenario.loading.bundled", lambda: {"alex": path})
+    assert run("run", "alex", "-o", str(path)).stderr == f"{path}: {READ}"
+
+
+def test_no_picture_is_written_over_what_the_command_reads(mine: Path) -> None:
+    assert (
+        printed("run", "mine.yaml", "-o", "x.md", "-f", "markdown", "--figures", "pictures") == ""
+    )
+    picture = next(Path("pictures").iterdir())
+    picture.unlink()
+    picture.symlink_to(mine)
+    ran = run("run", "mine.yaml", "-o", "y.md", "--figures", "pictures")
+    assert (ran.exit_code, ran.stderr) == (2, f"{picture}: {READ}")
+    assert mine.read_text() == SMALL
+    assert not Path("y.md").exists()
+    ran = run("run", "mine.yaml", "-o", str(picture), "--figures", "pictures", "--force")
+    assert ran.stderr.endswith(
+        f"{picture}: cannot be written: {picture} is to be written there too\n"
+    )
+
+
+def test_no_picture_is_written_where_the_text_cannot_be(mine: Path) -> None:
+    before = sorted(mine.parent.iterdir())
+    for output in ("missing/y.md", "/dev/full"):
+        assert run("run", "mine.yaml", "--figures", "pictures", "-o", output).exit_code == 2
+    assert sorted(mine.parent.iterdir()) == before
+
+
+@pytest.mark.parametrize("option", ["--output", "--figures"])
+def test_a_file_has_a_name(option: str, mine: Path) -> None:
+    before = sorted(mine.parent.iterdir())
+    ran = run("run", "mine.yaml", option, "")
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "empty, expected the name of a" in ran.stderr
+    assert sorted(mine.parent.iterdir()) == before

@@ -1,8 +1,11 @@
 """Worked calculations of a transformer decoder in which every printed equation is true."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # as typing has it, which takes its time to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from tracer.library import Trace, explain, load, render, trace
 
 __version__ = "0.1.0"

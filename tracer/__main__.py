@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 
 
 def collect_seldom() -> None:
@@ -15,11 +16,21 @@ def collect_seldom() -> None:
 
 
 def main() -> None:
-    """Run the command line."""
-    collect_seldom()
-    from tracer.cli import app
+    """Run the command line; Ctrl-C ends it from the first moment on."""
+    try:
+        from tracer import interruption
 
-    app(prog_name="decoder-trace")
+        interruption.ends_the_program()
+    except KeyboardInterrupt:  # so early that it is not said yet how Ctrl-C ends
+        os.write(2, b"interrupted\n")
+        os._exit(130)
+    collect_seldom()
+    from tracer import streams
+
+    streams.prepare()
+    from tracer.cli import start
+
+    start()
 
 
 if __name__ == "__main__":

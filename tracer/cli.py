@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tracer import __version__
-from tracer.errors import Problem, TracerError, told
+from tracer import __version__, progress, streams
+from tracer.errors import Problem, TracerError
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
@@ -52,7 +49,7 @@ def step(request: Request) -> None:
 
 
 @command(LOOK, "steps alex.yaml", "steps my.yaml --format markdown")
-@asks("SCENARIO", "format", "standalone", "output")
+@asks("SCENARIO", "format", "standalone", "output", "force")
 def steps(request: Request) -> None:
     """The steps with their numbers, names, shapes and addresses."""
     _show(request)
@@ -113,18 +110,16 @@ def weave(
     ] = False,
 ) -> None:
     """Refresh the marked blocks and numbers in your own Markdown."""
-    from tracer.files import replace
+    from tracer.files.writing import write
     from tracer.weave.files import stale
 
-    with _told_problems():
+    with progress.shown("weave"):
         found = stale(files, _asked)
-        for file in found:
-            if check:
-                sys.stdout.write(file.difference)
-            else:
-                replace(file.path, file.woven)
-        if check and found:
-            raise typer.Exit(1)
+    if check:
+        sys.stdout.writelines(file.difference for file in found)
+        raise typer.Exit(1 if found else 0)
+    woven = {file.path: file.woven for file in found}  # a file that is named twice, once
+    write(woven.items(), held={file.path: file.held for file in found})
 
 
 @command(SCENARIOS, "scenarios", "tutorial pizza")
@@ -132,11 +127,10 @@ def scenarios() -> None:
     """The scenarios that come with the program."""
     from tracer.scenario.loading import bundled, load
 
-    with _told_problems():
-        found = {name: load(str(path)).scenario for name, path in bundled().items()}
+    found = {name: load(str(path)).scenario for name, path in bundled().items()}
     widest = max(map(len, found))
     for name, scenario in found.items():
-        typer.echo(f"{name:{widest}}  {scenario.title}")
+        sys.stdout.write(f"{name:{widest}}  {scenario.title}\n")
 
 
 @command(SCENARIOS, "schema", "run my.yaml")
@@ -155,52 +149,60 @@ def main(
     ] = False,
 ) -> None:
     """Worked calculations of a transformer decoder in which every printed equation is true."""
-    _prepare_streams()
     if version:
-        typer.echo(f"decoder-trace {__version__}")
+        sys.stdout.write(f"decoder-trace {__version__}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(2)
 
 
-def _prepare_streams() -> None:
-    """Signs that a terminal's encoding lacks come out as escapes; `| head` ends the program."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    if sys.stdout is sys.__stdout__ and hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-
-
-@contextlib.contextmanager
-def _told_problems() -> Iterator[None]:
-    """Bad input is a line per problem on standard error, and exit code 2."""
-    try:
-        yield
-    except TracerError as error:
-        for line in told(error.problems):
-            typer.echo(line, err=True)
-        raise typer.Exit(2) from None
+def start(arguments: Sequence[str] | None = None) -> None:
+    """Run a command, that of the command line if no other is given. It ends with SystemExit."""
+    with streams.told_problems():
+        app(arguments, prog_name="decoder-trace")
 
 
 def _show(request: Request) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
-    from tracer import files
     from tracer.pipeline import answer, pictures, rendered
 
-    with _told_problems():
+    on_screen = request.output is None and request.format is Format.TERMINAL
+    lines, text = None, ""
+    reads = _not_written_over(request)
+    with progress.shown(f"{request.command} {request.scenario}"):
         answered = answer(request)
-        for path, picture in pictures(request, answered).items():
-            files.replace(path, picture, create_folder=True)
-        if request.output is not None:
-            files.replace(request.output, rendered(request, answered))
-        elif isinstance(answered, str) or request.format is not Format.TERMINAL:
-            sys.stdout.write(rendered(request, answered))
-        else:
+        drawn = pictures(request, answered)
+        if on_screen and not isinstance(answered, str):
             from tracer.renderers import terminal
 
-            terminal.show(answered)
+            lines = terminal.laid_out(answered)
+        else:
+            text = rendered(request, answered)
+    if lines is not None:
+        terminal.show(lines)
+    elif request.output is None:
+        sys.stdout.write(text)
+    written = list(drawn.items())
+    if request.output is not None:
+        written.append((request.output, text))
+    if written:
+        from tracer.files.writing import write
+
+        sys.stdout.flush()  # nothing is written where not all can be
+        write(written, reads=reads, make=request.figures if drawn else None)
+
+
+def _not_written_over(request: Request) -> list[Path | None]:
+    """What the command reads, if it is to write; told at once if the output is among it."""
+    if request.output is None and request.figures is None:
+        return []
+    from tracer.files.targets import check
+    from tracer.scenario.loading import file_of
+
+    reads = [] if request.force else [file_of(request.scenario)]
+    check([] if request.output is None else [request.output], reads)
+    return reads
 
 
 def _asked(words: Sequence[str]) -> Request:

@@ -31,6 +31,7 @@ def _value(*names: str, takes: str, reads: Reader, offers: Any = None, help: str
 
 SCENARIO = some("a file, the name of a scenario, or -")
 
+
 OPTIONS: dict[str, Any] = {
     "scenario": _option(
         str,
@@ -159,6 +160,7 @@ OPTIONS: dict[str, Any] = {
         reads=some("the name of a file", Path),
         help="Write to this file instead of the screen.",
     ),
+    "force": _option(bool, "--force", help="Write even over a file that the command reads."),
 }
 
 
@@ -189,9 +191,9 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 ROUNDING = ("decimals", "carry")
-TEXT = (*ROUNDING, "format", "brief", "math", "standalone", "output")
+TEXT = (*ROUNDING, "format", "brief", "math", "standalone", "output", "force")
 """How a text is shown: every command has this that shows one."""
-PAGE = (*ROUNDING, "format", "brief", "math", "standalone", "figures", "output")
+PAGE = (*ROUNDING, "format", "brief", "math", "standalone", "figures", "output", "force")
 """The same for a text with attention weights, of which there are pictures."""
 
 Command: TypeAlias = Callable[[Request], None]

@@ -50,6 +50,7 @@ class Request:
     standalone: bool = False
     figures: Path | None = None
     output: Path | None = None
+    force: bool = False
     decimals: int | None = None
     carry: Carry | None = None
 
@@ -77,6 +78,7 @@ RULES = (
         *("figures", "--format markdown or terminal, not {format}"),
         lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
     ),
+    Rule("force", "--output or --figures", lambda r: bool(r.output or r.figures)),
     Rule("depth", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),

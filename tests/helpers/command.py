@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from tracer.cli import app
+from tracer.cli import start
 
 NOT_FROM_OUTSIDE = ("FORCE_COLOR", "DECODER_TRACE_SCENARIO")
 
@@ -40,7 +40,7 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
         contextlib.redirect_stderr(err),
     ):
         try:
-            app(list(arguments), prog_name="decoder-trace")
+            start(list(arguments))
         except SystemExit as end:
             code = end.code
     return Ran(int(code or 0), out.getvalue(), err.getvalue())

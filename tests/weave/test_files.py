@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -203,11 +204,11 @@ def test_files_that_cannot_be_read(page: Path) -> None:
     binary.write_bytes(b"a\xff")
     before = folder(page.parent)
     for path, reason in {
-        page: "cannot be read: No such file or directory",
-        page.parent: "cannot be read: Is a directory",
-        binary: "not UTF-8: byte 0xFF",
+        page: ": cannot be read: No such file or directory",
+        page.parent: ": cannot be read: Is a directory",
+        binary: ":1:2: not UTF-8: byte 0xFF",
     }.items():
-        assert run("weave", str(good), str(path)) == Ran(2, "", f"{path}: {reason}\n")
+        assert run("weave", str(good), str(path)) == Ran(2, "", f"{path}{reason}\n")
         assert folder(page.parent) == before
 
 
@@ -222,6 +223,19 @@ def test_a_write_that_fails_leaves_the_file(page: Path, monkeypatch: pytest.Monk
     ran = run("weave", str(page))
     assert ran == Ran(2, "", f"{page}: cannot be written: No space left on device\n")
     assert folder(page.parent) == before
+
+
+def test_what_somebody_writes_meanwhile_stays(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.write_text(number("value embedding[b,y] -s mine.yaml"))
+
+    def slow(*_: object) -> Callable[[object], str]:
+        page.write_text("theirs")
+        return lambda _: "4"
+
+    monkeypatch.setattr("tracer.weave.files.renderer", slow)
+    told = f"{page}: cannot be written: it has changed since it was read\n"
+    assert run("weave", str(page)) == Ran(2, "", told)
+    assert page.read_text() == "theirs"
 
 
 def test_permissions_and_links_stay(page: Path) -> None:

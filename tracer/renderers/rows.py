@@ -8,6 +8,15 @@ from collections.abc import Iterable, Iterator
 from rich.cells import cell_len
 from rich.text import Span, Text
 
+from tracer.renderers.text import name_text
+
+TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
+    *("bold", "bold blue", "cyan", "dim", "bold", "bold"),
+)
+INDENT = 2
+LONGEST_NAME = 24
+"""Longer names are shortened beside numbers; the table of tokens has them whole."""
+
 NARROW = re.compile("[ -~×·²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
 """What worked lines and labels mostly consist of: signs that take one cell each."""
 
@@ -59,3 +68,27 @@ def wrapped(text: Text, width: int, *, fold: bool = False) -> Iterator[Row]:
         if line.style:
             row.stylize(str(line.style))
         yield row
+
+
+def padded(cell: str, width: int) -> str:
+    """Words with as many spaces behind them as make them so wide."""
+    return cell + " " * (width - cells(cell))
+
+
+def short(name: str, most: int = LONGEST_NAME) -> str:
+    """A name that leaves room for numbers, its middle left out where it is too long."""
+    whole = name_text(name)
+    most = min(most, LONGEST_NAME)
+    if cells(whole) <= most:
+        return whole
+    head = tail = ""
+    half = (most - 1) // 2
+    for c in whole:
+        if cells(head + c) > half:
+            break
+        head += c
+    for c in reversed(whole):
+        if cells(c + tail) > half:
+            break
+        tail = c + tail
+    return f"{head}…{tail}"

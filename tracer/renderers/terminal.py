@@ -25,24 +25,32 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Chain, Number
-from tracer.renderers.rows import Row, cells, indented, wrapped
+from tracer.renderers.rows import (
+    INDENT,
+    LABEL,
+    RESULT,
+    SECTION,
+    SIGN,
+    TITLE,
+    Row,
+    cells,
+    indented,
+    padded,
+    short,
+    wrapped,
+)
+from tracer.renderers.tables import matrix_rows, table_rows
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped as wrapped_chain
 from tracer.scenario.rounding import trimmed
 
-TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
-    *("bold", "bold blue", "cyan", "dim", "bold", "bold"),
-)
 RELATION = re.compile("[=≈]")
-INDENT, WORKING_INDENT, GAP, LEAST_WIDTH = 2, 4, "  ", 40
-LONGEST_NAME = 24
-"""Longer names are shortened beside numbers; the table of tokens has them whole."""
+WORKING_INDENT, LEAST_WIDTH, USUAL_WIDTH = 4, 40, 80
 
 
-def show(document: Document) -> None:
-    """Print a document on standard output, in colour where that is a terminal that has some."""
-    console = Console(highlight=False, markup=False, emoji=False)
-    lines = _lines(document, console.width)
+def show(lines: Iterable[Row]) -> None:
+    """Print lines on standard output, in colour where that is a terminal that has some."""
+    console = _console()
     if console.color_system is None:
         sys.stdout.write("".join(f"{line.plain}\n" for line in lines))
         return
@@ -52,8 +60,19 @@ def show(document: Document) -> None:
 
 def plain(document: Document, width: int | None = None) -> str:
     """A document as a terminal without colour shows it: one of `width` cells, or this one."""
-    shown = _lines(document, width or Console().width)
-    return "".join(f"{line.plain}\n" for line in shown)
+    return "".join(f"{line.plain}\n" for line in laid_out(document, width))
+
+
+def laid_out(document: Document, width: int | None = None) -> list[Row]:
+    """A document in lines for a terminal of `width` cells, or for this one."""
+    return list(_lines(document, _console().width if width is None else width))
+
+
+def _console() -> Console:
+    """The terminal; one that does not know its width, or says 0, is taken for a usual one."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.width = console.width or USUAL_WIDTH
+    return console
 
 
 def _lines(document: Document, wide: int) -> Iterator[Row]:
@@ -82,12 +101,11 @@ def _rendered(block: Block, width: int) -> Iterable[Row]:
         case Working():
             return _working(block, width)
         case Matrix():
-            return _matrix(block, width)
+            return matrix_rows(block, width)
         case Table():
-            return _table(block, width)
+            return table_rows(block, width)
         case Diagram(steps):
-            arrows = (Row(f"→ {step}" if i else step) for i, step in enumerate(steps))
-            return indented(arrows, INDENT)
+            return indented(_arrows(steps, width - INDENT), INDENT)
         case _:
             assert_never(block)
 
@@ -109,16 +127,34 @@ def _inline(part: Inline) -> Text:
 
 
 def _working(working: Working, width: int) -> Iterable[Row]:
+    """Worked lines, their labels shortened further where they leave too little room."""
+    room = width - WORKING_INDENT
+    lines = _labelled(working, width // 4, room)
+    if any(cells(line.plain) > room for line in lines):
+        lines = _labelled(working, width // 8, room)
+    return indented(lines, WORKING_INDENT)
+
+
+def _labelled(working: Working, most: int, room: int) -> list[Row]:
+    """Worked lines behind labels of at most so many cells."""
     labels = [
-        "" if line.label is None else f"{_short(line.label, width // 4)}: "
-        for line in working.lines
+        "" if line.label is None else f"{short(line.label, most)}: " for line in working.lines
     ]
     longest = max(map(cells, labels))
-    lines: list[Row] = []
-    for label, line in zip(labels, working.lines, strict=True):
-        start = _padded(label, longest)
-        lines += _chain(line.chain, start, width - WORKING_INDENT)
-    return indented(lines, WORKING_INDENT)
+    return [
+        row
+        for label, line in zip(labels, working.lines, strict=True)
+        for row in _chain(line.chain, padded(label, longest), room)
+    ]
+
+
+def _arrows(steps: Sequence[str], width: int) -> Iterator[Row]:
+    """Steps below each other, each with an arrow to it, what is broken off behind the arrow."""
+    for i, step in enumerate(steps):
+        arrow = "→ " if i else ""
+        for row in wrapped(Text(step), width - len(arrow)):
+            yield Row(arrow + row.plain)
+            arrow = " " * len(arrow)
 
 
 def _chain(chain: Chain, label: str, width: int) -> list[Row]:
@@ -131,120 +167,3 @@ def _chain(chain: Chain, label: str, width: int) -> list[Row]:
             line.stylize(SIGN, *sign.span())
     lines[0].stylize(LABEL, 0, len(label))
     return lines
-
-
-def _matrix(matrix: Matrix, width: int) -> Iterable[Row]:
-    """The matrix; in blocks of columns below each other where it is too wide."""
-    columns = [_short(label, width // 3) for label in matrix.columns]
-    rows = [_short(label, width // 3) for label in matrix.rows]
-    numbers = map(_aligned, zip(*matrix.cells, strict=True))
-    rows = [text(matrix.symbol), *rows]
-    widest = max(map(cells, rows))
-    stub = [_padded(row, widest) for row in rows]
-    grid = [_column(name, below) for name, below in zip(columns, numbers, strict=True)]
-    room = width - INDENT - widest
-    lines: list[Row] = []
-    for first, last in _fitting([cells(column[0]) for column in grid], room):
-        for i, cells_of_row in enumerate(zip(*grid[first:last], strict=True)):
-            line = Row(GAP.join([stub[i], *cells_of_row]).rstrip(), "" if i else LABEL)
-            if i:
-                line.stylize(LABEL, 0, len(stub[i]))
-            if i and matrix.figure:
-                _shade(line, len(stub[i]), cells_of_row, matrix.cells[i - 1][first:last])
-            lines.append(_marked(line, i - 1 == matrix.marked))
-        lines.append(Row())
-    return indented(lines[:-1], INDENT)
-
-
-def _shade(line: Row, start: int, written: Sequence[str], shares: Sequence[Number]) -> None:
-    """The cells of a heat map: the larger the share, the deeper its blue."""
-    for cell, share in zip(written, shares, strict=True):
-        start += len(GAP)
-        if share.value:
-            light = 255 - round(170 * min(max(float(share.value), 0), 1))
-            line.stylize(f"black on rgb({light},{light},255)", start, start + len(cell))
-        start += len(cell)
-
-
-def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Ranges of columns that fit beside each other; one at least."""
-    first, used = 0, 0
-    for column, width in enumerate(widths):
-        used += len(GAP) + width
-        if used > room and column > first:
-            yield first, column
-            first, used = column, len(GAP) + width
-    yield first, len(widths)
-
-
-def _padded(cell: str, width: int) -> str:
-    return cell + " " * (width - cells(cell))
-
-
-def _column(name: str, numbers: Sequence[str]) -> list[str]:
-    """A column with its name above it, all on its right; a number takes a cell for each sign."""
-    wide = cells(name)
-    widest = max(wide, *map(len, numbers))
-    return [" " * (widest - wide) + name, *[number.rjust(widest) for number in numbers]]
-
-
-def _marked(line: Row, marked: bool) -> Row:
-    if marked:
-        line.stylize(MARKED)
-    return line
-
-
-def _aligned(numbers: Sequence[Number]) -> list[str]:
-    """The numbers of a column with their decimal points below each other."""
-    written = list(map(number_text, numbers))
-    if len({len(w.partition(".")[2]) for w in written}) == 1:
-        return written  # all have as many decimals
-    points = [w.find(".") if w[-1].isdecimal() else None for w in written]
-    behind = max(
-        (len(w) - p for w, p in zip(written, points, strict=True) if p and p > 0), default=0
-    )
-
-    def aligned(w: str, point: int | None) -> str:
-        """Powers of ten and infinities stand at the right of the column."""
-        if point is None:
-            return w
-        return w + " " * (behind - (len(w) - point if point > 0 else 0))
-
-    return [aligned(*pair) for pair in zip(written, points, strict=True)]
-
-
-def _table(table: Table, width: int) -> Iterable[Row]:
-    """Text in columns; only the last may be of any length, and is folded where it is too long."""
-    columns = [
-        [name, *(_short(row[j].text, width // 3) for row in table.rows)]
-        for j, name in enumerate(table.header[:-1])
-    ]
-    last = [table.header[-1], *(name_text(row[-1].text) for row in table.rows)]
-    lines: list[Row] = []
-    for i, shown in enumerate(last):
-        start = "".join(_padded(column[i], max(map(cells, column))) + GAP for column in columns)
-        room = max(width - INDENT - cells(start), 8)
-        for part in wrapped(Text(shown), room, fold=True):
-            line = Row((start + part.plain).rstrip(), LABEL if i else SIGN)
-            lines.append(_marked(line, i - 1 == table.marked))
-            start = " " * cells(start)
-    return indented(lines, INDENT)
-
-
-def _short(name: str, most: int = LONGEST_NAME) -> str:
-    """A name that leaves room for numbers, its middle left out where it is too long."""
-    whole = name_text(name)
-    most = min(most, LONGEST_NAME)
-    if cells(whole) <= most:
-        return whole
-    head = tail = ""
-    half = (most - 1) // 2
-    for c in whole:
-        if cells(head + c) > half:
-            break
-        head += c
-    for c in reversed(whole):
-        if cells(c + tail) > half:
-            break
-        tail = c + tail
-    return f"{head}…{tail}"

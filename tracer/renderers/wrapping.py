@@ -9,7 +9,7 @@ from typing import TypeAlias
 from tracer.renderers.rows import cells
 
 LEAST_MARGIN, HANGING = 4, 2
-BEFORE_TERM, BEFORE_DIVISOR = re.compile(r" (?=[-+] )"), re.compile(r" (?=/ )")
+BEFORE_TERM, BEFORE_FACTOR = re.compile(r" (?=[-+] )"), re.compile(r" (?=[/·] )")
 
 Pieces: TypeAlias = list[list[str]]
 """The sides of a chain, each cut where it may be broken."""
@@ -37,11 +37,11 @@ def wrapped(sides: Sequence[str], label: str, width: int) -> list[str]:
 
 
 def cut(side: str, room: int) -> list[str]:
-    """A side cut before each + and -; before a / only where a piece would not fit otherwise."""
+    """A side cut before each + and -; before a / or · only where a piece would be too wide."""
     return [
         part
         for piece in BEFORE_TERM.split(side)
-        for part in ([piece] if cells(piece) <= room else BEFORE_DIVISOR.split(piece))
+        for part in ([piece] if cells(piece) <= room else BEFORE_FACTOR.split(piece))
     ]
 
 

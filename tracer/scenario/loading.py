@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from tracer.errors import Problem, TracerError
+from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.names import closest
 from tracer.scenario.fields import Pinned
 from tracer.scenario.forms import written_out
@@ -83,23 +83,34 @@ class Loaded:
 def load(name: str) -> Loaded:
     """Load a scenario from a path, a bundled name with or without `.yaml`, or `-`.
 
-    A file of that name wins over a bundled scenario.
-
     Raises:
         TracerError: no such scenario, not readable, or anything wrong in it.
     """
-    if name == STANDARD_INPUT:
+    path = file_of(name)
+    if path is None:
         file = "<stdin>"
-        return _loaded(_text(sys.stdin.buffer.read(), file), file, "stdin")
+        return _loaded(_unmarked(read_standard_input(file)), file, "stdin")
+    return _loaded(_unmarked(read_file(path, name)), name, path.stem)
+
+
+def file_of(name: str) -> Path | None:
+    """The file that a scenario's name stands for; None is standard input.
+
+    A file of that name wins over a bundled scenario.
+
+    Raises:
+        TracerError: no such file or scenario.
+    """
+    if name == STANDARD_INPUT:
+        return None
     path = Path(name)
     try:
-        if path.is_dir() or not path.exists():
-            path = _bundled(name, folder=path.is_dir())
-        content = path.read_bytes()
+        path.stat()
+        return _bundled(name, folder=True) if path.is_dir() else path
+    except (FileNotFoundError, NotADirectoryError):
+        return _bundled(name, folder=False)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise TracerError(Problem(f"cannot be read: {reason}", name)) from None
-    return _loaded(_text(content, name), name, path.stem)
+        raise TracerError(Problem(f"cannot be read: {reason(error)}", name)) from None
 
 
 def _bundled(name: str, *, folder: bool) -> Path:
@@ -111,13 +122,9 @@ def _bundled(name: str, *, folder: bool) -> Path:
     return known[short]
 
 
-def _text(content: bytes, name: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"not UTF-8: byte 0x{content[error.start]:02X}"
-        raise TracerError(Problem(message, name, line)) from None
+def _unmarked(text: str) -> str:
+    """The text without the byte-order mark that some editors put before it."""
+    return text.removeprefix("\ufeff")
 
 
 def parse(text: str, file: str, name: str = "scenario") -> Scenario:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer import progress
 from tracer.errors import Problem, TracerError
-from tracer.files import read
+from tracer.files.reading import read_file
 from tracer.request import Request
 from tracer.weave.directives import renderer
 from tracer.weave.marks import difference, weave
@@ -15,9 +16,10 @@ from tracer.weave.marks import difference, weave
 
 @dataclass(frozen=True)
 class Stale:
-    """A file, what it should hold, and the difference as a patch."""
+    """A file, what it holds and what it should hold, and the difference as a patch."""
 
     path: Path
+    held: str
     woven: str
     difference: str
 
@@ -28,17 +30,18 @@ def stale(paths: Sequence[Path], asked: Callable[[Sequence[str]], Request]) -> l
     Raises:
         TracerError: all that is wrong in any of them.
     """
-    texts = [(path, read(path)) for path in paths]
+    texts = [(path, read_file(path)) for path in paths]
     problems: list[Problem] = []
     found = []
     for path, text in texts:
+        progress.tell(f"weave {path}")
         try:
             woven = weave(text, str(path), renderer(path, asked))
         except TracerError as error:
             problems += error.problems
         else:
             if woven != text:
-                found.append(Stale(path, woven, difference(text, woven, str(path))))
+                found.append(Stale(path, text, woven, difference(text, woven, str(path))))
     if problems:
         raise TracerError(*problems)
     return found

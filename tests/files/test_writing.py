@@ -1,0 +1,297 @@
+"""Files are written together or not at all, over nothing that would be lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracer.errors import TracerError
+from tracer.files import writing
+from tracer.files.writing import create, write
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="owners, modes and pipes with names")
+
+
+def refused(texts: dict[Path, str], **options: Any) -> str:
+    """What is said of a write that is refused; the first file's name is x in it."""
+    with pytest.raises(TracerError) as caught:
+        write(texts.items(), **options)
+    return str(caught.value).replace(str(next(iter(texts))), "x")
+
+
+def tree(folder: Path) -> dict[str, str | None]:
+    """All that is in a folder, files with what they hold."""
+    return {
+        str(path.relative_to(folder)): path.read_text() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Nothing can be put in the place of a name any more."""
+    replace = Path.replace
+
+    def failing(self: Path, target: Any) -> Path:
+        if Path(target).name == name:
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+
+
+# --- together or not at all ----------------------------------------------------------------------
+
+
+def test_several_files_are_written_with_the_folder_that_they_need(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    figures = tmp_path / "deep" / "figures"
+    write({tmp_path / "a": "1\r\n", figures / "b": "é"}.items(), make=figures)
+    assert (tmp_path / "a").read_bytes() == b"1\r\n"
+    assert (figures / "b").read_bytes() == "é".encode()
+    assert sorted(tree(tmp_path)) == ["a", "deep", "deep/figures", "deep/figures/b"]
+
+
+def test_where_one_fails_all_are_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o640)
+    figures = tmp_path / "deep" / "figures"
+    before = tree(tmp_path)
+    fail_at(monkeypatch, "c")
+    texts = {tmp_path / "a": "1", figures / "b": "2", figures / "c": "3"}
+    with pytest.raises(TracerError, match=r"c: cannot be written: No space left on device$"):
+        write(texts.items(), make=figures)
+    assert tree(tmp_path) == before
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("bad", ["folder", "none/file", "file/below"])
+def test_all_are_looked_at_before_one_is_written(bad: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("old")
+    before = tree(tmp_path)
+    assert "cannot be written: " in refused({tmp_path / "file": "1", tmp_path / bad: "2"})
+    assert tree(tmp_path) == before
+
+
+def test_two_names_of_one_file_are_refused(tmp_path: Path) -> None:
+    a, link = tmp_path / "a", tmp_path / "link"
+    link.symlink_to(a)
+    assert refused({link: "1", a: "2"}) == f"{a}: cannot be written: x is to be written there too"
+    a.write_text("old")
+    assert refused({link: "1", a: "2"}) == f"{a}: cannot be written: x is to be written there too"
+    assert a.read_text() == "old"
+
+
+# --- what is not written over --------------------------------------------------------------------
+
+
+def test_what_is_read_is_not_written_over_by_any_name(tmp_path: Path) -> None:
+    scenario, link = tmp_path / "my.yaml", tmp_path / "link.yaml"
+    scenario.write_text("old")
+    link.symlink_to(scenario)
+    for one, other in ((scenario, link), (link, scenario), (scenario, scenario)):
+        told = "x: cannot be written: the command reads it (--force writes all the same)"
+        assert refused({one: "new"}, reads=[other]) == told
+    assert scenario.read_text() == "old"
+
+
+def test_what_somebody_has_changed_meanwhile_stays(tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    a.write_text("1")
+    b.write_text("theirs")
+    texts, held = {a: "new", b: "new"}, {a: "1", b: "2"}
+    with pytest.raises(TracerError, match=r"b: cannot be written: it has changed since it was rea"):
+        write(texts.items(), held=held)
+    assert tree(tmp_path) == {"a": "1", "b": "theirs"}
+    b.unlink()
+    with pytest.raises(TracerError, match="cannot be written: No such file"):
+        write(texts.items(), held=held)
+    assert tree(tmp_path) == {"a": "1"}
+
+
+def test_a_file_that_nobody_may_write_stays(tmp_path: Path) -> None:
+    a = tmp_path / "a"
+    a.write_text("old")
+    a.chmod(0o444)
+    assert refused({a: "new"}) == "x: cannot be written: it is read-only"
+    assert a.read_text() == "old"
+    a.chmod(0o644)
+
+
+def test_hard_links_are_not_parted(tmp_path: Path) -> None:
+    a = tmp_path / "a"
+    a.write_text("old")
+    (tmp_path / "b").hardlink_to(a)
+    told = "x: cannot be written: 2 hard links lead to it, and a new file would part them"
+    assert refused({a: "new"}) == told
+    assert tree(tmp_path) == {"a": "old", "b": "old"}
+
+
+def test_links_are_followed_and_a_loop_is_told(tmp_path: Path) -> None:
+    link, loop = tmp_path / "link", tmp_path / "loop"
+    (tmp_path / "sub").mkdir()
+    link.symlink_to("sub/file")
+    write({link: "1"}.items())
+    write({link: "2"}.items())
+    assert link.is_symlink()
+    assert (tmp_path / "sub" / "file").read_text() == "2"
+    loop.symlink_to(loop)
+    assert refused({loop: "1"}) == "x: cannot be written: Too many levels of symbolic links"
+
+
+# --- what a file has beside its content ----------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o2755, 0o4755, 0o1644])
+def test_its_mode_stays(mode: int, tmp_path: Path) -> None:
+    a = tmp_path / "a"
+    a.write_text("old")
+    a.chmod(mode)
+    if a.stat().st_mode & 0o7777 != mode:
+        pytest.skip("a file system without it")
+    write({a: "new"}.items())
+    assert (a.read_text(), a.stat().st_mode & 0o7777) == ("new", mode)
+
+
+@posix
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "any").write_text("")
+    write({tmp_path / "a": "new"}.items())
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+@posix
+def test_its_owner_and_group_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if sys.platform == "win32" or os.getuid() != 0:
+        pytest.skip("only root gives files away")
+    a = tmp_path / "a"
+    a.write_text("old")
+    a.chmod(0o6755)
+    os.chown(a, 1234, 2345)
+    a.chmod(0o6755)
+    write({a: "new"}.items())
+    found = a.stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o7777) == (1234, 2345, 0o6755)
+
+    def not_allowed(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chown", not_allowed)
+    told = "x: cannot be written: a new file could not be given its owner"
+    assert refused({a: "newer"}) == told
+    assert a.read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="extended attributes")
+def test_its_extended_attributes_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = tmp_path / "a"
+    a.write_text("old")
+    # An access control list: its owner 6, user 1234 4, group 4, mask 4, others 4.
+    entries = [(1, 6, -1), (2, 4, 1234), (4, 4, -1), (16, 4, -1), (32, 4, -1)]
+    numbers = b"".join(
+        tag.to_bytes(2, "little")
+        + permissions.to_bytes(2, "little")
+        + (who % 2**32).to_bytes(4, "little")
+        for tag, permissions, who in entries
+    )
+    given = {"user.origin": b"here", "system.posix_acl_access": b"\2\0\0\0" + numbers}
+    try:
+        for name, content in given.items():
+            os.setxattr(a, name, content)
+    except OSError:
+        pytest.skip("a file system without them")
+    before = {name: os.getxattr(a, name) for name in os.listxattr(a)}
+    assert given.keys() <= before.keys()
+    write({a: "new"}.items())
+    assert a.read_text() == "new"
+    assert {name: os.getxattr(a, name) for name in os.listxattr(a)} == before
+
+    def not_allowed(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setxattr", not_allowed)
+    assert "could not be given its extended attribute" in refused({a: "newer"})
+    assert a.read_text() == "new"
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    a = tmp_path / ("x" * 255)
+    write({a: "1"}.items())
+    write({a: "2"}.items())
+    assert tree(tmp_path) == {a.name: "2"}
+
+
+# --- pipes and devices ---------------------------------------------------------------------------
+
+
+@posix
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[str] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader.start()
+    write({pipe: "text", tmp_path / "a": "1"}.items())
+    reader.join()
+    assert got == ["text"]
+    assert pipe.is_fifo()
+    assert (tmp_path / "a").read_text() == "1"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is full")
+def test_a_device_that_is_full_is_told_and_no_file_written(tmp_path: Path) -> None:
+    figures = tmp_path / "figures"
+    told = refused({Path("/dev/full"): "text", figures / "a": "1"}, make=figures)
+    assert told == "x: cannot be written: No space left on device"
+    assert tree(tmp_path) == {}
+
+
+# --- new files -----------------------------------------------------------------------------------
+
+
+def test_a_file_is_created_where_nothing_is(tmp_path: Path) -> None:
+    create(tmp_path / "a", "1\n")
+    assert tree(tmp_path) == {"a": "1\n"}
+    with pytest.raises(TracerError, match=r"a: cannot be written: No such file or directory$"):
+        create(tmp_path / "none" / "a", "1")
+
+
+def test_what_is_there_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("nowhere")
+    before = tree(tmp_path)
+    for name in ("file", "folder", "link"):
+        with pytest.raises(TracerError, match="it is there already, expected a new file"):
+            create(tmp_path / name, "new")
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("has_hard_links", [True, False])
+def test_what_appears_meanwhile_is_not_replaced_either(
+    has_hard_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_hard_links:
+
+        def none(self: Path, target: object) -> None:
+            raise OSError(95, "Operation not supported")
+
+        monkeypatch.setattr(Path, "hardlink_to", none)
+        create(tmp_path / "other", "1")
+        assert (tmp_path / "other").read_text() == "1"
+    put = writing._put_where_nothing_is
+
+    def late(draft: Path, path: Path) -> None:
+        path.write_text("theirs")
+        put(draft, path)
+
+    monkeypatch.setattr(writing, "_put_where_nothing_is", late)
+    with pytest.raises(TracerError, match="it is there already"):
+        create(tmp_path / "a", "mine")
+    assert (tmp_path / "a").read_text() == "theirs"

@@ -1,0 +1,1 @@
+"""Files as a whole: read within bounds, written all together or not at all."""

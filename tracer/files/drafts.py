@@ -1,0 +1,117 @@
+"""Drafts: new files in a hidden folder beside their targets, until they are put in place.
+
+The folder is locked while a run is at work. One that a killed run has left is cleared by the next
+run that writes beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+PREFIX, LOCK = ".decoder-trace-", "lock"
+
+
+class Drafts:
+    """The hidden folder of a run in one folder; as a context, it is gone in the end."""
+
+    def __init__(self, beside: Path) -> None:
+        _clear_abandoned(beside)
+        self._folder, self._lock = _made(beside)
+        self._count = 0
+
+    def __enter__(self) -> Drafts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            _remove(self._folder, self._lock)
+        self._lock.close()
+
+    def written(self, text: str) -> Path:
+        """A draft that is wholly on the disk, with the mode that any new file would have."""
+        draft = self._next()
+        with draft.open("xb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        return draft
+
+    def copied(self, path: Path) -> Path:
+        """A draft that holds what a file holds."""
+        return Path(shutil.copyfile(path, self._next()))
+
+    def _next(self) -> Path:
+        self._count += 1
+        return self._folder / str(self._count)
+
+
+def _made(beside: Path) -> tuple[Path, BinaryIO]:
+    """A new folder, and its open lock."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
+        try:
+            lock = (folder / LOCK).open("xb")
+        except FileNotFoundError:  # another run took it for abandoned, as it had no lock yet
+            continue
+        _locks(lock, wait=True)
+        if (folder / LOCK).exists():
+            return folder, lock
+        lock.close()
+
+
+def _clear_abandoned(beside: Path) -> None:
+    for folder in beside.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if _is_ours(folder):
+                _clear_if_abandoned(folder)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether no other user has made it, to lead us elsewhere."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return sys.platform == "win32" or folder.stat().st_uid == os.getuid()
+
+
+def _clear_if_abandoned(folder: Path) -> None:
+    try:
+        lock = (folder / LOCK).open("r+b")
+    except FileNotFoundError:  # killed before it had a lock, or when all else was removed
+        folder.rmdir()
+        return
+    with lock:
+        if _locks(lock, wait=False):
+            _remove(folder, lock)
+
+
+def _remove(folder: Path, lock: BinaryIO) -> None:
+    """Remove the lock last: what has none is empty."""
+    for file in folder.iterdir():
+        if file.name != LOCK:
+            file.unlink()
+    if sys.platform == "win32":
+        lock.close()  # no open file can be removed there
+    (folder / LOCK).unlink()
+    folder.rmdir()
+
+
+def _locks(file: BinaryIO, *, wait: bool) -> bool:
+    """Lock a file for as long as it is open; whether that could be done."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

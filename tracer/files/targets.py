@@ -1,0 +1,114 @@
+"""What a command may write to: looked at before anything is computed, and again then."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracer.errors import Problem, TracerError
+from tracer.files.reading import reason
+
+
+@dataclass(frozen=True)
+class Target:
+    """A file to be written, as it was named."""
+
+    name: Path
+    path: Path
+    """Where it is, links followed."""
+    found: os.stat_result | None
+    """What is there."""
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is no file to be replaced: a device, a pipe, or what the program prints to."""
+        return self.found is not None and not (
+            stat.S_ISREG(self.found.st_mode) and not _is_printed_to(self.found)
+        )
+
+
+def check(
+    names: Iterable[Path], reads: Iterable[Path | None] = (), make: Path | None = None
+) -> list[Target]:
+    """The targets; `make` is a folder that need not be there yet.
+
+    `reads` are files that must not be written over, None for standard input.
+
+    Raises:
+        TracerError: one of them cannot be written, or must not be.
+    """
+    inputs = [found for found in map(_identity, reads) if found]
+    targets: list[Target] = []
+    for name in names:
+        target = _target(name, make)
+        if target.found and any(os.path.samestat(target.found, found) for found in inputs):
+            raise refused(name, "the command reads it (--force writes all the same)")
+        for other in targets:
+            if not target.is_stream and _are_one(target, other):
+                raise refused(name, f"{other.name} is to be written there too")
+        targets.append(target)
+    return targets
+
+
+@contextmanager
+def writing_to(name: Path) -> Iterator[None]:
+    """What the system says of writing a file is told with its name."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise refused(name, reason(error)) from None
+
+
+def refused(name: Path, why: str) -> TracerError:
+    """The problem that a file is not written."""
+    return TracerError(Problem(f"cannot be written: {why}", str(name)))
+
+
+def _target(name: Path, make: Path | None) -> Target:
+    with writing_to(name):
+        path = Path(os.path.realpath(name))
+        try:
+            found = name.stat()
+        except FileNotFoundError:
+            if not path.parent.is_dir() and name.parent != make:
+                raise
+            return Target(name, path, None)
+        target = Target(name, path, found)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "a folder, expected a file")
+        if not target.is_stream:
+            if not found.st_mode & 0o222 or not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, "it is read-only")
+            if found.st_nlink > 1:
+                links = f"{found.st_nlink} hard links lead to it"
+                raise OSError(errno.EMLINK, f"{links}, and a new file would part them")
+        return target
+
+
+def _are_one(one: Target, other: Target) -> bool:
+    if one.found and other.found:
+        return os.path.samestat(one.found, other.found)
+    return one.path == other.path
+
+
+def _identity(read: Path | None) -> os.stat_result | None:
+    """Which file is read; None where there is none to lose."""
+    with suppress(OSError):
+        found = os.stat(0) if read is None else read.stat()
+        if stat.S_ISREG(found.st_mode):
+            return found
+    return None
+
+
+def _is_printed_to(found: os.stat_result) -> bool:
+    """Whether it is the standard output or error: `-o /dev/stdout > file`."""
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(found, os.fstat(number)):
+                return True
+    return False

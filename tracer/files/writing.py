@@ -1,0 +1,149 @@
+"""Files written as a whole, several of them together or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracer.files.attributes import carry_over
+from tracer.files.drafts import Drafts
+from tracer.files.targets import Target, check, refused, writing_to
+from tracer.interruption import put_off
+
+
+def write(
+    texts: Iterable[tuple[Path, str]],
+    *,
+    reads: Iterable[Path | None] = (),
+    make: Path | None = None,
+    held: Mapping[Path, str] | None = None,
+) -> None:
+    """Put each text into its file; where one cannot be written, all files stay as they are.
+
+    `reads` are not written over (None is standard input); the folder `make` is made if it is not
+    there; a file that no longer holds what `held` says was changed by somebody else, and stays.
+
+    Raises:
+        TracerError: a file cannot be written, or must not be.
+    """
+    texts = list(texts)
+    targets = check((name for name, _ in texts), reads, make)
+    pairs = [(target, text) for target, (_, text) in zip(targets, texts, strict=True)]
+    # What is sent through a pipe cannot be taken back, so it is sent before any file is replaced.
+    for target, text in pairs:
+        if target.is_stream:
+            _send(target, text)
+    files = [(target, text) for target, text in pairs if not target.is_stream]
+    with put_off() as let_through, _made(make), ExitStack() as stack:
+        drafts: dict[Path, Drafts] = {}
+        replacements = []
+        for target, text in files:
+            beside = target.path.parent
+            with writing_to(target.name):
+                if beside not in drafts:
+                    drafts[beside] = stack.enter_context(Drafts(beside))
+                alone = len(files) == 1
+                replacements.append(_prepared(target, text, drafts[beside], alone=alone))
+        let_through()
+        _put_all_in_place(replacements, held or {})
+
+
+def create(path: Path, text: str) -> None:
+    """Write a file that was not there before, as a whole.
+
+    Raises:
+        TracerError: there is something of that name, or it cannot be written.
+    """
+    with put_off() as let_through, writing_to(path), Drafts(path.parent) as drafts:
+        draft = drafts.written(text)
+        let_through()
+        try:
+            _put_where_nothing_is(draft, path)
+        except FileExistsError:
+            raise refused(path, "it is there already, expected a new file") from None
+
+
+@dataclass(frozen=True)
+class _Replacement:
+    """A file, the draft that takes its place, and a copy of what is there to be put back."""
+
+    target: Target
+    new: Path
+    old: Path | None
+
+    def put_in_place(self, held: str | None) -> None:
+        path = self.target.path
+        with writing_to(self.target.name):
+            if held is not None and path.read_bytes() != held.encode():
+                raise refused(self.target.name, "it has changed since it was read")
+            self.new.replace(path)
+
+    def put_back(self) -> None:
+        with suppress(OSError):
+            if self.old is not None:
+                self.old.replace(self.target.path)
+            else:
+                self.target.path.unlink()
+
+
+def _prepared(target: Target, text: str, drafts: Drafts, *, alone: bool) -> _Replacement:
+    """What takes the place of a file; one that is replaced alone need never be put back."""
+    new = drafts.written(text)
+    if target.found is None:
+        return _Replacement(target, new, None)
+    carry_over(target.path, new)
+    if alone:
+        return _Replacement(target, new, None)
+    old = drafts.copied(target.path)
+    carry_over(target.path, old)
+    return _Replacement(target, new, old)
+
+
+def _put_all_in_place(replacements: list[_Replacement], held: Mapping[Path, str]) -> None:
+    done: list[_Replacement] = []
+    try:
+        for replacement in replacements:
+            replacement.put_in_place(held.get(replacement.target.name))
+            done.append(replacement)
+    except BaseException:
+        for replacement in reversed(done):
+            replacement.put_back()
+        raise
+
+
+def _put_where_nothing_is(draft: Path, path: Path) -> None:
+    """As `rename`, but never over anything, even if it appears meanwhile."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        path.open("xb").close()
+        draft.replace(path)
+
+
+def _send(target: Target, text: str) -> None:
+    """Write straight to a pipe, a device or what the program prints to."""
+    with writing_to(target.name):
+        handle = os.open(target.name, os.O_WRONLY | os.O_APPEND)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+
+
+@contextmanager
+def _made(folder: Path | None) -> Iterator[None]:
+    """Make a folder, with those above it; those that were made are removed if the block fails."""
+    missing = [f for f in (folder, *folder.parents) if not f.exists()] if folder else []
+    try:
+        for each in reversed(missing):
+            with writing_to(each):
+                each.mkdir(exist_ok=True)
+        yield
+    except BaseException:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+        raise
