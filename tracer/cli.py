@@ -15,6 +15,7 @@ from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
+from tracer.values import some
 
 app = typer.Typer(
     name="decoder-trace",
@@ -133,7 +134,27 @@ def scenarios() -> None:
         sys.stdout.write(f"{name:{widest}}  {scenario.title}\n")
 
 
-@command(SCENARIOS, "schema", "run my.yaml")
+@command(SCENARIOS, "new first.yaml", "new two-heads.yaml")
+def new(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            parser=some("the name of a new file", Path),
+            help="Where to write it; a file that is there already stays as it is.",
+        ),
+    ],
+) -> None:
+    """A small commented scenario that runs, to begin with."""
+    from tracer.files.writing import create
+    from tracer.scenario.schema import template
+
+    create(file, template())
+    sys.stdout.write(f"{file} is written; now: decoder-trace run {file}\n")
+
+
+@command(SCENARIOS, "schema", "new first.yaml")
 def schema() -> None:
     """The JSON Schema of a scenario, for editors that complete keys."""
     from tracer.scenario.schema import schema
