@@ -106,7 +106,7 @@ def _three_vectors(step: Step, told: Told) -> Sentence:
         "and what it hands over are different things. Each is the token's vector times a matrix "
         "of weights; the weights are learned, and they are the same for every token."
     )
-    if told.heads < 2:
+    if told.heads_of(step.place) < 2:
         return (three,)
     return (
         f"{three} There are several heads, each with weights of its own, because one softmax can "
@@ -290,14 +290,8 @@ def _softmax_goal(step: Step, told: Told) -> Sentence:
     gathers = weights is None or any(weights.numbers[told.row(weights)])
     if gathers or len(unseen) < len(told.names):
         return (made, *((" ", Exponential(HIDDEN), " is 0.") if unseen else ()))
-    return (
-        *(
-            f"{made} Every key is hidden from ",
-            told.who,
-            ": its sum is 0, and there is nothing to ",
-        ),
-        "divide. All its weights are set to 0, so it gathers nothing.",
-    )
+    nothing = ": its sum is 0, and there is nothing to divide. All its weights are set to 0."
+    return (f"{made} Every key is hidden from ", told.who, nothing)
 
 
 SOFTMAX_STEP = Kind(
@@ -350,7 +344,7 @@ def _side_by_side(naming: Naming) -> Expression:
 def _projection_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Copy):
         return ("There is no ", W_O, " here: the result of attention is passed on as it is.")
-    if len(told.trace.producers[step.last.inputs[0]].inputs) > 1:
+    if told.heads_of(step.place) > 1:
         return (W_O, " mixes what the heads have found into one vector for each token.")
     return (W_O, " makes a vector for each token of what the head has found.")
 

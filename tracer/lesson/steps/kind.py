@@ -95,7 +95,9 @@ class Kind:
         return self.goal(step, told) if callable(self.goal) else self.goal
 
     def reason_of(self, step: Step, told: Told) -> Sentence:
-        """Why; nothing, where there is nothing to say."""
+        """Why; nothing, where there is nothing to say, or nothing is computed."""
+        if isinstance(step.last.operation, Pinned):
+            return ()
         return self.reason(step, told) if callable(self.reason) else self.reason or ()
 
     def claim_of(self, step: Step, told: Told) -> Sentence | None:

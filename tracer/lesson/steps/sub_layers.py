@@ -98,7 +98,7 @@ def _measured(step: Step, told: Told) -> Sentence:
     further += ", and β is added" * (told.value(step.place, SHIFT) is not None)
     return (
         "Each number of a token is measured from the mean of them all, in standard deviations"
-        f"{further}: what counts is how a number stands among the others, not how large it is.",
+        f"{further}.",
     )
 
 
