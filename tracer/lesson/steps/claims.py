@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from tracer.decoder.tape import Record, Value
@@ -109,7 +110,10 @@ def main_part(record: Record, told: Told, column: int) -> Part | None:
         parts = [term for term in side.terms if isinstance(term, Number) and term.value >= 0]
         if len(parts) == len(side.terms):
             part = max(parts, key=lambda number: number.value)
-            if part.value < whole.value < 2 * part.value:
+            lead = 2 * part.value - sum(number.value for number in parts)
+            last_place = Decimal(1).scaleb(-min(number.places for number in parts))
+            clear = 2 * lead > len(parts) * last_place  # more than rounding can have made
+            if clear and part.value < whole.value < 2 * part.value:
                 return Part(parts.index(part), part, whole)
     return None
 
