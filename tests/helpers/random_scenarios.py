@@ -64,6 +64,7 @@ def scenarios(
     speaks: bool = False,
     limits: Sequence[int] = (1, 2),
     all_digits: bool = False,
+    alike: bool = False,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
@@ -74,6 +75,8 @@ def scenarios(
     open.  One that ``speaks`` has an embedding for each word of its vocabulary, and positions for
     ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
     With ``all_digits``, digits may be set for any sort of value, not for scores and e^x alone.
+    With ``alike``, numbers are few and often equal, names occur twice, there may be no layers, and
+    there are batches and training examples.
     """
     make = _Maker(
         draw=draw,
@@ -81,6 +84,7 @@ def scenarios(
         limit=draw(st.sampled_from(limits)),
         names=words() if names is None else names,
         epsilons=epsilons,
+        alike=alike,
     )
     padding = make.padding(padded)
     token = make.names if padding is None else make.names | st.just(padding)
@@ -107,7 +111,7 @@ def scenarios(
         scenario["encoder"] = make.encoder(source)
 
     scenario["layers"] = []
-    for number in range(1, draw(st.integers(1, max_layers)) + 1):
+    for number in range(1, draw(st.integers(0 if alike else 1, max_layers)) + 1):
         layer, width = make.layer(f"layer{number}", width, source)
         scenario["layers"].append(layer)
     if vocabulary is not None:
@@ -115,6 +119,9 @@ def scenarios(
         if make.choose(False, False, True):
             right = vocabulary if padding is None else [*vocabulary, padding]
             scenario["targets"] = [make.choose(*right) for _ in tokens]
+    if alike and isinstance(scenario["embeddings"], dict):
+        known = list(scenario["embeddings"])
+        scenario |= make.sequences(tokens, known, vocabulary)
     scenario["rounding"] = make.rounding(carry, all_digits)
     return scenario
 
@@ -128,6 +135,7 @@ class _Maker:
     limit: int
     names: st.SearchStrategy[str]
     epsilons: Sequence[str]
+    alike: bool = False
 
     def flag(self) -> bool:
         return self.draw(st.booleans())
@@ -136,7 +144,8 @@ class _Maker:
         return self.draw(st.sampled_from(choices))
 
     def labels(self, count: int) -> list[str]:
-        return self.draw(st.lists(self.names, min_size=count, max_size=count, unique=True))
+        unique = not self.alike
+        return self.draw(st.lists(self.names, min_size=count, max_size=count, unique=unique))
 
     def matrix(self, place: str, rows: int, columns: int) -> list[list[Decimal]]:
         rng = random.Random(f"{self.seed} {place}")
@@ -151,6 +160,8 @@ class _Maker:
 
     def _number(self, rng: random.Random) -> Decimal:
         kind = rng.random()
+        if self.alike and kind < 0.7:
+            return Decimal(rng.choice(("-1", "0", "0", "1", "2", "0.5", "-0.5", "1.001")))
         if kind < 0.16:
             return Decimal(0 if kind < 0.08 else 1)
         decimals = rng.randint(1, 4)
@@ -259,8 +270,24 @@ class _Maker:
             self.maybe_vector(norm, "shift", f"{place}.norm", *normed)
         return {"norm": norm}
 
+    def sequences(self, tokens: list[str], known: list[str], words: list[str] | None) -> Scenario:
+        """A batch that the tokens are a sequence of, and examples to train on."""
+        found: Scenario = {}
+        other = st.lists(st.sampled_from(known), min_size=len(tokens), max_size=len(tokens))
+        if self.choose(True, False, False):
+            found["batch"] = [tokens, *self.draw(st.lists(other, max_size=2))]
+        if words and self.choose(True, False, False):
+            shifted = [*(t if t in words else "none" for t in tokens[1:]), self.choose(*words)]
+            others = [self.choose(*words) for _ in tokens]
+            found["training"] = [
+                {"tokens": tokens, "targets": self.choose(shifted, others)}
+                for _ in range(self.choose(1, 2))
+            ]
+        return found
+
     def vocabulary(self) -> list[str]:
-        return self.labels(self.draw(st.integers(1, 5)))
+        unique = st.lists(self.names, min_size=1, max_size=5, unique=True)
+        return self.draw(unique) if self.alike else self.labels(self.draw(st.integers(1, 5)))
 
     def unembedding(self, width: int, vocabulary: list[str]) -> Scenario:
         unembedding: Scenario = {"W_U": self.matrix("W_U", width, len(vocabulary))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 from tracer.lesson.document import Sentence
 from tracer.lesson.expression import Call, Expression, Number
@@ -30,17 +30,19 @@ def goal(function: ActivationFunction) -> Sentence:
 
 
 def claim(
-    function: ActivationFunction, labels: Sequence[str], printed: Sequence[Number]
+    function: ActivationFunction, units: Sequence[str], hidden: Sequence[Any]
 ) -> Sentence | None:
-    """What it has done to the numbers of one token."""
+    """What it has done to the hidden numbers of one token."""
     match function:
         case "relu":
-            kept = [label for label, x in zip(labels, printed, strict=True) if x.value]
-            zeroed = [label for label, x in zip(labels, printed, strict=True) if not x.value]
+            kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
+            zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
+            if len(units) < 2 or not (kept or zeroed):
+                return None
             if not zeroed:
                 return ("ReLU keeps them all: none is negative.",)
             if not kept:
-                return ("ReLU keeps none: all are 0 from here on.",)
+                return ("ReLU keeps none: none is positive.",)
             return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
         case _:
             assert_never(function)

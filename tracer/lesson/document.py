@@ -11,7 +11,7 @@ from tracer.node import Node
 
 @dataclass(eq=False, repr=False)
 class Name(Node):
-    """A token or a label, which is data and may hold anything."""
+    """A token or a label, which may hold anything: inside a sentence it is set apart."""
 
     text: str
 

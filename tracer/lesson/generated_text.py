@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder.generation import Generated, Turn
-from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Table
+from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.teacher import Teacher
 from tracer.names import distinct
@@ -55,9 +55,11 @@ def _turn(turn: Turn, cached: bool) -> list[Block]:
     )
     written: list[Block] = []
     if before:
-        reused = ("Only the last token goes through the layers; the keys and values of ",)
-        earlier = _quoted(tokens[:before])
-        written.append(Paragraph((*reused, earlier, " are reused from the turns before.")))
+        new: Sentence = ("Only the last token goes through the decoder",)
+        if any(layer.attention for layer in turn.trace.scenario.layers):
+            earlier = _quoted(tokens[:before])
+            new = (*new, "; the keys and values of ", earlier, " are reused from the turns before")
+        written.append(Paragraph((*new, ".")))
     written.append(Table(("position", "input", "output", ""), rows, len(rows) - 1))
     return written
 

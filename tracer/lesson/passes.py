@@ -45,15 +45,14 @@ def _shape(step: Step) -> str:
 
 def padded_batch(trace: Trace) -> tuple[Block, ...]:
     """The sequences beside the followed one, if it is one of a batch."""
-    scenario = trace.scenario
-    if trace.tokens not in scenario.batch:
+    scenario, padding = trace.scenario, trace.scenario.padding
+    if trace.tokens not in scenario.batch or len(scenario.batch) == 1:
         return ()
     rows = tuple(
         (Name(str(i)), Name(" ".join(tokens))) for i, tokens in enumerate(scenario.batch, 1)
     )
     sentence: Sentence = ("It is one sequence of a batch. All have the same length",)
-    if scenario.padding is not None:
-        sentence = (*sentence, ": the shorter ones are filled up with “", Name(scenario.padding))
-        sentence = (*sentence, "”, which no token may look at")
+    if padding is not None and any(padding in tokens for tokens in scenario.batch):
+        sentence = (*sentence, ": what is shorter is filled up with ", Name(padding))
     table = Table(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
     return (Paragraph((*sentence, ".")), table)

@@ -33,12 +33,13 @@ def _carried(pencil: Pencil) -> str:
     """Which number the next calculation uses, and which lines show more digits."""
     match pencil.carry:
         case Carry.LINE:
-            return "Each number is rounded where it is printed, and the next line works on with it."
+            return "Each number is rounded where it is printed, and used as it is printed."
         case Carry.STEP:
             more = count(pencil.rounding.working, "digit")
+            inside = f"; inside a step it keeps up to {more} more" * (more[0] != "0")
             return (
-                "A number is rounded where its step ends; inside a step it keeps up to "
-                f"{more} more. Products on the way to a result show more where it needs them."
+                f"A number is rounded where its step ends{inside}. "
+                "Products on the way to a result show more where it needs them."
             )
         case Carry.NEVER:
             return (
@@ -48,12 +49,12 @@ def _carried(pencil: Pencil) -> str:
 
 
 def title(step: Step, told: Told) -> str:
-    """`Layer 1, head 2: Query`; only what there are several of is named."""
+    """`Layer 1, head 2 · Query`; only what there are several of is named."""
     words = step.kind.title
     if step.place.sub_layer and not step.kind.inner:
         words += f" {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
     place = where(step, told)
-    return f"{place[0].upper()}{place[1:]}: {words}" if place else words
+    return f"{place[0].upper()}{place[1:]} · {words}" if place else words
 
 
 def picture(step: Step, told: Told) -> str:
@@ -106,8 +107,8 @@ def question(told: Told, *, predicts: bool) -> list[Sentence]:
     asked = (
         "Which word comes next? A decoder answers with a probability for every word it knows."
         if predicts
-        else "What does a decoder make of these tokens? It turns each into a vector that also "
-        "says what stands around it."
+        else "What does a decoder make of these tokens? It turns each of them into a vector"
+        + (" that also tells of those before it." if told.looks_back else ".")
     )
     read: Sentence = ("It reads ", *listed(told.names), ".")
     plan = (

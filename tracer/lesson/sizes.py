@@ -85,4 +85,5 @@ def parameters(values: Sequence[Value], symbols: Mapping[str, Expression]) -> Se
         counted = f"{' × '.join(map(str, shape))} = {prod(shape)}" if len(shape) > 1 else shape[0]
         joint = "" if not i else " and " if i == len(values) - 1 else ", "
         parts += [joint, symbols[value.address], f" has {counted}"]
-    return (*parts, " parameters.") if parts else None
+    last = prod(values[-1].numbers.shape) if values else 0
+    return (*parts, " parameter." if last == 1 else " parameters.") if parts else None

@@ -85,7 +85,7 @@ class Teacher:
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        sentence = step.kind.claim(step, self.told, self.told.printed(value))
+        sentence = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(sentence)] if sentence else written
 
     def goal(self, step: Step) -> Iterator[Sentence]:
@@ -102,7 +102,8 @@ class Teacher:
 
     def sources(self, step: Step) -> list[tuple[Expression, int]]:
         """What a step takes from others, with their numbers."""
-        taken = {value.address: None for record in step.records for value in record.inputs}
+        computed = [record for record in step.records if not isinstance(record.operation, Pinned)]
+        taken = {value.address: None for record in computed for value in record.inputs}
         found = [(address, self.step_of[address]) for address in taken if address in self.step_of]
         return [
             (self.told.symbols[address], origin.number)

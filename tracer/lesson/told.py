@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Axis, Pinned
-from tracer.decoder.roles import MASK, Place
+from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Value
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
@@ -60,6 +60,11 @@ class Told:
         return None if pinned else mask
 
     @property
+    def looks_back(self) -> bool:
+        """Whether a token may look at those before it."""
+        return len(self.names) > 1 and any(x.attention for x in self.trace.scenario.layers)
+
+    @property
     def crosses(self) -> bool:
         """Whether there is an encoder to attend to."""
         return self.trace.scenario.encoder is not None
@@ -69,6 +74,15 @@ class Told:
         """The token that only fills up, if one of the tokens is that."""
         padding = self.trace.scenario.padding
         return padding if padding in self.trace.tokens else None
+
+    @property
+    def fills_up(self) -> bool:
+        """Whether the followed token is one that only fills up."""
+        return self.trace.tokens[self.token] == self.trace.scenario.padding
+
+    def value(self, place: Place, role: Role) -> Value | None:
+        """The value of a role at a place, if there is one."""
+        return self.trace.values.get(place.address(role))
 
     def row(self, value: Value) -> int:
         """The followed token's row in a value."""
@@ -104,11 +118,11 @@ class Told:
         return distinct(axis.labels)
 
 
-def listed(names: Sequence[str]) -> Sentence:
-    """a, b and c."""
+def listed(names: Sequence[str], last: str = "and") -> Sentence:
+    """“a”, “b” and “c”; `last` is the word before the last of them."""
     parts: list[Inline] = []
     for i, name in enumerate(names):
         if i:
-            parts.append(" and " if i == len(names) - 1 else ", ")
+            parts.append(f" {last} " if i == len(names) - 1 else ", ")
         parts.append(Name(name))
     return tuple(parts)

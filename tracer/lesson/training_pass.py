@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
-from tracer.decoder.roles import PREDICTION, PROBABILITIES, TARGET
+from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET
 from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.teacher import Teacher
@@ -18,20 +19,36 @@ RIGHT, WRONG = "✓", "✗"
 def training_pass(trace: Trace, *, full: bool = True) -> Document:
     """All positions at once: what should have come, what was said, and the loss worked."""
     teacher = Teacher(trace, full=full)
-    forcing = Paragraph(
-        (
-            "Teacher forcing: at each position the model reads the right tokens, whatever it would "
-            "have said itself, and guesses the next one. All positions go through in one pass; the "
-            "mask keeps each of them from seeing its own answer.",
-        )
-    )
     loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
     sections = (
-        Section(1, "Targets and predictions", (*_batch(trace), forcing, *_answers(trace))),
+        Section(
+            1,
+            "Targets and predictions",
+            (*_batch(trace), Paragraph(_forcing(trace)), *_answers(trace)),
+        ),
         Section(2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name]))),
         replace(teacher.section(loss), number=3),
     )
     return Document(trace.scenario.title, (), sections)
+
+
+def _forcing(trace: Trace) -> Sentence:
+    """What is read and guessed at each position, as far as it is so."""
+    targets, tokens = trace[TARGET.name].numbers, trace.tokens
+    asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
+    if len(tokens) < 2:
+        return ("The model reads the token and guesses the word that comes next.",)
+    one_pass = "All positions go through in one pass"
+    if any(targets[i] != tokens[i + 1] for i in asked if i + 1 < len(tokens)):
+        return (f"At each position the model guesses the target beside it. {one_pass}.",)
+    masked = [record.output for record in trace.records if record.output.role is MASKED]
+    later = [(i, j) for j in range(len(tokens)) for i in range(j)]
+    unseen = all(value.numbers[at] == -Decimal("Infinity") for value in masked for at in later)
+    keeps = "; the mask keeps each of them from seeing its own answer" * bool(masked and unseen)
+    return (
+        "Teacher forcing: at each position the model reads the right tokens, whatever it would "
+        f"have said itself, and guesses the next one. {one_pass}{keeps}.",
+    )
 
 
 def _batch(trace: Trace) -> tuple[Block, ...]:
@@ -43,9 +60,9 @@ def _batch(trace: Trace) -> tuple[Block, ...]:
         (Name(str(i)), Name(" ".join(example.tokens)), Name(" ".join(example.targets)))
         for i, example in enumerate(examples, 1)
     )
-    said = (
-        f"The batch has {count(len(examples), 'example')}; each target is its input, one further."
-    )
+    shifted = all(x.tokens[1:] == x.targets[:-1] and x.tokens[1:] for x in examples)
+    further = "; each target is its input, one further" * shifted
+    said = f"The batch has {count(len(examples), 'example')}{further}."
     return (Paragraph((said,)), Table(("example", "input", "target"), rows))
 
 
@@ -61,9 +78,4 @@ def _answers(trace: Trace) -> tuple[Block, ...]:
         rows.append(tuple(map(Name, cells)))
     counted = sum(target != NO_TARGET for target in targets)
     header = ("position", "input", "target", "right", "prediction")
-    verdict_of_all: Sentence = (f"{right} of {count(counted, 'prediction')} {_is(right)} right.",)
-    return (Table(header, tuple(rows)), Paragraph(verdict_of_all))
-
-
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
+    return (Table(header, tuple(rows)), Paragraph((f"Right predictions: {right} of {counted}.",)))

@@ -126,7 +126,7 @@ class _Origins:
         symbol, step = self.teacher.told.symbols[address], self.teacher.step_of.get(address)
         worked = isinstance(record.operation, Worked)
         where = f"step {step.number}" if step and worked else "given"
-        return (symbol, ", ", Name(address), f", {where}:")
+        return (symbol, f", {address}, {where}:")
 
     def given(self, entries: list[Entry]) -> Iterator[Block]:
         """Entries that are not computed, as a part of their matrix for each choice of columns."""
@@ -168,10 +168,10 @@ class _Origins:
         """A word that was chosen by a number, or typed."""
         word = Name(str(entry.value.numbers[entry.at]))
         if not isinstance(record.operation, Chosen):
-            return ("“", word, "” is given.")
+            return (word, " is given.")
         chosen = chosen_by(record, entry)
         symbol = self.teacher.told.symbols[chosen.value.address]
-        return ("“", word, "” is chosen by ", symbol, ", which is ", self.number(chosen), ".")
+        return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
 
     def number(self, entry: Entry) -> Number:
         return self.teacher.writer.number(*entry)

@@ -255,7 +255,7 @@ def _inline(part: Inline) -> str:
         case str():
             return _words(part)
         case Name(name):
-            return _breakable(name)
+            return rf"\texttt{{{_breakable(name)}}}"
         case Percent(number):
             return rf"${IN_LINES.number(Number(trimmed(number.value * 100)))}$\,\%"
         case Reference(number):

@@ -104,7 +104,7 @@ class _Page:
             case str():
                 return MARKUP_IN_WORDS.sub(_backslashed, part)
             case Name(name):
-                return escaped(name)
+                return _code(name)
             case Percent(number):
                 return f"{number_text(Number(trimmed(number.value * 100)))} %"
             case Reference(number):
@@ -113,6 +113,19 @@ class _Page:
                 return f"${_for_katex(latex.IN_FORMULAS.write(part))}$"
             case _:
                 return escaped(text(part))
+
+
+def _code(name: str) -> str:
+    """A token or label in a sentence, as code: the marks are longer than any run of them in it."""
+    whole = name_text(name)
+    marks = "`" * (_longest_run([whole]) + 1)
+    room = " " * (whole[0] == "`" or whole[-1] == "`")
+    return f"{marks}{room}{whole}{room}{marks}"
+
+
+def _longest_run(lines: Sequence[str]) -> int:
+    """The most backticks that stand together."""
+    return max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
 
 
 def _backslashed(found: re.Match[str]) -> str:
@@ -138,8 +151,7 @@ def _sign_for_katex(code_point: re.Match[str]) -> str:
 
 def _fenced(lines: Sequence[str]) -> str:
     """Lines as they are; the fence is longer than any run of backticks in them."""
-    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max(3, _longest_run(lines) + 1)
     return "\n".join([f"{fence}text", *lines, fence])
 
 

@@ -33,14 +33,16 @@ def file_name(matrix: Block) -> str:
 
 
 def description(matrix: Matrix) -> str:
-    """The picture in words: the title, and the strongest cell of each row."""
+    """The picture in words: the title, and the strongest cell of each row that has one."""
     assert matrix.figure
     strongest = []
     for label, cells in zip(matrix.rows, matrix.cells, strict=True):
-        best = max(range(len(cells)), key=lambda j: cells[j].value)
-        column, number = name_text(matrix.columns[best]), number_text(cells[best])
-        strongest.append(f"{name_text(label)} most to {column} ({number})")
-    return f"{matrix.figure.title}: {'; '.join(strongest)}."
+        shares = [cell.value for cell in cells]
+        best = shares.index(max(shares))
+        if sum(map(bool, shares)) > 1 and shares.count(shares[best]) == 1:
+            column, number = name_text(matrix.columns[best]), number_text(cells[best])
+            strongest.append(f"{name_text(label)} most to {column} ({number})")
+    return f"{matrix.figure.title}{': ' * bool(strongest)}{'; '.join(strongest)}."
 
 
 def heat_map(matrix: Block) -> str:

@@ -115,7 +115,7 @@ def _inline(part: Inline) -> Text:
         case str():
             return Text(part)
         case Name(name):
-            return Text(name_text(name), LABEL)
+            return Text(f"“{name_text(name)}”", LABEL)
         case Percent(number):
             return Text(f"{number_text(Number(trimmed(number.value * 100)))} %", RESULT)
         case Number():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
-from tracer.decoder.operations import Append, Copy, Reused
+from tracer.decoder.operations import Copy, MatMul, Reused
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     CONCAT,
@@ -16,6 +15,7 @@ from tracer.decoder.roles import (
     HEAD_OUTPUT,
     KEY,
     KEYS,
+    MASK,
     MASKED,
     QUERY,
     SCALE,
@@ -26,8 +26,10 @@ from tracer.decoder.roles import (
     VALUE,
     VALUES,
     WEIGHTS,
+    Place,
 )
-from tracer.lesson.document import Inline, Name, Percent, Sentence
+from tracer.decoder.tape import Value
+from tracer.lesson.document import Name, Sentence
 from tracer.lesson.expression import (
     Brackets,
     Call,
@@ -40,16 +42,27 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
-from tracer.lesson.steps.claims import best
+from tracer.lesson.steps.attention_claims import (
+    asks,
+    best_key,
+    crosses,
+    found_by,
+    hidden,
+    leak,
+    main_value,
+    not_seen,
+    passes_on,
+    shares,
+)
+from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
-from tracer.lesson.told import Told, listed
-from tracer.names import distinct
+from tracer.lesson.told import Told
 
 W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
 D_K_SYMBOL = Symbol("d", "k")
 SCALE_SYMBOL = Root(D_K_SYMBOL)
 EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
-DIVIDED = "Each of them divided by the sum:"
+DIVIDED = "Each of them, divided by the sum:"
 
 
 def of_head(letter: str) -> SymbolOf:
@@ -62,26 +75,20 @@ def power(naming: Naming) -> Expression:
     return Exponential(naming.inputs[0])
 
 
-def crosses(step: Step) -> bool:
-    """Whether keys and values are the encoder's."""
-    return step.place.sub_layer == "cross_attention"
-
-
 # --- query, key, value ---------------------------------------------------------------------------
 
 
 def _query_goal(step: Step, told: Told) -> Sentence:
     if crosses(step):
         return ("The query is what a token of the decoder asks of the encoder's tokens.",)
-    return ("The query is what a token asks of the others.",)
+    return ("The query is what a token asks.",)
 
 
 def _key_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Reused):
         return ("The keys of the encoder's tokens are reused from the turn before.",)
     if crosses(step):
-        made = "The keys are made of the encoder's vectors: what the input's tokens can be found by"
-        return (f"{made}.",)
+        return ("The key is what a token of the encoder can be found by.",)
     return ("The key is what a token can be found by: queries are compared with it.",)
 
 
@@ -89,7 +96,7 @@ def _value_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Reused):
         return ("The values of the encoder's tokens are reused from the turn before.",)
     if crosses(step):
-        return ("The values are made of the encoder's vectors too: what its tokens pass on.",)
+        return ("The value is what a token of the encoder passes on.",)
     return ("The value is what a token passes on to those that attend to it.",)
 
 
@@ -99,7 +106,7 @@ def _three_vectors(step: Step, told: Told) -> Sentence:
         "and what it hands over are different things. Each is the token's vector times a matrix "
         "of weights; the weights are learned, and they are the same for every token."
     )
-    if told.heads < 2:
+    if told.heads_of(step.place) < 2:
         return (three,)
     return (
         f"{three} There are several heads, each with weights of its own, because one softmax can "
@@ -174,20 +181,6 @@ def _why_mixed(step: Step, told: Told) -> Sentence:
     )
 
 
-def _reused(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    if not isinstance(step.last.operation, Append):
-        return None
-    old, new = (list(value.axes[0].labels) for value in step.last.inputs)
-    return (
-        *(
-            f"The {step.kind.name}s of ",
-            *listed(old),
-            " were computed before and are reused; only ",
-        ),
-        *(*listed(new), " is new." if len(new) == 1 else " are new."),
-    )
-
-
 QUERY_STEP = Kind(
     "query",
     "Query",
@@ -195,6 +188,7 @@ QUERY_STEP = Kind(
     _query_goal,
     {QUERY: Telling(of_head("Q"))},
     reason=_three_vectors,
+    claim=asks,
     groups=("qkv",),
     inner=True,
 )
@@ -206,7 +200,7 @@ KEY_STEP = Kind(
     _key_goal,
     {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
     reason=_needed_of_all,
-    claim=_reused,
+    claim=found_by,
     groups=("qkv",),
     inner=True,
 )
@@ -218,7 +212,7 @@ VALUE_STEP = Kind(
     _value_goal,
     {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
     reason=_handed_over,
-    claim=_reused,
+    claim=passes_on,
     groups=("qkv",),
     inner=True,
 )
@@ -227,29 +221,28 @@ VALUE_STEP = Kind(
 # --- scores, mask --------------------------------------------------------------------------------
 
 
-def _best_key(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    return best(step, told, printed, "The query of ", " fits the key of ", " best: ")
-
-
 def _mask_goal(step: Step, told: Told) -> Sentence:
+    mask = told.value(Place(), MASK)
+    if mask is None or not _is_causal(mask, told):
+        return ("The mask is added to the scores. Where it is ", HIDDEN, ", a token is not seen.")
     ahead: Sentence = (
         "A token may look at itself and back, never ahead: the score of every later token becomes ",
         *(HIDDEN, ", the others stay."),
     )
     if told.padding is None:
         return ahead
-    fills = "”, which only fills up the sequence."
-    return (*ahead, " So does the score of “", Name(told.padding), fills)
+    return (*ahead, " So does the score of ", Name(told.padding), ", which only fills up.")
 
 
-def _hidden(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    row = step.last.output.numbers[told.row(step.last.output)]
-    hidden = [name for name, x in zip(told.names, row, strict=True) if x == HIDDEN.value]
-    if not hidden:
-        return ("From ", told.who, " nothing is hidden.")
-    if len(hidden) == len(told.names):
-        return ("From ", told.who, " everything is hidden, itself too.")
-    return (told.who, " does not see ", *listed(hidden), ".")
+def _is_causal(mask: Value, told: Told) -> bool:
+    """Whether it hides what comes later and what only fills up, and nothing else."""
+    tokens, padding = told.trace.tokens, told.trace.scenario.padding
+    first = len(tokens) - len(mask.numbers)
+    return all(
+        entry == (HIDDEN.value if j > i or tokens[j] == padding else 0)
+        for i, row in enumerate(mask.numbers, first)
+        for j, entry in enumerate(row)
+    )
 
 
 SCORES_STEP = Kind(
@@ -270,18 +263,18 @@ SCORES_STEP = Kind(
         SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
     reason=_why_scaled,
-    claim=_best_key,
+    claim=best_key,
     inner=True,
 )
 
 MASK_STEP = Kind(
     "mask",
-    "Causal mask",
-    "later tokens are hidden",
+    "Mask",
+    "which tokens may be seen",
     _mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
     reason=_why_masked,
-    claim=_hidden,
+    claim=not_seen,
     inner=True,
 )
 
@@ -290,56 +283,21 @@ MASK_STEP = Kind(
 
 
 def _softmax_goal(step: Step, told: Told) -> Sentence:
-    shares = "The scores become shares: positive, and together 1. "
+    made = "The scores become shares of 1: e to the power of each, divided by the sum of them all."
     if crosses(step):
-        return (f"{shares}No token is hidden here.",)
-    return (shares, Exponential(HIDDEN), " is 0.")
-
-
-def _shares(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    value = step.last.output
-    names = distinct(value.axes[1].labels)
-    shares = list(value.computed[told.row(value)])
-    if not any(shares):
-        return (
-            *("Every key is hidden from ", told.who, ": the sum is 0, and there is nothing to "),
-            "divide. All its weights are set to 0, so it gathers nothing.",
-        )
-
-    def receiver(index: int) -> Inline:
-        itself = not crosses(step) and index == told.token
-        return "itself" if itself else Name(names[index])
-
-    order = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
-    first, second = order[0], order[1] if len(order) > 1 else None
-    if second is None or not shares[second]:
-        return ("All of the attention of ", told.who, " goes to ", receiver(first), ".")
-    share = Percent(printed[first])
-    if shares[first] == shares[second]:
-        alike = [names[i] for i in sorted(order) if shares[i] == shares[first]]
-        to = (" go to ", *listed(alike), ": ")
-        return ("The largest shares of ", told.who, *to, share, " each.")
-    to = (" of its attention to ", receiver(first))
-    then: Sentence = (", then ", Percent(printed[second]), " to ", receiver(second))
-    return (told.who, " gives ", share, *to, *then, ".")
-
-
-def _leak(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    later = told.names[told.token + 1 :]
-    if not later:
-        return (told.who, " comes last: the mask takes nothing from it.")
-    share = sum((number.value for number in printed[told.token + 1 :]), Decimal(0))
-    return (
-        *("Without the mask ", told.who, " would give ", Percent(Number(share))),
-        *(" of its attention to ", *listed(later), ", which come later: data leakage, for in "),
-        "use they are not there yet.",
-    )
+        return (f"{made} No token is hidden here.",)
+    unseen, weights = hidden(step, told), told.value(step.place, WEIGHTS)
+    gathers = weights is None or any(weights.numbers[told.row(weights)])
+    if gathers or len(unseen) < len(told.names):
+        return (made, *((" ", Exponential(HIDDEN), " is 0.") if unseen else ()))
+    nothing = ": its sum is 0, and there is nothing to divide. All its weights are set to 0."
+    return (f"{made} Every key is hidden from ", told.who, nothing)
 
 
 SOFTMAX_STEP = Kind(
     "softmax",
     "Softmax: the attention weights",
-    "scores become weights that sum to 1",
+    "the scores as shares",
     _softmax_goal,
     {
         EXP: Telling(power, EXPONENTIALS),
@@ -347,7 +305,7 @@ SOFTMAX_STEP = Kind(
         WEIGHTS: Telling(of_head("A"), DIVIDED),
     },
     reason=_why_exponential,
-    claim=_shares,
+    claim=shares,
     inner=True,
     picture="Attention weights",
 )
@@ -356,13 +314,13 @@ UNMASKED_STEP = Kind(
     "unmasked",
     "Without the mask",
     "the weights if nothing were hidden",
-    ("The same scores without the mask: what the token would look at if it could look ahead.",),
+    ("The same scores without the mask: what a token would look at if nothing were hidden.",),
     {
         UNMASKED_EXP: Telling(power, EXPONENTIALS),
         UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
     },
-    claim=_leak,
+    claim=leak,
     groups=("mask", "softmax"),
     inner=True,
     only_with="--no-mask",
@@ -375,7 +333,7 @@ UNMASKED_STEP = Kind(
 
 def _concat_goal(step: Step, told: Told) -> Sentence:
     if len(step.last.inputs) == 1:
-        return ("There is only one head: its output goes on as it is.",)
+        return ("There is only one head here: its output goes on as it is.",)
     return ("The outputs of the heads stand side by side, one long row for each token.",)
 
 
@@ -386,7 +344,17 @@ def _side_by_side(naming: Naming) -> Expression:
 def _projection_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Copy):
         return ("There is no ", W_O, " here: the result of attention is passed on as it is.")
-    return (W_O, " mixes what the heads have found into one vector for each token.")
+    if told.heads_of(step.place) > 1:
+        return (W_O, " mixes what the heads have found into one vector for each token.")
+    return (W_O, " makes a vector for each token of what the head has found.")
+
+
+def _main_column(step: Step, told: Told) -> Sentence | None:
+    """Which column of the heads most of the largest number comes from."""
+    if not isinstance(step.last.operation, MatMul):
+        return None
+    columns = told.labels(step.last.inputs[0].axes[1])
+    return main_source(step.last, told, lambda index: (Name(columns[index]),), len(columns))
 
 
 def _of_all_heads(naming: Naming) -> Expression:
@@ -397,9 +365,10 @@ WEIGHTED_SUM_STEP = Kind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, each with its weight",
-    ("Each value counts as much as its attention weight says.",),
+    ("The values are added up, and each counts as much as its attention weight says.",),
     {HEAD_OUTPUT: Telling(of_head("O"))},
     reason=_why_weighted,
+    claim=main_value,
     inner=True,
 )
 
@@ -415,10 +384,11 @@ CONCAT_STEP = Kind(
 PROJECTION_STEP = Kind(
     "projection",
     "Attention output",
-    "what attention adds for each token",
+    "what attention gives each token",
     _projection_goal,
     {ATTENTION_OUTPUT: Telling(_of_all_heads)},
     reason=_why_mixed,
+    claim=_main_column,
     inner=True,
 )
 

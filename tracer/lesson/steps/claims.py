@@ -1,29 +1,136 @@
-"""Claims that several kinds of steps make.
+"""What is read off numbers: which is the largest, and what most of one comes from.
 
-Which is largest is decided on the numbers as they were computed; a tie there, or in print, is not
-spoken of.
+Which is largest is decided on the numbers as they were computed; of what is alike, there or in
+print, nothing is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
 
+from tracer.decoder.tape import Record, Value
 from tracer.lesson.document import Name, Sentence
-from tracer.lesson.expression import Number
-from tracer.lesson.steps.kind import Step
+from tracer.lesson.expression import Number, Quotient, Sum
+from tracer.lesson.lines import Writer
 from tracer.lesson.told import Told
-from tracer.names import distinct
+
+COUNTED = re.compile("[a-z][₀-₉]+")
+"""d₀, q₁: what a column without a name is called."""
 
 
-def best(
-    step: Step, told: Told, printed: Sequence[Number], before: str, between: str, after: str
-) -> Sentence | None:
-    """Which column of the followed token's row is the largest, and how large."""
-    value = step.last.output
-    numbers = list(value.computed[told.row(value)])
-    largest = numbers.index(max(numbers))
-    shown = [number.value for number in printed]
-    if len(numbers) < 2 or shown.count(shown[largest]) > 1:
+def is_named(label: str) -> bool:
+    """Whether a label says more than which column it is."""
+    return COUNTED.fullmatch(label) is None
+
+
+@dataclass(frozen=True)
+class Row:
+    """The followed token's row of a value: its labels, and its numbers as computed and printed."""
+
+    labels: tuple[str, ...]
+    computed: tuple[Any, ...]
+    printed: tuple[Number, ...]
+
+    @staticmethod
+    def of(value: Value, told: Told) -> Row:
+        """Labels that occur twice are told apart."""
+        computed = tuple(value.computed[told.row(value)])
+        return Row(told.labels(value.axes[1]), computed, told.printed(value))
+
+    def sizes(self) -> Row:
+        """The same without signs."""
+        printed = tuple(Number(abs(number.value)) for number in self.printed)
+        return replace(self, computed=tuple(map(abs, self.computed)), printed=printed)
+
+    def ranked(self, among: Sequence[int] | None = None, *, lowest: bool = False) -> list[int]:
+        """The largest column and the next, or the smallest, each only where no other is like it.
+
+        None where there is nothing to compare.
+        """
+        columns = range(len(self.labels)) if among is None else among
+        order = sorted(columns, key=self.computed.__getitem__, reverse=not lowest)
+        shown = [self.printed[column].value for column in order]
+        if len(order) < 2 or shown.count(shown[0]) > 1:
+            return []
+        return order[:2] if shown.count(shown[1]) == 1 else order[:1]
+
+    def name(self, column: int) -> Sentence:
+        """A column inside a sentence."""
+        return (Name(self.labels[column]),)
+
+    def ahead(
+        self, ranked: Sequence[int], name: Callable[[int], Sentence] | None = None
+    ) -> Sentence:
+        """`, 11.563 before “Emma” with 7.957`, or `, with 11.563` where the second is not clear."""
+        named = name or self.name
+        first, *others = ranked
+        if not others:
+            return (", with ", self.printed[first])
+        second = others[0]
+        before = (" before ", *named(second), " with ", self.printed[second])
+        return (", ", self.printed[first], *before)
+
+
+def largest_named(value: Value, told: Told) -> tuple[Sentence, Sentence] | None:
+    """The largest of the columns that the author has named, if it is positive, and how large."""
+    if not value.per_token:
         return None
-    label = Name(distinct(value.axes[1].labels)[largest])
-    return (before, told.who, between, label, after, printed[largest], ".")
+    row = Row.of(value, told)
+    ranked = row.ranked()
+    if not ranked or row.printed[ranked[0]].value <= 0 or not is_named(row.labels[ranked[0]]):
+        return None
+    return row.name(ranked[0]), row.ahead(ranked)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a sum that is more than half of it, and which one it is, counted from 0."""
+
+    index: int
+    part: Number
+    whole: Number
+
+
+def main_part(record: Record, told: Told, column: int) -> Part | None:
+    """What most of an entry of the followed token comes from, in the numbers that its line shows.
+
+    None where it has only one part, where parts take something away, or none is more than half.
+    """
+    writer = Writer(told.trace.pencil, told.symbols, told.trace.producers, len(told.names))
+    sides = writer.chain(record, (told.row(record.output), column)).sides
+    sums = [side.over for side in sides if isinstance(side, Quotient)] or list(sides)
+    whole = sums[-1]
+    for side in sums:
+        if not isinstance(side, Sum) or not isinstance(whole, Number):
+            continue
+        parts = [term for term in side.terms if isinstance(term, Number) and term.value >= 0]
+        if len(parts) == len(side.terms):
+            part = max(parts, key=lambda number: number.value)
+            lead = 2 * part.value - sum(number.value for number in parts)
+            last_place = Decimal(1).scaleb(-min(number.places for number in parts))
+            clear = 2 * lead > len(parts) * last_place  # more than rounding can have made
+            if clear and part.value < whole.value < 2 * part.value:
+                return Part(parts.index(part), part, whole)
+    return None
+
+
+def main_source(
+    record: Record, told: Told, name: Callable[[int], Sentence], sources: int
+) -> Sentence | None:
+    """What most of the largest number comes from, of `sources` things (the bias is none of them).
+
+    Only where the author has named its column.
+    """
+    row = Row.of(record.output, told)
+    ranked = row.ranked() if len(row.labels) > 1 else [0]
+    if not ranked or not is_named(row.labels[ranked[0]]):
+        return None
+    found = main_part(record, told, ranked[0])
+    if found is None or found.index >= sources:
+        return None
+    source = (" comes from ", *name(found.index), ": ", found.part, " of ", found.whole, ".")
+    return ("Most of ", *row.name(ranked[0]), *source)

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tracer.decoder.operations import Activate, Copy
+from tracer.decoder.operations import Activate
 from tracer.decoder.roles import ACTIVATION, FFN_OUTPUT, HIDDEN
 from tracer.lesson import activations
-from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Call, Number, Symbol
+from tracer.lesson.document import Name, Sentence
+from tracer.lesson.expression import Call, Symbol
+from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
+from tracer.names import count
 
 
 def _hidden_goal(step: Step, told: Told) -> Sentence:
-    units = Number.of(step.last.output.numbers.shape[1])
-    return ("Now each token is by itself: its numbers are combined into ", units, " hidden ones.")
+    units = count(step.last.output.numbers.shape[1], "hidden number")
+    return (f"The FFN takes each token by itself: of its vector it makes {units}.",)
 
 
 def _activation_goal(step: Step, told: Told) -> Sentence:
     match step.last.operation:
         case Activate(function):
             return activations.goal(function)
-        case Copy():
+        case _:
             return ("There is no activation function here: the hidden numbers stay.",)
-        case _:  # pinned
-            return ("The activation function decides what the hidden numbers pass on.",)
 
 
-def _activation_claim(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+def _activation_claim(step: Step, told: Told) -> Sentence | None:
     operation = step.last.operation
     if not isinstance(operation, Activate):
         return None
-    return activations.claim(operation.function, step.last.output.axes[1].labels, printed)
+    hidden = step.last.inputs[0]
+    units = told.labels(hidden.axes[1])
+    return activations.claim(operation.function, units, hidden.numbers[told.row(hidden)])
 
 
 def _why_bent(step: Step, told: Told) -> Sentence:
@@ -46,8 +46,14 @@ def _why_bent(step: Step, told: Told) -> Sentence:
 
 
 def _output_goal(step: Step, told: Told) -> Sentence:
-    features = Number.of(step.last.output.numbers.shape[1])
-    return ("The hidden numbers are combined into ", features, " again, the FFN's output.")
+    numbers = count(step.last.output.numbers.shape[1], "number")
+    return (f"The hidden layer becomes the FFN's output, {numbers} for each token.",)
+
+
+def _main_unit(step: Step, told: Told) -> Sentence | None:
+    """Which hidden unit most of the largest number comes from."""
+    units = told.labels(step.last.inputs[0].axes[1])
+    return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
 
 
 HIDDEN_STEP = Kind(
@@ -79,7 +85,7 @@ ACTIVATION_STEP = Kind(
 FFN_OUTPUT_STEP = Kind(
     "ffn_output",
     "FFN: output",
-    "what the FFN adds for each token",
+    "what the FFN gives each token",
     _output_goal,
     {FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,)))},
     reason=(
@@ -87,6 +93,7 @@ FFN_OUTPUT_STEP = Kind(
         "output is the sum of these rows, each as often as its unit is large. So the FFN can hold "
         "what was learned about the world, one unit for one pattern.",
     ),
+    claim=_main_unit,
     inner=True,
 )
 

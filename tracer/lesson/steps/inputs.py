@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Copy, DivTerm
+from collections.abc import Mapping
+
+from tracer.decoder.operations import Copy, DivTerm, Pinned
 from tracer.decoder.roles import (
     ANGLE,
     COS,
@@ -39,24 +41,38 @@ WAVE = Call("sin", (Quotient(Symbol("pos"), Power(Number.of(10000), Quotient(TWO
 """The sinusoid of Vaswani et al. 2017."""
 
 
+def _embedding_goal(step: Step, told: Told) -> Sentence:
+    embedding = told.value(step.place, EMBEDDING)
+    given = embedding and isinstance(told.trace.producers[embedding].operation, Pinned)
+    if given or not isinstance(told.trace.scenario.embeddings, Mapping):
+        return ("Each token becomes a vector, its embedding.",)
+    return ("Each token is looked up in a table and becomes a vector, its embedding.",)
+
+
 def _position_goal(step: Step, told: Told) -> Sentence:
     order = "Each position has a vector too, because attention alone does not see the order."
     index = step.records[0].output
     if not any(isinstance(record.operation, DivTerm) for record in step.records):
         return (order,)
-    first, features = Number(index.numbers[0]), Number.of(step.last.output.numbers.shape[1])
+    here, features = told.number(index, told.row(index)), step.last.output.numbers.shape[1]
     return (
         *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
         *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
-        *("of features, ", features, " here; ", Symbol("k"), " numbers the pairs of columns from "),
-        *("0 on; the first token stands at position ", first, "."),
+        *(
+            "of features, ",
+            Number.of(features),
+            " here; ",
+            Symbol("k"),
+            " numbers the pairs of columns from ",
+        ),
+        *("0 on. ", told.who, " stands at position ", here, "."),
     )
 
 
 def _order(step: Step, told: Told) -> Sentence:
     return (
-        "Attention adds vectors, and a sum does not depend on the order of what is added. Without "
-        "positions “dog bites man” and “man bites dog” would therefore be the same to the model.",
+        "Attention adds vectors, and a sum does not depend on the order of what is added: without "
+        "positions it would find the same in whatever order the tokens stand that it looks at.",
     )
 
 
@@ -102,8 +118,8 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
 EMBEDDING_STEP = Kind(
     "embedding",
     "Tokens and embeddings",
-    "tokens become vectors",
-    ("Each token is looked up in a table and becomes a vector, its embedding.",),
+    "the tokens as vectors",
+    _embedding_goal,
     {
         TOKENS: Telling(Symbol("tokens")),
         TOKEN_IDS: Telling(Symbol("ids")),
@@ -120,15 +136,13 @@ POSITION_STEP = Kind(
     _position_goal,
     {
         POSITION_INDEX: Telling(POS),
-        DIV_TERM: Telling(
-            Symbol("ω"), "The frequencies, one for each sine and the cosine beside it:"
-        ),
+        DIV_TERM: Telling(Symbol("ω"), "The frequencies, one for two columns:"),
         ANGLE: Telling(Symbol("θ"), "The position times each frequency:"),
         SIN: Telling(
             Call("sin", (Symbol("θ"),)),
-            "The sines, which go to the even columns, counted from 0:",
+            "The sines, for the even columns, counted from 0:",
         ),
-        COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, which go to the odd ones:"),
+        COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, for the odd ones:"),
         POSITION: Telling(Symbol("P")),
     },
     reason=_order,
@@ -137,7 +151,7 @@ POSITION_STEP = Kind(
 INPUT_STEP = Kind(
     "input",
     "Input vectors",
-    "embedding plus position",
+    "what goes into the decoder",
     _input_goal,
     {INPUT: Telling(Symbol("X′"))},
     reason=_added,
@@ -146,8 +160,8 @@ INPUT_STEP = Kind(
 ENCODER_STEP = Kind(
     "encoder",
     "Output of the encoder",
-    "the input's tokens as vectors, given",
-    ("The encoder has read the input and made one vector of each of its tokens.",),
+    "the encoder's tokens as vectors, given",
+    ("The encoder has made one vector of each of the tokens that it has read.",),
     {ENCODER_OUTPUT: Telling(Symbol("E"))},
     reason=(
         "An encoder may look at all of its input at once, because all of it is there from the "

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
 from tracer.lesson.document import Block, Sentence
-from tracer.lesson.expression import Expression, Number
+from tracer.lesson.expression import Expression
 from tracer.lesson.told import Told
 
 
@@ -46,7 +47,7 @@ class Naming:
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
 SentenceOf: TypeAlias = Sentence | Callable[[Step, Told], Sentence]
 CaptionOf: TypeAlias = str | Callable[[Record], str] | None
-Claim: TypeAlias = Callable[[Step, Told, Sequence[Number]], Sentence | None]
+Claim: TypeAlias = Callable[[Step, Told], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
 
 
@@ -58,7 +59,7 @@ class Telling:
     caption: CaptionOf = None
 
 
-def _no_claim(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+def _no_claim(step: Step, told: Told) -> Sentence | None:
     return None
 
 
@@ -88,12 +89,21 @@ class Kind:
     """The title of the picture of its result, where it is worth one."""
 
     def goal_of(self, step: Step, told: Told) -> Sentence:
-        """What the step is for."""
+        """What the step is for; a phrase where nothing is computed."""
+        if isinstance(step.last.operation, Pinned):
+            return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
         return self.goal(step, told) if callable(self.goal) else self.goal
 
     def reason_of(self, step: Step, told: Told) -> Sentence:
-        """Why; nothing, where there is nothing to say."""
+        """Why; nothing, where there is nothing to say, or nothing is computed."""
+        if isinstance(step.last.operation, Pinned):
+            return ()
         return self.reason(step, told) if callable(self.reason) else self.reason or ()
+
+    def claim_of(self, step: Step, told: Told) -> Sentence | None:
+        """What the result says; nothing where it is not the model's, or the token only fills up."""
+        silent = isinstance(step.last.operation, Pinned) or told.fills_up
+        return None if silent else self.claim(step, told)
 
     def caption_of(self, record: Record) -> str | None:
         """A few words before the lines of one of its records."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tracer.decoder.operations import Normalize, SquareRoot
+from tracer.decoder.operations import Normalize, Pinned, SquareRoot
 from tracer.decoder.roles import (
     DEVIATION,
+    GAIN,
     MEAN,
     NORM,
     RESIDUAL,
+    SHIFT,
     SQUARED,
     STD,
     VARIANCE,
     SubLayer,
 )
 from tracer.decoder.tape import Record
-from tracer.lesson.document import Name, Sentence
+from tracer.lesson.document import Sentence
 from tracer.lesson.expression import Difference, Number, Power, Symbol
+from tracer.lesson.steps.claims import Row
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 
@@ -29,22 +30,23 @@ SUB_LAYERS: dict[SubLayer, str] = {
 """A sub-layer inside a sentence."""
 
 
-def _changes_most(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
+def _changes_most(step: Step, told: Told) -> Sentence | None:
     assert step.place.sub_layer
-    change = step.last.inputs[1].numbers[told.row(step.last.output)]
-    sizes = [abs(number) for number in change]
-    if len(sizes) < 2 or sizes.count(max(sizes)) > 1:
+    change = step.last.inputs[1]
+    ranked = Row.of(change, told).sizes().ranked()
+    if not ranked or isinstance(told.trace.producers[change].operation, Pinned):
         return None
-    label = Name(step.last.output.axes[1].labels[sizes.index(max(sizes))])
-    what = SUB_LAYERS[step.place.sub_layer]
-    return (f"{what[0].upper()}{what[1:]} changes ", label, " most.")
+    column, what = ranked[0], SUB_LAYERS[step.place.sub_layer]
+    by = told.printed(change)[column]
+    changed = Row.of(step.last.output, told).name(column)
+    return (f"{what[0].upper()}{what[1:]} changes ", *changed, " most, by ", by, ".")
 
 
 RESIDUAL_STEP = Kind(
     "residual",
     "Residual connection",
-    "what went in is added",
-    ("What went in is added to what came out: nothing of it is lost.",),
+    "the input and the output of the sub-layer, added",
+    ("What went in is added to what came out.",),
     {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
     reason=(
         "A sub-layer then only has to say what it would change, because what was known before is "
@@ -79,27 +81,32 @@ def _why_normalized(step: Step, told: Told) -> Sentence:
     return ("".join(parts),)
 
 
-def _extremes(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    numbers = [number.value for number in printed]
-    high, low = max(numbers), min(numbers)
-    if numbers.count(high) > 1 or numbers.count(low) > 1:
+def _extremes(step: Step, told: Told) -> Sentence | None:
+    row = Row.of(step.last.output, told)
+    highest, lowest = row.ranked(), row.ranked(lowest=True)
+    if not highest or not lowest:
         return None
-    labels = step.last.output.axes[1].labels
+    high, low = highest[0], lowest[0]
     return (
-        *("The largest is now ", Name(labels[numbers.index(high)])),
-        *(" with ", Number(high), ", the smallest ", Name(labels[numbers.index(low)])),
-        *(" with ", Number(low), "."),
+        *("The largest is now ", *row.name(high), " with ", row.printed[high]),
+        *(", the smallest ", *row.name(low), " with ", row.printed[low], "."),
+    )
+
+
+def _measured(step: Step, told: Told) -> Sentence:
+    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
+    further += ", and β is added" * (told.value(step.place, SHIFT) is not None)
+    return (
+        "Each number of a token is measured from the mean of them all, in standard deviations"
+        f"{further}.",
     )
 
 
 NORM_STEP = Kind(
     "norm",
     "LayerNorm",
-    "mean 0, the same spread for all",
-    (
-        "Each token's numbers are moved to mean 0 and brought to the same spread, so that "
-        "no feature counts more only because it is large.",
-    ),
+    "numbers measured by their own spread",
+    _measured,
     {
         MEAN: Telling(Symbol("μ"), "The mean:"),
         DEVIATION: Telling(lambda n: Difference(*n.inputs), "How far each number is from it:"),

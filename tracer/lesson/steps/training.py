@@ -20,7 +20,10 @@ def _not_counted(step: Step, told: Told) -> list[Block]:
     if not left_out:
         return []
     positions, do = count(left_out, "position"), "does" if left_out == 1 else "do"
-    sentence: Sentence = (f"{positions} {do} not count in the mean: no word is asked for there.",)
+    sentence: Sentence = (
+        f"{positions} {do} not count in the mean: no word of the vocabulary is to be guessed "
+        "there.",
+    )
     return [Paragraph(sentence)]
 
 
@@ -29,13 +32,13 @@ LOSS_STEP = Kind(
     "Cross-entropy loss",
     "how surprised the model is",
     (
-        "At each position the model was to guess the token that comes next. The less probable it "
-        "held the right one, the larger the loss there; the loss of all is their mean.",
+        "At each position the model is to guess a word. The less probable it holds the right one, "
+        "the larger the loss there; the loss of them all is their mean.",
     ),
     {
         TARGET: Telling(Symbol("target")),
         TOKEN_LOSS: Telling(
-            Symbol("ℓ"), "The loss at each position, with the probability of the right token:"
+            Symbol("ℓ"), "The loss at each position, with the probability of the right word:"
         ),
         LOSS: Telling(Symbol("L"), "Their mean:"),
     },

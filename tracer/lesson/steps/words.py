@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import (
     CANDIDATES,
     CANDIDATES_SUM,
@@ -13,6 +12,7 @@ from tracer.decoder.roles import (
     DRAWN_EXP_SUM,
     DRAWN_LOGITS,
     DRAWN_PROBABILITIES,
+    INPUT,
     LOGITS,
     OUTPUT,
     PREDICTION,
@@ -25,33 +25,69 @@ from tracer.decoder.roles import (
     WORD_EXP_SUM,
 )
 from tracer.lesson.document import Block, Name, Paragraph, Percent, Sentence, Table
-from tracer.lesson.expression import Exponential, Number, Quotient, Symbol
+from tracer.lesson.expression import Exponential, Quotient, Symbol
 from tracer.lesson.steps.attention import DIVIDED, EXPONENTIALS, THEIR_SUM, power
-from tracer.lesson.steps.claims import best
+from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 
 Z = Symbol("z")
 
 
-def _largest_logit(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | None:
-    return best(step, told, printed, "For ", " the largest logit is that of “", "”: ")
+def _output_goal(step: Step, told: Told) -> Sentence:
+    if not told.layers:
+        return ("There are no layers: the input vectors are the decoder's answer.",)
+    return ("What leaves the last layer is the decoder's answer, a vector for each token.",)
+
+
+def _compared_with_the_input(step: Step, told: Told) -> Sentence | None:
+    """Which feature was the largest in the input, and whether it still is."""
+    given, output = told.value(step.place, INPUT), step.last.output
+    if given is None or isinstance(told.trace.producers[given].operation, Pinned):
+        return None
+    before, after = Row.of(given, told), Row.of(output, told)
+    first, last = before.ranked(), after.ranked()
+    if not told.layers or before.labels != after.labels or not (first and last):
+        return None
+    was, now = first[0], last[0]
+    if not is_named(before.labels[was]):
+        return None
+    x, y = told.symbols[given.address], told.symbols[output.address]
+    largest: Sentence = ("In ", x, " ", *before.name(was), " was the largest number of ", told.who)
+    largest = (*largest, ", with ", before.printed[was])
+    if was == now:
+        return (*largest, "; it still is in ", y, ", with ", after.printed[now], ".")
+    return (*largest, "; in ", y, " it is ", *after.name(now), ", with ", after.printed[now], ".")
+
+
+def _largest_logit(step: Step, told: Told) -> Sentence | None:
+    row = Row.of(step.last.output, told)
+    ranked = row.ranked()
+    if not ranked:
+        return None
+    largest = ("After ", told.who, " the largest logit is that of ", *row.name(ranked[0]))
+    return (*largest, *row.ahead(ranked), ".")
 
 
 def _predicted(step: Step, told: Told) -> list[Block]:
-    """The guess for the followed token, and those at the other positions."""
+    """What is said after each token, and of the followed one how sure that is."""
     said = step.last.output
-    probabilities = step.last.inputs[0]
-    row = told.row(said)
-    word = str(said.numbers[row])
-    column = probabilities.axes[1].labels.index(word)
-    sentence: Sentence = (
-        *("After “", told.who, "” the model says “", Name(word), "”, with a probability of "),
-        *(Percent(told.number(probabilities, row, column)), "."),
-    )
     names = told.names[-len(said.numbers) :]
     rows = tuple((Name(a), Name(b)) for a, b in zip(names, said.numbers, strict=True))
-    return [Table(("after", "comes"), rows, row), Paragraph(sentence)]
+    table, sentence = Table(("after", "comes"), rows, told.row(said)), _says(step, told)
+    return [table, *([Paragraph(sentence)] if sentence else [])]
+
+
+def _says(step: Step, told: Told) -> Sentence | None:
+    probabilities = step.last.inputs[0]
+    row = Row.of(probabilities, told)
+    ranked = row.ranked()
+    given = isinstance(told.trace.producers[probabilities].operation, Pinned)
+    if not ranked or given or told.fills_up:
+        return None
+    share = row.printed[ranked[0]]
+    sure: Sentence = (", with a probability of ", Percent(share)) if share.value < 1 else ()
+    return ("After ", told.who, " the model says ", *row.name(ranked[0]), *sure, ".")
 
 
 def _drawn(step: Step, told: Told) -> list[Block]:
@@ -60,12 +96,12 @@ def _drawn(step: Step, told: Told) -> list[Block]:
     drawn, word = told.number(draw), Name(str(step.last.output.numbers[0]))
     last = told.number(cumulative, 0, cumulative.numbers.shape[1] - 1)
     if drawn.value < last.value:
-        return [Paragraph(("The random number is ", drawn, ": it falls on “", word, "”."))]
+        return [Paragraph(("The random number is ", drawn, ": it falls on ", word, "."))]
     return [
         Paragraph(
             (
                 *("The random number is ", drawn, ". Rounding leaves the last sum at ", last),
-                *(": the draw falls on the last word, “", word, "”."),
+                *(": the draw falls on the last word, ", word, "."),
             )
         )
     ]
@@ -75,19 +111,20 @@ OUTPUT_STEP = Kind(
     "output",
     "Output of the decoder",
     "the decoder's answer",
-    ("What leaves the last layer is the decoder's answer, a vector for each token.",),
+    _output_goal,
     {OUTPUT: Telling(Symbol("y"))},
     reason=(
         "Decoders have many layers, because each can only work with what the one before has "
         "found: the first looks at words, a later one at what has been understood of them.",
     ),
+    claim=_compared_with_the_input,
 )
 
 LOGITS_STEP = Kind(
     "logits",
     "Logits",
     "a score for each word",
-    ("The answer is compared with every word of the vocabulary: one logit for each.",),
+    ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
     {LOGITS: Telling(Z)},
     reason=(
         *("Every word has a column of ", Symbol("W", "U"), ". The dot product with it is large "),
@@ -99,8 +136,8 @@ LOGITS_STEP = Kind(
 PROBABILITIES_STEP = Kind(
     "probabilities",
     "Softmax: the probabilities",
-    "scores become probabilities",
-    ("The logits become probabilities: positive, and together 1.",),
+    "a probability for each word",
+    ("The logits become shares of 1: e to the power of each, divided by the sum of them all.",),
     {
         WORD_EXP: Telling(Exponential(Z), EXPONENTIALS),
         WORD_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
@@ -129,7 +166,7 @@ SAMPLING_STEP = Kind(
     "sampling",
     "Drawing the next word",
     "a word is drawn",
-    ("The most probable word need not be said: one is drawn, each with its probability.",),
+    ("The most probable word need not be said: a random number draws one.",),
     {
         DRAWN_LOGITS: Telling(Z),
         TEMPERATURE: Telling(Symbol("T")),
@@ -139,9 +176,7 @@ SAMPLING_STEP = Kind(
         DRAWN_PROBABILITIES: Telling(Symbol("p", "T"), DIVIDED),
         CANDIDATES: Telling(Symbol("p", "T"), "The words that stay, the most probable first:"),
         CANDIDATES_SUM: Telling(Symbol("Σ", "kept"), "What their probabilities come to:"),
-        RENORMALIZED: Telling(
-            Symbol("q"), "Each of them divided by that, so that they come to 1 again:"
-        ),
+        RENORMALIZED: Telling(Symbol("q"), "Each of them, divided by that:"),
         CUMULATIVE: Telling(Symbol("c"), "Their running sums:"),
         DRAW: Telling(Symbol("u")),
         WORD: Telling(Symbol("word")),

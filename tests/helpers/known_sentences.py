@@ -1,0 +1,145 @@
+"""Sentences that claim nothing of the numbers, written down by hand: a new one belongs here.
+
+One that does claim something belongs to the forms in `claims.py`, with a check.
+"""
+
+GOALS = frozenset(
+    {
+        "The query is what a token asks.",
+        "The query is what a token of the decoder asks of the encoder's tokens.",
+        "The key is what a token can be found by: queries are compared with it.",
+        "The key is what a token of the encoder can be found by.",
+        "The value is what a token passes on to those that attend to it.",
+        "The value is what a token of the encoder passes on.",
+        "The keys of the encoder's tokens are reused from the turn before.",
+        "The values of the encoder's tokens are reused from the turn before.",
+        "A query asks and every key answers: their dot product says how well the two fit. It is "
+        "divided by the root of d_k, the number of columns of both.",
+        "The same scores without the mask: what a token would look at if nothing were hidden.",
+        "The values are added up, and each counts as much as its attention weight says.",
+        "ReLU keeps what is positive and makes the rest 0.",
+        "There is no activation function here: the hidden numbers stay.",
+        "What went in is added to what came out.",
+        "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
+        "The logits become shares of 1: e to the power of each, divided by the sum of them all.",
+        "The most probable word is the model's guess at the next token.",
+        "The most probable word need not be said: a random number draws one.",
+        "At each position the model is to guess a word. The less probable it holds the right one, "
+        "the larger the loss there; the loss of them all is their mean.",
+    }
+)
+"""What a step does: said only where its result is computed."""
+
+PHRASES = frozenset(
+    {
+        "The tokens as vectors.",
+        "A vector for each position.",
+        "What goes into the decoder.",
+        "The encoder's tokens as vectors, given.",
+        "What each token asks.",
+        "What each token can be found by.",
+        "What each token passes on.",
+        "Every query with every key.",
+        "Which tokens may be seen.",
+        "The scores as shares.",
+        "The weights if nothing were hidden.",
+        "The values, each with its weight.",
+        "The heads side by side.",
+        "What attention gives each token.",
+        "The input and the output of the sub-layer, added.",
+        "Numbers measured by their own spread.",
+        "Each token by itself, combined anew.",
+        "What the hidden numbers pass on.",
+        "What the FFN gives each token.",
+        "The decoder's answer.",
+        "A score for each word.",
+        "A probability for each word.",
+        "How surprised the model is.",
+    }
+)
+"""The same where it is given."""
+
+ANYWHERE = frozenset(
+    {
+        "The encoder has made one vector of each of the tokens that it has read.",
+        "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
+        "put in, and the result. A pencil and a calculator are enough to check each line.",
+        # Captions.
+        "The frequencies, one for two columns:",
+        "The position times each frequency:",
+        "The sines, for the even columns, counted from 0:",
+        "The cosines, for the odd ones:",
+        "What the dot products are divided by:",
+        "The query with the key of each token:",
+        "The exponentials:",
+        "Their sum:",
+        "Each of them, divided by the sum:",
+        "The mean:",
+        "How far each number is from it:",
+        "The square of each deviation:",
+        "The variance, which is the mean of the squares:",
+        "The standard deviation:",
+        "Each deviation, measured in standard deviations:",
+        "Each deviation, measured in standard deviations, times γ:",
+        "Each deviation, measured in standard deviations, plus β:",
+        "Each deviation, measured in standard deviations, times γ, plus β:",
+        "The logits, divided by the temperature:",
+        "The words that stay, the most probable first:",
+        "What their probabilities come to:",
+        "Each of them, divided by that:",
+        "Their running sums:",
+        "The loss at each position, with the probability of the right word:",
+        "Their mean:",
+        # Reasons.
+        "Attention adds vectors, and a sum does not depend on the order of what is added: without "
+        "positions it would find the same in whatever order the tokens stand that it looks at.",
+        "They are added rather than set side by side, so that the vectors do not grow longer; what "
+        "of a number is meaning and what is place, the weights that follow can learn to tell.",
+        "An encoder may look at all of its input at once, because all of it is there from the "
+        "start; a decoder has to make do with the words so far.",
+        "It is a vector of its own because being found and looking are not the same: “pizza” may "
+        "look for who eats it, and be looked for by what is eaten. The query of one token will "
+        "meet the keys of all, so that every row of the table below is needed.",
+        "If the key were handed over too, what makes a token easy to find would be all that it "
+        "could say; therefore it has a value beside it.",
+        "The dot product is large where both vectors are large in the same place. It is divided by "
+        "√d_k because the more numbers are multiplied, the larger the sums become: the softmax "
+        "behind it would give nearly everything to one token, and could not learn to do otherwise, "
+        "since where a share is almost 1 or 0 a small change of the scores changes almost nothing.",
+        "In training all positions are computed at once, and the word that a position is to guess "
+        "stands right behind it: without the mask it could look the answer up instead of learning "
+        "to predict it. In use there is nothing behind it yet, so a model that had learned to look "
+        "there would be lost.",
+        "The exponential makes every number positive, so that they can be shares of a whole, and "
+        "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
+        "e times as much, about 2.7 times.",
+        "This is the one place where something goes from token to token: everything else in the "
+        "decoder is done to each token by itself. The sum has the width of a value, however many "
+        "tokens there are.",
+        "A sub-layer then only has to say what it would change, because what was known before is "
+        "kept. In training the way back goes through the sum as well: the gradient passes it "
+        "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
+        "Attention only carries numbers from token to token; to make something new of them, the "
+        "features of one token have to be combined with each other. Each hidden unit does so with "
+        "weights of its own, a column of W₁: it is large where the token's vector fits that column.",
+        "Without it the two matrices of the FFN would be one: whatever W₁ and W₂ do in turn, their "
+        "product does at once. The bend between them is what lets the FFN treat large and small "
+        "numbers differently.",
+        "A row of W₂ is what its hidden unit says when it is active: the output is the sum of "
+        "these rows, each as often as its unit is large. So the FFN can hold what was learned "
+        "about the world, one unit for one pattern.",
+        "Decoders have many layers, because each can only work with what the one before has found: "
+        "the first looks at words, a later one at what has been understood of them.",
+        "Every word has a column of W_U. The dot product with it is large where the answer points "
+        "the same way, so that the vector is read as a score for each.",
+        "Probabilities rather than scores, because then it can be said how sure the model is, a "
+        "word can be drawn, and in training it can be measured how far it was from the right one.",
+        "To go on, the word is put behind the text and everything is done once more: a decoder "
+        "writes one word at a time, because each depends on those before it.",
+        "A text of nothing but the most probable words soon repeats itself; drawing keeps it "
+        "alive, so that unlikely words come, but seldom.",
+        "The logarithm is taken because the loss is then 0 for a right word that was certain, and "
+        "grows without bound as its probability goes to 0: to be sure and wrong costs most. "
+        "Training moves every weight a little so that this number falls.",
+    }
+)

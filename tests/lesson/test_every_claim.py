@@ -1,0 +1,167 @@
+"""The promise: a sentence that says something of the numbers is true, and worth saying.
+
+The judge of `claims` shares no code with the program. A sentence that it does not know fails: one
+that claims nothing belongs to `known_sentences.py`, any other to the forms of the judge.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.claims import FORMS, Judge, faults
+from tests.helpers.command import run
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+
+WIDE = 5000
+SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
+REFUSED = (
+    "a division by zero|too (large|small) a number|no position has a next token|nothing is masked"
+)
+DRAWN = ("--seed", "1", "--temperature", "1.5", "--top-k", "2")
+
+
+def told(command: str, spec: dict[str, Any], *options: str, stdin: str) -> tuple[str, Any] | None:
+    """What a command prints for people and as JSON; nothing where the numbers lead nowhere."""
+    ran = run(command, "-", *options, "--format", "terminal", width=WIDE, stdin=stdin)
+    if ran.exit_code:
+        assert re.search(REFUSED, ran.stderr), ran.stderr
+        return None
+    name = "run" if command == "tutorial" else command
+    followed = [i for i, option in enumerate(options) if option == "--token"]
+    rest = options if not followed else (*options[: followed[0]], *options[followed[0] + 2 :])
+    return ran.stdout, json.loads(run(name, "-", *rest, "--format", "json", stdin=stdin).stdout)
+
+
+def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") -> list[str]:
+    """The sentences of a command that are unknown or false."""
+    both = told(command, spec, *options, stdin=stdin or to_yaml(spec))
+    if both is None:
+        return []
+    text, document = both
+    if command == "generate":
+        return faults(
+            text, Judge({}, spec, 0, turns=document["turns"], cached="--kv-cache" in options), SEEN
+        )
+    values = {value["address"]: value for value in document["values"]}
+    token = dict(zip(options, options[1:], strict=False)).get("--token")
+    last = len(values["tokens"]["data"])
+    return faults(text, Judge(values, spec, int(token or last) - 1), SEEN)
+
+
+SEEN: Counter[str] = Counter()
+"""How often each form has been met."""
+
+
+# --- random scenarios ----------------------------------------------------------------------------
+
+PINNED = re.compile(
+    r"mask|input|position|embedding|output|logits|probabilities|.*\.(query|key|scores|masked|weights|"
+    r"output|concat|hidden|activation|residual|norm|W_Q)"
+)
+
+
+def with_a_pin(spec: Scenario, seed: int) -> Scenario:
+    """The scenario with one of its values given: other numbers of the same shape."""
+    ran = run("run", "-", "--format", "json", stdin=to_yaml(spec))
+    if ran.exit_code:
+        return spec
+    values = json.loads(ran.stdout)["values"]
+    rng = random.Random(seed)
+    value = rng.choice([v for v in values if PINNED.fullmatch(v["address"])])
+    if value["address"] == "mask":
+        numbers = [[rng.choice(("0", "0", ".inf")) for _ in row] for row in value["data"]]
+        rows = [[x.replace(".inf", "-.inf") for x in row] for row in numbers]
+    else:
+        rows = [[str(rng.choice((-1, 0, 0.5, 1, 2))) for _ in row] for row in value["data"]]
+    return {**spec, "given": {value["address"]: rows}}
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
+    """A command, a scenario and options."""
+    command = draw(
+        st.sampled_from(("run", "run", "run", "tutorial", "no mask", "loss", "generate"))
+    )
+    speaks = command in ("loss", "generate")
+    few = {"max_layers": 1, "max_tokens": 4} if speaks else {"max_layers": 2, "max_tokens": 5}
+    spec = draw(scenarios(alike=draw(st.booleans()), speaks=speaks, **few))
+    if draw(st.sampled_from((True, False, False))) and command != "generate":
+        spec = with_a_pin(spec, draw(st.integers(0, 1000)))
+    if command == "generate":
+        drawn = draw(st.sampled_from(((), DRAWN, ("--kv-cache",), ("--kv-cache", *DRAWN))))
+        return command, spec, ("--worked", "--max-tokens", "2", *drawn)
+    if command == "loss":
+        return command, spec, ()
+    token = ("--token", str(draw(st.integers(1, len(spec["tokens"])))))
+    return ("run", spec, ("--no-mask", *token)) if command == "no mask" else (command, spec, token)
+
+
+few = settings(
+    max_examples=300,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@few
+@given(asked())
+def assert_true(case: tuple[str, Scenario, tuple[str, ...]]) -> None:
+    command, spec, options = case
+    assert wrong(command, spec, *options) == []
+
+
+# --- what is asked of them -----------------------------------------------------------------------
+
+BUNDLED = (
+    *(("tutorial", name, ()) for name in ("alex", "science", "pizza", "comics")),
+    ("run", "science", ("--token", "1", "--carry", "line")),
+    ("run", "comics", ("--token", "1", "--no-mask")),
+    ("run", "alex", ("--token", "2", "--carry", "never")),
+    ("run", "pizza", ("--token", "3", "--no-mask")),
+    ("loss", "pizza", ()),
+    ("loss", "comics", ()),
+    ("generate", "pizza", ("--worked", "--kv-cache", "--max-tokens", "3")),
+    ("generate", "pizza", ("--worked", *DRAWN, "--max-tokens", "2")),
+    ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "9")),
+)
+
+
+@pytest.mark.parametrize(("command", "name", "options"), BUNDLED)
+def test_bundled_scenarios(command: str, name: str, options: tuple[str, ...]) -> None:
+    source = (SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8")
+    assert wrong(command, yaml.safe_load(source), *options, stdin=source) == []
+
+
+def test_random_scenarios() -> None:
+    SEEN.clear()
+    assert_true()
+    unmet = [pattern.pattern for pattern, _ in FORMS if not SEEN[pattern.pattern]]
+    assert [words for words in unmet if not re.match(SELDOM, words)] == []
+
+
+SELDOM = (
+    "Everything is hidden|The random number is .*Rounding|The end token|There are no layers|"
+    "“.*comes last"
+)
+"""What is met in `test_words_and_numbers.py` or the bundled scenarios."""
+
+
+@pytest.mark.fuzz
+@settings(few, max_examples=5000, derandomize=False)
+@given(asked())
+def test_many_random_scenarios(case: tuple[str, Scenario, tuple[str, ...]]) -> None:
+    command, spec, options = case
+    assert wrong(command, spec, *options) == []

@@ -1,0 +1,299 @@
+"""Sentences at the edges: ties, the only one, what is hidden, filled up or given, one and many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.helpers.command import printed
+from tests.helpers.random_scenarios import to_yaml
+from tests.lesson.test_every_claim import wrong
+
+WIDE = 5000
+HEAD = "{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"
+ONE_HEAD = f"layers: [{{attention: {{heads: [{HEAD}]}}}}]\n"
+
+
+def numbers(tokens: str, **embeddings: str) -> str:
+    """Tokens of one number each, and one head that looks at them."""
+    table = ", ".join(f"{token}: [{x}]" for token, x in embeddings.items())
+    return f"title: t\ntokens: [{tokens}]\nembeddings: {{{table}}}\n{ONE_HEAD}"
+
+
+LEAK = numbers("a, b, c", a="1", b="4", c="5") + "rounding: {decimals: 0}\n"
+OVER_100 = numbers("a, b", a="0", b="1.456") + (
+    'rounding: {carry: line, digits: {"*.exp_sum": 0}}\n'
+)
+TIE_SHARES = numbers("a, b", a="1.0", b="1.01") + "rounding: {decimals: 1, carry: never}\n"
+SECOND = numbers("a, b, c", a="1.0", b="1.01", c="2") + "rounding: {decimals: 1, carry: never}\n"
+PADDED = """
+title: padding
+tokens: [TOKENS]
+embeddings: {a: [1, 0.5], b: [2.5, 1], PAD: [0, 0]}
+padding: PAD
+layers: [{attention: {heads: [{W_Q: [[1], [1]], W_K: [[1], [0]], W_V: [[1], [1]]}], W_O: [[1, 2]]}}]
+"""
+PAD_MIDDLE, PAD_FIRST = PADDED.replace("TOKENS", "a, PAD, b"), PADDED.replace("TOKENS", "PAD, a, b")
+PAD_LAST = PADDED.replace("TOKENS", "a, b, PAD")
+TIE = """
+title: rounded probabilities tie
+tokens: [a]
+embeddings: {a: [1, 0.5], x: [1, 1], y: [1, 1], z: [1, 1]}
+layers: [{ffn: {W_1: [[1], [1]], W_2: [[1, 2]]}}]
+vocabulary: [x, y, z]
+unembedding: {W_U: [[0.10, 0.12, 0], [0, 0, 0]]}
+targets: [y]
+rounding: {decimals: 1}
+"""
+DRAW = TIE.replace("0.12, 0]", "0.1, 0.1]")
+OUTSIDE = """
+title: target outside
+tokens: [a, b, c]
+embeddings: {a: [1.00], b: [1.01], c: [1.02]}
+layers: [{ffn: {W_1: [[1]], W_2: [[1]]}}]
+vocabulary: [b, y]
+unembedding: {W_U: [[1.000, 1.0001]]}
+"""
+ONE_FEATURE = """
+title: one feature
+tokens: [a, b]
+embeddings: {a: [1.5], b: [2.5]}
+layers:
+  - attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}
+    ffn: {W_1: [[-1]], W_2: [[1]], b_2: [3]}
+    norm: {epsilon: 0.1}
+vocabulary: [a, b]
+unembedding: {W_U: [[1, 1]]}
+"""
+PINNED_ACTIVATION = """
+title: pinned activation
+tokens: [a]
+embeddings: {a: [1, 2]}
+layers: [{ffn: {W_1: [[1, -1], [0.5, 1]], W_2: [[1, 0], [0, 1]]}}]
+given: {layer1.ffn.activation: [[1.5, -0.2]]}
+"""
+SAME_LABEL = PINNED_ACTIVATION.partition("given")[0].replace("ffn: {", "ffn: {labels: [u, u], ")
+ZERO = PINNED_ACTIVATION.partition("given")[0].replace("[0.5, 1]", "[-0.5, 1]")
+PINNED_MASK = numbers("a, b", a="1", b="4") + "given: {mask: [[0, 0], [0, 0]]}\n"
+BLIND = numbers("a, b", a="1", b="4") + "given: {mask: [[0, -.inf], [-.inf, -.inf]]}\n"
+TRAINING = """
+title: targets that are no shift
+tokens: [a]
+embeddings: {a: [1, 0.5], b: [1, 1], PAD: [0, 0]}
+padding: PAD
+layers: [{ffn: {W_1: [[1], [1]], W_2: [[1, 2]]}}]
+vocabulary: [a, b]
+unembedding: {W_U: [[0.10, 0.2], [0, 0]]}
+training: [{tokens: [a, b], targets: [a, b]}]
+batch: [[a, b], [b, a]]
+"""
+FROM_0 = "title: t\ntokens: [a, b]\nembeddings: {a: [1, 2], b: [3, 4]}\npositions: {sinusoidal: {start: 0}}\n"
+TWINS = """
+title: one text, two tokens
+tokens: [pizza]
+embeddings: {pizza: [1]}
+encoder: {tokens: [pizza, like], vectors: [[2], [1]]}
+layers: [{cross_attention: {heads: [{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}]}}]
+"""
+
+ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
+    "a leak is no more than all": (
+        LEAK,
+        ("run", "--token", "1", "--no-mask"),
+        ("Without the mask “a” would ",),
+        ("127", "100 %"),
+    ),
+    "a leak of one": (
+        LEAK,
+        ("run", "--token", "2", "--no-mask"),
+        ("“c”, which comes later: data leakage", "it is not there yet."),
+        (),
+    ),
+    "shares above 100 %": (OVER_100, ("run",), (), ("of its attention",)),
+    "padding in the middle": (
+        PAD_MIDDLE,
+        ("run", "--no-mask"),
+        ("“b” does not see “PAD”.",),
+        ("the mask takes nothing", "data leakage"),
+    ),
+    "only padding behind": (
+        PAD_LAST,
+        ("run", "--no-mask", "--token", "2"),
+        ("“b” does not see “PAD”.",),
+        ("data leakage",),
+    ),
+    "the larger logit is said": (TIE, ("run",), ("| ",), ("the model says",)),
+    "targets outside the vocabulary": (
+        OUTSIDE,
+        ("loss",),
+        ("2 positions do not count in the mean: no word of the vocabulary",),
+        ("no next token",),
+    ),
+    "one feature": (
+        ONE_FEATURE,
+        ("run",),
+        ("ReLU keeps what is positive",),
+        (
+            "The largest is now",
+            "all are 0",
+            "ReLU keeps none",
+            "mean 0",
+            "changes “",
+            "hidden ones",
+        ),
+    ),
+    "a given activation": (
+        PINNED_ACTIVATION,
+        ("run",),
+        ("a is given here", "What the hidden numbers pass on."),
+        ("ReLU",),
+    ),
+    "a given mask": (
+        PINNED_MASK,
+        ("run", "--token", "1", "--no-mask"),
+        ("The mask is added to the scores.", "Nothing is hidden from “a”."),
+        ("never ahead", "data leakage", "Causal"),
+    ),
+    "units of one label": (SAME_LABEL, ("run",), ("them all",), ()),
+    "shares that print alike": (
+        TIE_SHARES,
+        ("run",),
+        (),
+        ("attention to", " % each", "largest shares"),
+    ),
+    "a second place that ties": (
+        SECOND,
+        ("run",),
+        ("of its attention to itself, more than to any other token.",),
+        (", then ",),
+    ),
+    "a key that is hidden": (
+        numbers("a, b", a="1", b="4"),
+        ("run", "--token", "1"),
+        ("“a” does not see “b”.",),
+        ("asks fits", "All of the attention"),
+    ),
+    "one head": (
+        PAD_LAST,
+        ("run",),
+        ("There is only one head here", "W_O makes a vector for each token"),
+        ("heads have found",),
+    ),
+    "a row that is hidden as a whole": (
+        PAD_FIRST,
+        ("run", "--token", "1"),
+        ("Every key is hidden from “PAD”",),
+        ("positive, and together 1",),
+    ),
+    "blind without being padding": (
+        BLIND,
+        ("run",),
+        ("Everything is hidden from “b”, itself too.",),
+        ("attention to",),
+    ),
+    "a hidden number that was 0": (ZERO, ("run",), ("none is negative",), ("zeroes",)),
+    "a draw behind the last sum": (
+        DRAW,
+        ("generate", "--seed", "6", "--max-tokens", "1"),
+        ("Rounding leaves the last sum at 0.9: the draw falls on the last word",),
+        ("it falls on",),
+    ),
+    "targets that are no shift": (
+        TRAINING,
+        ("loss",),
+        ("The batch has 1 example.", "At each position the model guesses the target beside it."),
+        ("one further", "the mask", "filled up", "prediction are"),
+    ),
+    "a batch without padding": (
+        TRAINING,
+        ("run", "--sequence", "1"),
+        ("It is one sequence of a batch. All have the same length.",),
+        ("filled up",),
+    ),
+    "positions that count from 0": (FROM_0, ("run",), ("“b” stands at position 1.",), ()),
+    "the encoder's token": (
+        TWINS,
+        ("run",),
+        ("of its attention to the encoder's “pizza”, then", "to the encoder's “like”."),
+        ("to “pizza”", "to itself"),
+    ),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_is_said(row: str) -> None:
+    source, (command, *options), said, unsaid = ROWS[row]
+    text = printed(command, "-", *options, "--format", "terminal", width=WIDE, stdin=source)
+    assert [words for words in said if words != "| " and words not in text] == []
+    assert [words for words in unsaid if words in text] == []
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_judge_agrees(row: str) -> None:
+    source, (command, *options), _, _ = ROWS[row]
+    more = ("--worked",) if command == "generate" else ()
+    assert wrong(command, yaml.safe_load(source), *options, *more, stdin=source) == []
+
+
+ONE_OF_EACH = numbers("a", a="1").replace(
+    "}}]\n", "}, ffn: {W_1: [[1]], W_2: [[1]]}}]\nvocabulary: [a]\nunembedding: {W_U: [[1]]}\n"
+)
+
+
+def test_one_is_no_plural() -> None:
+    text = printed("tutorial", "-", "--format", "terminal", width=WIDE, stdin=ONE_OF_EACH)
+    assert "makes 1 hidden number." in text and "output, 1 number for each token." in text
+    assert "1 × 1 = 1 parameter." in text
+    for plural in ("1 hidden numbers", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
+        assert plural not in text
+
+
+def test_of_one_of_a_kind_nothing_is_claimed() -> None:
+    text = printed("run", "-", "--format", "terminal", width=WIDE, stdin=ONE_OF_EACH)
+    for claim in (
+        "asks fits",
+        "attention to",
+        "hidden from",
+        " most, ",
+        "largest is",
+        "says",
+        "ReLU keeps t",
+    ):
+        assert claim not in text
+
+
+def test_hidden_tokens_are_alternatives() -> None:
+    text = printed("step", "mask", "--token", "Emma", width=WIDE)
+    assert "“Emma” does not see “Daniel” or “Alex”." in text
+
+
+def test_titles_have_one_colon() -> None:
+    text = printed("run", "alex", width=WIDE)
+    assert "Head 1 · Softmax: the attention weights" in text
+
+
+def test_a_token_cannot_melt_into_a_sentence() -> None:
+    source = numbers("a, the", a="1", the="2")
+    said = "What {0} asks fits {0} best, 4.000 before {1} with 2.000."
+    for form, the, a in (
+        ("terminal", "“the”", "“a”"),
+        ("markdown", "`the`", "`a`"),
+        ("latex", r"\texttt{the}", r"\texttt{a}"),
+    ):
+        text = printed("step", "scores", "-s", "-", "-f", form, width=WIDE, stdin=source)
+        assert said.format(the, a) in text.replace("$", "")
+
+
+def test_given_values_are_not_spoken_of() -> None:
+    scenario: dict[str, Any] = yaml.safe_load(numbers("a, b", a="1", b="4"))
+    address = "layer1.attention.head1"
+    for name, claim in (
+        ("scores", "asks fits"),
+        ("weights", "of its attention"),
+        ("masked", "hidden"),
+    ):
+        scenario["given"] = {f"{address}.{name}": [["1", "2"], ["3", "4"]]}
+        text = printed("run", "-", "--format", "terminal", width=WIDE, stdin=to_yaml(scenario))
+        assert "is given here" in text and claim not in text

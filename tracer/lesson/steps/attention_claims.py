@@ -1,0 +1,185 @@
+"""What is read off the numbers of one attention head: who asks what, and who listens to whom.
+
+What a mask hides is never spoken of as if the model had found it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tracer.decoder.operations import Append
+from tracer.decoder.roles import MASKED, QUERY, WEIGHTS
+from tracer.decoder.tape import Value
+from tracer.lesson.document import Name, Percent, Sentence
+from tracer.lesson.expression import Number
+from tracer.lesson.steps.claims import Row, is_named, largest_named, main_part, main_source
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.told import Told, listed
+from tracer.names import distinct
+
+NEARLY_ALL = Decimal("0.99")
+
+
+def crosses(step: Step) -> bool:
+    """Whether keys and values are the encoder's."""
+    return step.place.sub_layer == "cross_attention"
+
+
+def hidden(step: Step, told: Told) -> list[int]:
+    """The tokens that the followed one may not look at, counted from 0."""
+    masked = told.value(step.place, MASKED)
+    row = () if masked is None else masked.numbers[told.row(masked)]
+    return [i for i, score in enumerate(row) if score == -Decimal("Infinity")]
+
+
+def seen(step: Step, told: Told, value: Value) -> list[int]:
+    """The tokens that it may look at, of those that a value has columns for."""
+    unseen = hidden(step, told)
+    return [i for i in range(len(value.axes[1].labels)) if i not in unseen]
+
+
+def _key(step: Step, told: Told, index: int) -> Sentence:
+    """The token of a key: the encoder's may have the same text as one of the decoder's."""
+    weights = told.value(step.place, WEIGHTS)
+    assert weights is not None
+    token = Name(told.labels(weights.axes[1])[index])
+    return ("the encoder's ", token) if crosses(step) else (token,)
+
+
+# --- query, key, value ---------------------------------------------------------------------------
+
+
+def asks(step: Step, told: Told) -> Sentence | None:
+    """What the token asks about most."""
+    found = largest_named(step.last.output, told)
+    return found and (told.who, " asks most about ", *found[0], *found[1], ".")
+
+
+def found_by(step: Step, told: Told) -> Sentence | None:
+    """What the token can be found by; of reused keys, which are new."""
+    found = largest_named(step.last.output, told)
+    says = found and (told.who, " is found most easily by ", *found[0], *found[1], ".")
+    return _reused(step) or says
+
+
+def passes_on(step: Step, told: Told) -> Sentence | None:
+    """What the token passes on most; of reused values, which are new."""
+    found = largest_named(step.last.output, told)
+    of: Sentence = ("Of what ", told.who, " passes on, ")
+    return _reused(step) or (found and (*of, *found[0], " is the largest", *found[1], "."))
+
+
+def _reused(step: Step) -> Sentence | None:
+    if not isinstance(step.last.operation, Append):
+        return None
+    earlier = len(step.last.inputs[0].numbers)
+    names = distinct(step.last.output.axes[0].labels)
+    old, new = names[:earlier], names[earlier:]
+    computed = "was computed before and is" if len(old) == 1 else "were computed before and are"
+    noun = step.kind.name if len(old) == 1 else f"{step.kind.name}s"
+    return (
+        *(f"The {noun} of ", *listed(old), f" {computed} reused; only "),
+        *("that of " if len(new) == 1 else "those of ", *listed(new)),
+        " is new." if len(new) == 1 else " are new.",
+    )
+
+
+# --- scores, mask, softmax -----------------------------------------------------------------------
+
+
+def best_key(step: Step, told: Told) -> Sentence | None:
+    """Which key fits the token's query best, of those that it may look at, and through what."""
+    scores = step.last.output
+    row = Row.of(scores, told)
+    ranked = row.ranked(seen(step, told, scores))
+    if not ranked:
+        return None
+
+    def key(index: int) -> Sentence:
+        return _key(step, told, index)
+
+    best = ("What ", told.who, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
+    query, part = told.value(step.place, QUERY), main_part(step.last, told, ranked[0])
+    asked = told.labels(query.axes[1]) if query else ()
+    if part is None or not is_named(asked[part.index]):
+        return (*best, ".")
+    through = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
+    return (*best, ", and mostly through ", *through)
+
+
+def not_seen(step: Step, told: Told) -> Sentence | None:
+    """Which tokens are hidden from the followed one."""
+    if len(told.names) < 2:
+        return None
+    unseen = hidden(step, told)
+    if not unseen:
+        return ("Nothing is hidden from ", told.who, ".")
+    if len(unseen) == len(told.names):
+        return ("Everything is hidden from ", told.who, ", itself too.")
+    return (told.who, " does not see ", *listed([told.names[i] for i in unseen], "or"), ".")
+
+
+def shares(step: Step, told: Told) -> Sentence | None:
+    """To whom most of the token's attention goes, of those that it may look at."""
+    weights = step.last.output
+    row = Row.of(weights, told)
+    ranked = row.ranked(seen(step, told, weights))
+    if not ranked:
+        return None
+
+    def receiver(index: int) -> Sentence:
+        itself = not crosses(step) and index == told.token
+        return ("itself",) if itself else _key(step, told, index)
+
+    first, *others = ranked
+    share, rest = row.printed[first], [row.printed[i] for i in others]
+    if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
+        nearly_all = row.computed[first] >= NEARLY_ALL and share.value == 1
+        to: Sentence = (" goes to ", *receiver(first), ".")
+        return ("Nearly all of the attention of ", told.who, *to) if nearly_all else None
+    gives: Sentence = (told.who, " gives ", Percent(share), " of its attention to ")
+    if not others:
+        return (*gives, *receiver(first), ", more than to any other token.")
+    return (
+        *gives,
+        *receiver(first),
+        ", then ",
+        Percent(rest[0]),
+        " to ",
+        *receiver(others[0]),
+        ".",
+    )
+
+
+def leak(step: Step, told: Told) -> Sentence | None:
+    """How much the token would look at later ones, if the mask did not hide them."""
+    weights = step.last.output
+    unseen, tokens = hidden(step, told), told.trace.tokens
+    padding = told.trace.scenario.padding
+    later = [i for i in unseen if i > told.token and tokens[i] != padding]
+    if len(told.names) > 1 and not unseen and told.token == len(told.names) - 1:
+        return (told.who, " comes last: the mask takes nothing from it.")
+    if not later:
+        return None
+    pencil, row = told.trace.pencil, told.row(weights)
+    exact = Decimal(sum(weights.numbers[row][i] for i in later))
+    places = pencil.places(weights.role, weights.address, exact)
+    share = Number(pencil.printed(exact, places))
+    come, they, are = ("comes", "it", "is") if len(later) == 1 else ("come", "they", "are")
+    much: Sentence = ("give ", Percent(share), " of its attention to ")
+    if not 0 < share.value < 1:
+        much = ("also look at ",)
+    return (
+        *("Without the mask ", told.who, " would ", *much, *listed([told.names[i] for i in later])),
+        f", which {come} later: data leakage, for when a text is written, {they} {are} "
+        "not there yet.",
+    )
+
+
+# --- weighted sum --------------------------------------------------------------------------------
+
+
+def main_value(step: Step, told: Told) -> Sentence | None:
+    """Whose value most of the largest number comes from."""
+    keys = len(step.last.inputs[0].axes[1].labels)
+    return main_source(step.last, told, lambda index: _key(step, told, index), keys)
