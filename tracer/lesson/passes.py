@@ -8,7 +8,6 @@ from tracer.decoder.forward import Trace
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
-    Diagram,
     Document,
     Name,
     Paragraph,
@@ -16,6 +15,7 @@ from tracer.lesson.document import (
     Sentence,
     Table,
 )
+from tracer.lesson.picture import picture
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.words import PREDICTION_STEP
@@ -25,25 +25,25 @@ from tracer.lesson.teacher import Teacher
 def forward_pass(trace: Trace, chosen: Sequence[Step], token: int, *, whole: bool) -> Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced."""
     teacher = Teacher(trace, token)
-    introduction = (*teacher.introduction(), *_padded_batch(trace)) if whole else ()
+    introduction: tuple[Block, ...] = ()
+    if whole:
+        introduction = (*teacher.introduction(), *_padded_batch(trace), *_at_a_glance(teacher))
     sections = tuple(map(teacher.section, chosen))
     return Document(trace.scenario.title, introduction, sections, whole=whole)
 
 
 def tutorial(trace: Trace, token: int) -> Document:
-    """The complete text for a scenario: the question, every step, the summary, the pipeline."""
+    """The complete text for a scenario: the question, every step, the summary."""
     teacher = Teacher(trace, token, refers=True)
     every = teacher.steps
     asked = sentences.question(teacher.told, predicts=every[-1].kind is PREDICTION_STEP)
-    kinds = dict.fromkeys(step.kind.title for step in every)
-    introduction = (*map(Paragraph, asked), *_padded_batch(trace), Diagram(tuple(kinds)))
+    introduction = (*map(Paragraph, asked), *_padded_batch(trace), *_at_a_glance(teacher))
     titles = [(step, sentences.title(step, teacher.told)) for step in every]
     rows = tuple(
         (Name(str(step.number)), Name(title), Name(step.kind.summary)) for step, title in titles
     )
     summary = Section(None, "Summary", (Table(("step", "name", "what happens"), rows),))
-    pipeline = Section(None, "Pipeline", (Diagram(tuple(title for _, title in titles)),))
-    sections = (*map(teacher.section, every), summary, pipeline)
+    sections = (*map(teacher.section, every), summary)
     return Document(trace.scenario.title, introduction, sections)
 
 
@@ -60,6 +60,12 @@ def contents(trace: Trace) -> Document:
 def _shape(step: Step) -> str:
     """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
     return "×".join(map(str, step.last.output.numbers.shape)) or "1"
+
+
+def _at_a_glance(teacher: Teacher) -> tuple[Block, ...]:
+    """The picture of the model, and how to read it."""
+    drawn = picture(teacher.told, teacher.steps)
+    return (Paragraph((sentences.AT_A_GLANCE,)), drawn)
 
 
 def _padded_batch(trace: Trace) -> tuple[Block, ...]:

@@ -8,13 +8,37 @@ from collections.abc import Iterable, Iterator
 from rich.cells import cell_len
 from rich.text import Span, Text
 
+from tracer.renderers.text import name_text
+
 NARROW = re.compile("[ -~×·²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
 """What worked lines and labels mostly consist of: signs that take one cell each."""
+
+LONGEST_NAME = 24
+"""Longer names are shortened beside numbers; the table of tokens has them whole."""
 
 
 def cells(words: str) -> int:
     """How wide words are: 日 takes two cells."""
     return len(words) if words.isascii() or NARROW.fullmatch(words) else cell_len(words)
+
+
+def shortened(name: str, most: int) -> str:
+    """A name that leaves room for numbers, its middle left out where it is too long."""
+    whole = name_text(name)
+    most = min(most, LONGEST_NAME)
+    if cells(whole) <= most:
+        return whole
+    head = tail = ""
+    half = (most - 1) // 2
+    for c in whole:
+        if cells(head + c) > half:
+            break
+        head += c
+    for c in reversed(whole):
+        if cells(c + tail) > half:
+            break
+        tail = c + tail
+    return f"{head}…{tail}"
 
 
 class Row:

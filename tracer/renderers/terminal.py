@@ -12,7 +12,6 @@ from rich.text import Text
 
 from tracer.lesson.document import (
     Block,
-    Diagram,
     Document,
     Formula,
     Inline,
@@ -20,12 +19,14 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Picture,
     Reference,
     Table,
     Working,
 )
 from tracer.lesson.expression import Chain, Number
-from tracer.renderers.rows import Row, cells, indented, wrapped
+from tracer.renderers.picture.characters import in_characters
+from tracer.renderers.rows import Row, cells, indented, shortened, wrapped
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped as wrapped_chain
 from tracer.scenario.rounding import trimmed
@@ -35,8 +36,6 @@ TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
 )
 RELATION = re.compile("[=≈]")
 INDENT, WORKING_INDENT, GAP, LEAST_WIDTH = 2, 4, "  ", 40
-LONGEST_NAME = 24
-"""Longer names are shortened beside numbers; the table of tokens has them whole."""
 
 
 def show(document: Document) -> None:
@@ -85,9 +84,8 @@ def _rendered(block: Block, width: int) -> Iterable[Row]:
             return _matrix(block, width)
         case Table():
             return _table(block, width)
-        case Diagram(steps):
-            arrows = (Row(f"→ {step}" if i else step) for i, step in enumerate(steps))
-            return indented(arrows, INDENT)
+        case Picture():
+            return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
         case _:
             assert_never(block)
 
@@ -110,7 +108,7 @@ def _inline(part: Inline) -> Text:
 
 def _working(working: Working, width: int) -> Iterable[Row]:
     labels = [
-        "" if line.label is None else f"{_short(line.label, width // 4)}: "
+        "" if line.label is None else f"{shortened(line.label, width // 4)}: "
         for line in working.lines
     ]
     longest = max(map(cells, labels))
@@ -135,8 +133,8 @@ def _chain(chain: Chain, label: str, width: int) -> list[Row]:
 
 def _matrix(matrix: Matrix, width: int) -> Iterable[Row]:
     """The matrix; in blocks of columns below each other where it is too wide."""
-    columns = [_short(label, width // 3) for label in matrix.columns]
-    rows = [_short(label, width // 3) for label in matrix.rows]
+    columns = [shortened(label, width // 3) for label in matrix.columns]
+    rows = [shortened(label, width // 3) for label in matrix.rows]
     numbers = map(_aligned, zip(*matrix.cells, strict=True))
     rows = [text(matrix.symbol), *rows]
     widest = max(map(cells, rows))
@@ -216,7 +214,7 @@ def _aligned(numbers: Sequence[Number]) -> list[str]:
 def _table(table: Table, width: int) -> Iterable[Row]:
     """Text in columns; only the last may be of any length, and is folded where it is too long."""
     columns = [
-        [name, *(_short(row[j].text, width // 3) for row in table.rows)]
+        [name, *(shortened(row[j].text, width // 3) for row in table.rows)]
         for j, name in enumerate(table.header[:-1])
     ]
     last = [table.header[-1], *(name_text(row[-1].text) for row in table.rows)]
@@ -229,22 +227,3 @@ def _table(table: Table, width: int) -> Iterable[Row]:
             lines.append(_marked(line, i - 1 == table.marked))
             start = " " * cells(start)
     return indented(lines, INDENT)
-
-
-def _short(name: str, most: int = LONGEST_NAME) -> str:
-    """A name that leaves room for numbers, its middle left out where it is too long."""
-    whole = name_text(name)
-    most = min(most, LONGEST_NAME)
-    if cells(whole) <= most:
-        return whole
-    head = tail = ""
-    half = (most - 1) // 2
-    for c in whole:
-        if cells(head + c) > half:
-            break
-        head += c
-    for c in reversed(whole):
-        if cells(c + tail) > half:
-            break
-        tail = c + tail
-    return f"{head}…{tail}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from tracer.decoder.operations import Append, Copy, Reused
+from tracer.decoder.operations import Append, Copy, Pinned, Reused
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     CONCAT,
@@ -27,7 +27,7 @@ from tracer.decoder.roles import (
     VALUES,
     WEIGHTS,
 )
-from tracer.lesson.document import Inline, Name, Percent, Sentence
+from tracer.lesson.document import Inline, Name, Percent, Sentence, Sign
 from tracer.lesson.expression import (
     Brackets,
     Call,
@@ -35,6 +35,7 @@ from tracer.lesson.expression import (
     Expression,
     MatrixProduct,
     Number,
+    Quotient,
     Root,
     Sum,
     Symbol,
@@ -42,6 +43,7 @@ from tracer.lesson.expression import (
 )
 from tracer.lesson.steps.claims import best
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told, listed
 from tracer.names import distinct
 
@@ -194,6 +196,7 @@ QUERY_STEP = Kind(
     "what each token asks",
     _query_goal,
     {QUERY: Telling(of_head("Q"))},
+    sign=(Symbol("Q"),),
     reason=_three_vectors,
     groups=("qkv",),
     inner=True,
@@ -205,6 +208,7 @@ KEY_STEP = Kind(
     "what each token can be found by",
     _key_goal,
     {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    sign=(Symbol("K"),),
     reason=_needed_of_all,
     claim=_reused,
     groups=("qkv",),
@@ -217,6 +221,7 @@ VALUE_STEP = Kind(
     "what each token passes on",
     _value_goal,
     {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    sign=(Symbol("V"),),
     reason=_handed_over,
     claim=_reused,
     groups=("qkv",),
@@ -252,6 +257,13 @@ def _hidden(step: Step, told: Told, printed: Sequence[Number]) -> Sentence | Non
     return (told.who, " does not see ", *listed(hidden), ".")
 
 
+def _scores_sign(step: Step, told: Told) -> Sign:
+    """A pinned d_k or root has no number that the shape tells."""
+    given = any(isinstance(record.operation, Pinned) for record in step.records)
+    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].numbers.shape[1]))
+    return (Quotient(MatrixProduct(Symbol("Q"), Transposed(Symbol("K"))), divisor),)
+
+
 SCORES_STEP = Kind(
     "scores",
     "Attention scores",
@@ -269,6 +281,7 @@ SCORES_STEP = Kind(
         ),
         SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
+    sign=_scores_sign,
     reason=_why_scaled,
     claim=_best_key,
     inner=True,
@@ -280,6 +293,7 @@ MASK_STEP = Kind(
     "later tokens are hidden",
     _mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    sign=("mask",),
     reason=_why_masked,
     claim=_hidden,
     inner=True,
@@ -346,6 +360,7 @@ SOFTMAX_STEP = Kind(
         EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         WEIGHTS: Telling(of_head("A"), DIVIDED),
     },
+    sign=("softmax",),
     reason=_why_exponential,
     claim=_shares,
     inner=True,
@@ -362,6 +377,7 @@ UNMASKED_STEP = Kind(
         UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
     },
+    sign=("no mask",),
     claim=_leak,
     groups=("mask", "softmax"),
     inner=True,
@@ -393,12 +409,24 @@ def _of_all_heads(naming: Naming) -> Expression:
     return Call("Attention", (naming.x,))
 
 
+def _concat_sign(step: Step, told: Told) -> Sign:
+    """[O¹ O²], or [O¹ … O¹²]."""
+    heads = tuple(told.symbols[value.address] for value in step.last.inputs)
+    few = heads if len(heads) < 4 else (heads[0], Symbol("…"), heads[-1])
+    return (Brackets(few) if len(few) > 1 else few[0],)
+
+
+def _projection_sign(step: Step, told: Told) -> Sign:
+    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, told)
+
+
 WEIGHTED_SUM_STEP = Kind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, each with its weight",
     ("Each value counts as much as its attention weight says.",),
     {HEAD_OUTPUT: Telling(of_head("O"))},
+    sign=(MatrixProduct(Symbol("A"), Symbol("V")),),
     reason=_why_weighted,
     inner=True,
 )
@@ -409,6 +437,7 @@ CONCAT_STEP = Kind(
     "the heads side by side",
     _concat_goal,
     {CONCAT: Telling(_side_by_side)},
+    sign=_concat_sign,
     inner=True,
 )
 
@@ -418,6 +447,7 @@ PROJECTION_STEP = Kind(
     "what attention adds for each token",
     _projection_goal,
     {ATTENTION_OUTPUT: Telling(_of_all_heads)},
+    sign=_projection_sign,
     reason=_why_mixed,
     inner=True,
 )

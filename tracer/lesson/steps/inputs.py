@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Copy, DivTerm
+from tracer.decoder.operations import Add, Copy, DivTerm
 from tracer.decoder.roles import (
     ANGLE,
     COS,
@@ -16,8 +16,8 @@ from tracer.decoder.roles import (
     TOKEN_IDS,
     TOKENS,
 )
-from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
-from tracer.lesson.expression import Call, Number, Power, Quotient, Symbol
+from tracer.lesson.document import Block, Name, Paragraph, Sentence, Sign, Table
+from tracer.lesson.expression import Call, Number, Power, Quotient, Sum, Symbol
 from tracer.lesson.sizes import described
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
@@ -99,6 +99,11 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
     return written
 
 
+def _input_sign(step: Step, told: Told) -> Sign:
+    added = isinstance(step.last.operation, Add)
+    return (Sum((Symbol("X"), Symbol("P"))) if added else Symbol("X′"),)
+
+
 EMBEDDING_STEP = Kind(
     "embedding",
     "Tokens and embeddings",
@@ -109,6 +114,7 @@ EMBEDDING_STEP = Kind(
         TOKEN_IDS: Telling(Symbol("ids")),
         EMBEDDING: Telling(Symbol("X")),
     },
+    sign=(Symbol("X"),),
     reason=_vectors,
     outcome=_looked_up,
 )
@@ -131,6 +137,7 @@ POSITION_STEP = Kind(
         COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, which go to the odd ones:"),
         POSITION: Telling(Symbol("P")),
     },
+    sign=(Symbol("P"),),
     reason=_order,
 )
 
@@ -140,6 +147,7 @@ INPUT_STEP = Kind(
     "embedding plus position",
     _input_goal,
     {INPUT: Telling(Symbol("X′"))},
+    sign=_input_sign,
     reason=_added,
 )
 
@@ -149,6 +157,7 @@ ENCODER_STEP = Kind(
     "the input's tokens as vectors, given",
     ("The encoder has read the input and made one vector of each of its tokens.",),
     {ENCODER_OUTPUT: Telling(Symbol("E"))},
+    sign=("encoder ", Symbol("E")),
     reason=(
         "An encoder may look at all of its input at once, because all of it is there from the "
         "start; a decoder has to make do with the words so far.",

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
-from tracer.lesson.document import Block, Sentence
+from tracer.lesson.document import Block, Sentence, Sign
 from tracer.lesson.expression import Expression, Number
 from tracer.lesson.told import Told
 
@@ -45,6 +45,7 @@ class Naming:
 
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
 SentenceOf: TypeAlias = Sentence | Callable[[Step, Told], Sentence]
+SignOf: TypeAlias = Sign | Callable[[Step, Told], Sign]
 CaptionOf: TypeAlias = str | Callable[[Record], str] | None
 Claim: TypeAlias = Callable[[Step, Told, Sequence[Number]], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
@@ -76,6 +77,8 @@ class Kind:
     summary: str
     goal: SentenceOf
     roles: Mapping[Role, Telling]
+    sign: SignOf
+    """What stands for it in the picture of the model."""
     reason: SentenceOf | None = None
     """Why it is done at all, or done so; told where it comes first, if anything is."""
     claim: Claim = _no_claim
@@ -90,6 +93,10 @@ class Kind:
     def goal_of(self, step: Step, told: Told) -> Sentence:
         """What the step is for."""
         return self.goal(step, told) if callable(self.goal) else self.goal
+
+    def sign_of(self, step: Step, told: Told) -> Sign:
+        """What stands for it in the picture of the model."""
+        return self.sign(step, told) if callable(self.sign) else self.sign
 
     def reason_of(self, step: Step, told: Told) -> Sentence:
         """Why; nothing, where there is nothing to say."""

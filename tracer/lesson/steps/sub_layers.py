@@ -46,6 +46,7 @@ RESIDUAL_STEP = Kind(
     "what went in is added",
     ("What went in is added to what came out: nothing of it is lost.",),
     {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
+    sign=("+",),
     reason=(
         "A sub-layer then only has to say what it would change, because what was known before is "
         "kept. In training the way back goes through the sum as well: the gradient passes it "
@@ -113,6 +114,7 @@ NORM_STEP = Kind(
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
     },
+    sign=("LayerNorm",),
     reason=_why_normalized,
     claim=_extremes,
 )
