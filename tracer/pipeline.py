@@ -69,9 +69,9 @@ def pictures(request: Request, answered: Document | str) -> dict[Path, str]:
     """The pictures of a document, if they are asked for: each file, and what it holds."""
     if request.figures is None or isinstance(answered, str):
         return {}
-    from tracer.renderers import svg
+    from tracer.renderers.figures import figures
 
-    found = svg.figures(answered)
+    found = figures(answered)
     if not found:
         message = "there are no pictures of this; attention weights, of the step softmax, have some"
         raise TracerError(Problem(message, address="--figures"))

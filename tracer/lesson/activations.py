@@ -20,6 +20,15 @@ def written(function: ActivationFunction, of: Expression) -> Expression:
             assert_never(function)
 
 
+def name(function: ActivationFunction) -> str:
+    """What it is called."""
+    match function:
+        case "relu":
+            return "ReLU"
+        case _:
+            assert_never(function)
+
+
 def goal(function: ActivationFunction) -> Sentence:
     """What it does to each number."""
     match function:

@@ -36,6 +36,9 @@ Inline: TypeAlias = str | Name | Number | Percent | Reference | Expression
 
 Sentence: TypeAlias = tuple[Inline, ...]
 
+Sign: TypeAlias = tuple[str | Expression, ...]
+"""What stands for a step where there is no room for a sentence."""
+
 
 @dataclass(eq=False, repr=False)
 class Line(Node):
@@ -68,7 +71,7 @@ class Working(Node):
 
 @dataclass(eq=False, repr=False)
 class Figure(Node):
-    """What a matrix of shares is as a picture: its file's name, without ending, and its title."""
+    """What a block is as a figure: its file's name, without ending, and its title."""
 
     name: str
     title: str
@@ -87,10 +90,77 @@ class Matrix(Node):
 
 
 @dataclass(eq=False, repr=False)
-class Diagram(Node):
-    """The way through the steps, one below the other."""
+class Box(Node):
+    """A step in the picture of a model: its number, what stands for it, the shape of its result.
 
-    steps: tuple[str, ...]
+    `given` says that all of it or a part is pinned instead of computed.
+    """
+
+    step: int
+    sign: Sign
+    shape: tuple[int, ...]
+    given: bool = False
+
+
+Row: TypeAlias = tuple[Box, ...]
+"""Boxes beside each other: none of them reads another."""
+
+
+@dataclass(eq=False, repr=False)
+class Heads(Node):
+    """Heads beside each other, the rows of each from below.
+
+    `crosses` says for each head whether it reads the encoder's vectors.
+    """
+
+    heads: tuple[tuple[Row, ...], ...]
+    crosses: tuple[bool, ...]
+
+
+@dataclass(eq=False, repr=False)
+class Part(Node):
+    """A sub-layer, from below: what the way around it spans, the sum at its end, what follows.
+
+    Without a residual connection there is no sum, and nothing follows.
+    """
+
+    name: str
+    inside: tuple[Row | Heads, ...]
+    residual: Box | None = None
+    behind: tuple[Row, ...] = ()
+
+
+@dataclass(eq=False, repr=False)
+class Layer(Node):
+    """A layer, which stands for those up to `last`: they are built alike.
+
+    `others` are the first and the last step of the others.
+    """
+
+    first: int
+    last: int
+    parts: tuple[Part, ...]
+    others: tuple[int, int] | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Tower(Node):
+    """The encoder: what it has read, and its vectors."""
+
+    tokens: tuple[Name, ...]
+    box: Box
+
+
+@dataclass(eq=False, repr=False)
+class Picture(Node):
+    """The model at a glance, from below: tokens, what goes in, the layers, what comes out."""
+
+    tokens: tuple[Name, ...]
+    inputs: tuple[Row, ...]
+    encoder: Tower | None
+    layers: tuple[Layer, ...]
+    outputs: tuple[Row, ...]
+    figure: Figure
 
 
 @dataclass(eq=False, repr=False)
@@ -102,7 +172,7 @@ class Table(Node):
     marked: int | None = None
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Diagram
+Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture
 
 
 @dataclass(eq=False, repr=False)

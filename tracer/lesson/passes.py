@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
+from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
     Document,
@@ -13,6 +14,7 @@ from tracer.lesson.document import (
     Sentence,
     Table,
 )
+from tracer.lesson.picture import picture
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
@@ -23,7 +25,9 @@ def forward_pass(
 ) -> Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced."""
     teacher = Teacher(trace, token, full=full)
-    introduction = (*teacher.introduction(), *padded_batch(trace)) if whole else ()
+    introduction: tuple[Block, ...] = ()
+    if whole:
+        introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))
     sections = tuple(map(teacher.section, chosen))
     return Document(trace.scenario.title, introduction, sections, whole=whole)
 
@@ -41,6 +45,12 @@ def contents(trace: Trace) -> Document:
 def _shape(step: Step) -> str:
     """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
     return "×".join(map(str, step.last.output.numbers.shape)) or "1"
+
+
+def at_a_glance(teacher: Teacher) -> tuple[Block, ...]:
+    """The picture of the model, and how to read it."""
+    drawn = picture(teacher.told, teacher.steps)
+    return (Paragraph((sentences.AT_A_GLANCE,)), drawn)
 
 
 def padded_batch(trace: Trace) -> tuple[Block, ...]:

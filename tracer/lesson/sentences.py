@@ -14,6 +14,10 @@ from tracer.names import count
 from tracer.scenario.carry import Carry
 
 INPUTS, WORDS = "Inputs", "Output"
+AT_A_GLANCE = (
+    "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
+    "columns, and at the right the number of the step."
+)
 ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
 
 

@@ -9,9 +9,9 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.tape import Value
 from tracer.lesson import sentences
-from tracer.lesson.document import Diagram, Document, Name, Paragraph, Section, Sentence, Table
+from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.generated_text import generated_text
-from tracer.lesson.passes import padded_batch
+from tracer.lesson.passes import at_a_glance, padded_batch
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
@@ -37,8 +37,7 @@ def tutorial(trace: Trace, token: int, further: Further, *, full: bool = True) -
     teacher = Teacher(trace, token, refers=True, full=full)
     every = teacher.steps
     asked = sentences.question(teacher.told, predicts=every[-1].kind is PREDICTION_STEP)
-    kinds = dict.fromkeys(step.kind.title for step in every)
-    introduction = (*map(Paragraph, asked), *padded_batch(trace), Diagram(tuple(kinds)))
+    introduction = (*map(Paragraph, asked), *padded_batch(trace), *at_a_glance(teacher))
     sections = (
         *map(teacher.section, every),
         *_leak(further.unmasked, full),

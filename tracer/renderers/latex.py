@@ -8,7 +8,6 @@ from typing import assert_never
 
 from tracer.lesson.document import (
     Block,
-    Diagram,
     Document,
     Formula,
     Inline,
@@ -16,12 +15,14 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Picture,
     Reference,
     Table,
     Working,
 )
 from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.renderers.picture.in_latex import in_latex
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import cut, rows
 from tracer.scenario.rounding import trimmed
@@ -72,6 +73,8 @@ ESCAPES = {
     "“": "``",
     "”": "''",
     "—": "---",
+    "–": "--",
+    "ᵀ": r"$^{\top}$",
     "·": r"$\cdot$",
     "′": r"$'$",
     "␣": r"\textvisiblespace{}",
@@ -243,9 +246,8 @@ def _block(block: Block) -> str:
             return "\n".join(f"\\[ {bmatrix} \\]" for bmatrix in matrices(block))
         case Table():
             return _table(block)
-        case Diagram(steps):
-            arrows = (("$\\to$ " if i else "") + _words(step) for i, step in enumerate(steps))
-            return "\\begin{flushleft}\n" + " \\\\\n".join(arrows) + "\n\\end{flushleft}"
+        case Picture():
+            return in_latex(block, name_latex)
         case _:
             assert_never(block)
 

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from tracer.lesson.document import (
     Block,
-    Diagram,
     Document,
     Formula,
     Inline,
@@ -20,13 +19,15 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Picture,
     Reference,
     Section,
     Table,
     Working,
 )
 from tracer.lesson.expression import Chain, Number
-from tracer.renderers import latex, svg
+from tracer.renderers import figures, latex
+from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
 from tracer.renderers.text import name_text, number_text, text
 from tracer.renderers.wrapping import wrapped
@@ -84,20 +85,20 @@ class _Page:
                 return _display(latex.aligned(block)) if self.math else _fenced(_written(lines))
             case Matrix():
                 shown = map(_display, latex.matrices(block)) if self.math else [_matrix(block)]
-                return "\n\n".join([*shown, *self._picture(block)])
+                return "\n\n".join([*shown, *self._figure(block)])
             case Table(header, rows, marked):
                 cells = [[escaped(cell.text) for cell in row] for row in rows]
                 return _table(list(header), cells, marked, "---")
-            case Diagram(steps):
-                return _fenced([f"{'→ ' if i else ''}{step}" for i, step in enumerate(steps)])
+            case Picture():
+                return "".join(self._figure(block)) or _fenced(in_characters(block, WIDTH))
             case _:
                 assert_never(block)
 
-    def _picture(self, matrix: Matrix) -> list[str]:
-        if self.figures is None or matrix.figure is None:
+    def _figure(self, block: Matrix | Picture) -> list[str]:
+        if self.figures is None or block.figure is None:
             return []
-        path = quote(f"{self.figures}/{svg.file_name(matrix)}")
-        return [f"![{escaped(svg.description(matrix))}]({path})"]
+        path = quote(f"{self.figures}/{figures.file_name(block.figure)}")
+        return [f"![{escaped(figures.description(block))}]({path})"]
 
     def _inline(self, part: Inline) -> str:
         match part:

@@ -26,6 +26,25 @@ def cells(words: str) -> int:
     return len(words) if words.isascii() or NARROW.fullmatch(words) else cell_len(words)
 
 
+def short(name: str, most: int = LONGEST_NAME) -> str:
+    """A name that leaves room for numbers, its middle left out where it is too long."""
+    whole = name_text(name)
+    most = min(most, LONGEST_NAME)
+    if cells(whole) <= most:
+        return whole
+    head = tail = ""
+    half = (most - 1) // 2
+    for c in whole:
+        if cells(head + c) > half:
+            break
+        head += c
+    for c in reversed(whole):
+        if cells(c + tail) > half:
+            break
+        tail = c + tail
+    return f"{head}…{tail}"
+
+
 class Row:
     """Words, and which of them have which style. Without colour it costs no more than its words."""
 
@@ -73,22 +92,3 @@ def wrapped(text: Text, width: int, *, fold: bool = False) -> Iterator[Row]:
 def padded(cell: str, width: int) -> str:
     """Words with as many spaces behind them as make them so wide."""
     return cell + " " * (width - cells(cell))
-
-
-def short(name: str, most: int = LONGEST_NAME) -> str:
-    """A name that leaves room for numbers, its middle left out where it is too long."""
-    whole = name_text(name)
-    most = min(most, LONGEST_NAME)
-    if cells(whole) <= most:
-        return whole
-    head = tail = ""
-    half = (most - 1) // 2
-    for c in whole:
-        if cells(head + c) > half:
-            break
-        head += c
-    for c in reversed(whole):
-        if cells(c + tail) > half:
-            break
-        tail = c + tail
-    return f"{head}…{tail}"

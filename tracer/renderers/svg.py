@@ -1,11 +1,11 @@
-"""A matrix of shares as a picture: an SVG heat map, legible on light and on dark pages."""
+"""A matrix of shares as an SVG heat map; and what all SVGs begin with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
-from tracer.lesson.document import Block, Document, Matrix
+from tracer.lesson.document import Matrix
 from tracer.renderers.text import name_text, number_text
 
 CELL_WIDTH, CELL_HEIGHT, LETTER, MARGIN = 64, 32, 7.5, 12
@@ -20,16 +20,19 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 }"""
 
 
-def figures(document: Document) -> dict[str, str]:
-    """The pictures of a document: the name of each file, and what it holds."""
-    blocks = [*document.introduction, *(block for s in document.sections for block in s.blocks)]
-    return {file_name(block): heat_map(block) for block in blocks if _is_figure(block)}
-
-
-def file_name(matrix: Block) -> str:
-    """The file of a matrix that has a picture."""
-    assert isinstance(matrix, Matrix) and matrix.figure
-    return f"{matrix.figure.name}.svg"
+def image(
+    title: str, description: str, size: tuple[float, float], style: str, lines: Iterable[str]
+) -> str:
+    """An SVG of a width and height that says in words what it shows, too."""
+    width, height = size
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}" role="img">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>",
+        f"<style>\n{style}\n</style>",
+    )
+    return "\n".join([*head, *lines, "</svg>"]) + "\n"
 
 
 def description(matrix: Matrix) -> str:
@@ -45,22 +48,15 @@ def description(matrix: Matrix) -> str:
     return f"{matrix.figure.title}{': ' * bool(strongest)}{'; '.join(strongest)}."
 
 
-def heat_map(matrix: Block) -> str:
+def heat_map(matrix: Matrix) -> str:
     """Rows look at columns; the larger the share, the fuller the cell."""
-    assert isinstance(matrix, Matrix) and matrix.figure
+    assert matrix.figure
     stub = MARGIN + LETTER * max(len(_short(label)) for label in matrix.rows) + MARGIN
     column = max(CELL_WIDTH, LETTER * max(len(_short(c)) for c in matrix.columns) + MARGIN)
     top = 64
     width = stub + column * len(matrix.columns) + MARGIN
     height = top + CELL_HEIGHT * len(matrix.rows) + MARGIN
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'width="{width:g}" height="{height:g}" role="img">',
-        f"<title>{_xml(matrix.figure.title)}</title>",
-        f"<desc>{_xml(description(matrix))}</desc>",
-        f"<style>\n{STYLE}\n</style>",
-        f'<text x="{MARGIN}" y="22">{_xml(matrix.figure.title)}</text>',
-    ]
+    lines = [f'<text x="{MARGIN}" y="22">{escape(matrix.figure.title)}</text>']
     for j, label in enumerate(matrix.columns):
         x = stub + column * (j + 0.5)
         lines.append(f'<text x="{x:g}" y="{top - 10}" text-anchor="middle">{_name(label)}</text>')
@@ -70,7 +66,7 @@ def heat_map(matrix: Block) -> str:
         at = f'x="{stub - 8:g}" y="{middle:g}" text-anchor="end"'
         lines.append(f"<text {at}>{_name(label)}</text>")
         lines += _cells(matrix, i, (stub, y, column, middle))
-    return "\n".join([*lines, "</svg>"]) + "\n"
+    return image(matrix.figure.title, description(matrix), (width, height), STYLE, lines)
 
 
 def _cells(matrix: Matrix, row: int, place: tuple[float, float, float, float]) -> Iterator[str]:
@@ -88,18 +84,10 @@ def _cells(matrix: Matrix, row: int, place: tuple[float, float, float, float]) -
         )
 
 
-def _is_figure(block: Block) -> bool:
-    return isinstance(block, Matrix) and block.figure is not None
-
-
 def _short(name: str) -> str:
     whole = name_text(name)
     return whole if len(whole) <= LONGEST_NAME else f"{whole[: LONGEST_NAME - 1]}…"
 
 
 def _name(name: str) -> str:
-    return _xml(_short(name))
-
-
-def _xml(words: str) -> str:
-    return escape(words)
+    return escape(_short(name))

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from tracer.lesson.document import (
     Block,
-    Diagram,
     Document,
     Formula,
     Inline,
@@ -20,11 +19,13 @@ from tracer.lesson.document import (
     Name,
     Paragraph,
     Percent,
+    Picture,
     Reference,
     Table,
     Working,
 )
 from tracer.lesson.expression import Chain, Number
+from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import (
     INDENT,
     LABEL,
@@ -104,8 +105,8 @@ def _rendered(block: Block, width: int) -> Iterable[Row]:
             return matrix_rows(block, width)
         case Table():
             return table_rows(block, width)
-        case Diagram(steps):
-            return indented(_arrows(steps, width - INDENT), INDENT)
+        case Picture():
+            return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
         case _:
             assert_never(block)
 

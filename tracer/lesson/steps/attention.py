@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tracer.decoder.operations import Copy, MatMul, Reused
+from tracer.decoder.operations import Copy, MatMul, Pinned, Reused
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     CONCAT,
@@ -29,7 +29,7 @@ from tracer.decoder.roles import (
     Place,
 )
 from tracer.decoder.tape import Value
-from tracer.lesson.document import Name, Sentence
+from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import (
     Brackets,
     Call,
@@ -37,6 +37,7 @@ from tracer.lesson.expression import (
     Expression,
     MatrixProduct,
     Number,
+    Quotient,
     Root,
     Sum,
     Symbol,
@@ -56,6 +57,7 @@ from tracer.lesson.steps.attention_claims import (
 )
 from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
 
 W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
@@ -187,6 +189,7 @@ QUERY_STEP = Kind(
     "what each token asks",
     _query_goal,
     {QUERY: Telling(of_head("Q"))},
+    sign=(Symbol("Q"),),
     reason=_three_vectors,
     claim=asks,
     groups=("qkv",),
@@ -199,6 +202,7 @@ KEY_STEP = Kind(
     "what each token can be found by",
     _key_goal,
     {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    sign=(Symbol("K"),),
     reason=_needed_of_all,
     claim=found_by,
     groups=("qkv",),
@@ -211,6 +215,7 @@ VALUE_STEP = Kind(
     "what each token passes on",
     _value_goal,
     {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    sign=(Symbol("V"),),
     reason=_handed_over,
     claim=passes_on,
     groups=("qkv",),
@@ -245,6 +250,13 @@ def _is_causal(mask: Value, told: Told) -> bool:
     )
 
 
+def _scores_sign(step: Step, told: Told) -> Sign:
+    """A pinned d_k or root has no number that the shape tells."""
+    given = any(isinstance(record.operation, Pinned) for record in step.records)
+    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].numbers.shape[1]))
+    return (Quotient(MatrixProduct(Symbol("Q"), Transposed(Symbol("K"))), divisor),)
+
+
 SCORES_STEP = Kind(
     "scores",
     "Attention scores",
@@ -262,6 +274,7 @@ SCORES_STEP = Kind(
         ),
         SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
+    sign=_scores_sign,
     reason=_why_scaled,
     claim=best_key,
     inner=True,
@@ -273,6 +286,7 @@ MASK_STEP = Kind(
     "which tokens may be seen",
     _mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    sign=("mask",),
     reason=_why_masked,
     claim=not_seen,
     inner=True,
@@ -304,6 +318,7 @@ SOFTMAX_STEP = Kind(
         EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         WEIGHTS: Telling(of_head("A"), DIVIDED),
     },
+    sign=("softmax",),
     reason=_why_exponential,
     claim=shares,
     inner=True,
@@ -320,6 +335,7 @@ UNMASKED_STEP = Kind(
         UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
     },
+    sign=("no mask",),
     claim=leak,
     groups=("mask", "softmax"),
     inner=True,
@@ -361,12 +377,24 @@ def _of_all_heads(naming: Naming) -> Expression:
     return Call("Attention", (naming.x,))
 
 
+def _concat_sign(step: Step, told: Told) -> Sign:
+    """[O¹ O²], or [O¹ … O¹²]."""
+    heads = tuple(told.symbols[value.address] for value in step.last.inputs)
+    few = heads if len(heads) < 4 else (heads[0], Symbol("…"), heads[-1])
+    return (Brackets(few) if len(few) > 1 else few[0],)
+
+
+def _projection_sign(step: Step, told: Told) -> Sign:
+    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, told)
+
+
 WEIGHTED_SUM_STEP = Kind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, each with its weight",
     ("The values are added up, and each counts as much as its attention weight says.",),
     {HEAD_OUTPUT: Telling(of_head("O"))},
+    sign=(MatrixProduct(Symbol("A"), Symbol("V")),),
     reason=_why_weighted,
     claim=main_value,
     inner=True,
@@ -378,6 +406,7 @@ CONCAT_STEP = Kind(
     "the heads side by side",
     _concat_goal,
     {CONCAT: Telling(_side_by_side)},
+    sign=_concat_sign,
     inner=True,
 )
 
@@ -387,6 +416,7 @@ PROJECTION_STEP = Kind(
     "what attention gives each token",
     _projection_goal,
     {ATTENTION_OUTPUT: Telling(_of_all_heads)},
+    sign=_projection_sign,
     reason=_why_mixed,
     claim=_main_column,
     inner=True,

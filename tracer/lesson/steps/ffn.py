@@ -5,10 +5,11 @@ from __future__ import annotations
 from tracer.decoder.operations import Activate
 from tracer.decoder.roles import ACTIVATION, FFN_OUTPUT, HIDDEN
 from tracer.lesson import activations
-from tracer.lesson.document import Name, Sentence
+from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import Call, Symbol
 from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
 from tracer.names import count
 
@@ -56,12 +57,21 @@ def _main_unit(step: Step, told: Told) -> Sentence | None:
     return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
 
 
+def _activation_sign(step: Step, told: Told) -> Sign:
+    match step.last.operation:
+        case Activate(function):
+            return (activations.name(function),)
+        case _:
+            return ("no activation",)
+
+
 HIDDEN_STEP = Kind(
     "hidden",
     "FFN: hidden layer",
     "each token by itself, combined anew",
     _hidden_goal,
     {HIDDEN: Telling(Symbol("h"))},
+    sign=linear,
     reason=(
         "Attention only carries numbers from token to token; to make something new of them, the "
         "features of one token have to be combined with each other. Each hidden unit does so with "
@@ -77,6 +87,7 @@ ACTIVATION_STEP = Kind(
     "what the hidden numbers pass on",
     _activation_goal,
     {ACTIVATION: Telling(Symbol("a"))},
+    sign=_activation_sign,
     reason=_why_bent,
     claim=_activation_claim,
     inner=True,
@@ -88,6 +99,7 @@ FFN_OUTPUT_STEP = Kind(
     "what the FFN gives each token",
     _output_goal,
     {FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,)))},
+    sign=linear,
     reason=(
         *("A row of ", Symbol("W", "2"), " is what its hidden unit says when it is active: the "),
         "output is the sum of these rows, each as often as its unit is large. So the FFN can hold "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.decoder.operations import Copy, DivTerm, Pinned
+from tracer.decoder.operations import Add, Copy, DivTerm, Pinned
 from tracer.decoder.roles import (
     ANGLE,
     COS,
@@ -18,8 +18,8 @@ from tracer.decoder.roles import (
     TOKEN_IDS,
     TOKENS,
 )
-from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
-from tracer.lesson.expression import Call, Number, Power, Quotient, Symbol
+from tracer.lesson.document import Block, Name, Paragraph, Sentence, Sign, Table
+from tracer.lesson.expression import Call, Number, Power, Quotient, Sum, Symbol
 from tracer.lesson.sizes import described
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
@@ -115,6 +115,11 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
     return written
 
 
+def _input_sign(step: Step, told: Told) -> Sign:
+    added = isinstance(step.last.operation, Add)
+    return (Sum((Symbol("X"), Symbol("P"))) if added else Symbol("X′"),)
+
+
 EMBEDDING_STEP = Kind(
     "embedding",
     "Tokens and embeddings",
@@ -125,6 +130,7 @@ EMBEDDING_STEP = Kind(
         TOKEN_IDS: Telling(Symbol("ids")),
         EMBEDDING: Telling(Symbol("X")),
     },
+    sign=(Symbol("X"),),
     reason=_vectors,
     outcome=_looked_up,
 )
@@ -145,6 +151,7 @@ POSITION_STEP = Kind(
         COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, for the odd ones:"),
         POSITION: Telling(Symbol("P")),
     },
+    sign=(Symbol("P"),),
     reason=_order,
 )
 
@@ -154,6 +161,7 @@ INPUT_STEP = Kind(
     "what goes into the decoder",
     _input_goal,
     {INPUT: Telling(Symbol("X′"))},
+    sign=_input_sign,
     reason=_added,
 )
 
@@ -163,6 +171,7 @@ ENCODER_STEP = Kind(
     "the encoder's tokens as vectors, given",
     ("The encoder has made one vector of each of the tokens that it has read.",),
     {ENCODER_OUTPUT: Telling(Symbol("E"))},
+    sign=("encoder ", Symbol("E")),
     reason=(
         "An encoder may look at all of its input at once, because all of it is there from the "
         "start; a decoder has to make do with the words so far.",

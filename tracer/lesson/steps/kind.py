@@ -9,7 +9,7 @@ from typing import TypeAlias
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
-from tracer.lesson.document import Block, Sentence
+from tracer.lesson.document import Block, Sentence, Sign
 from tracer.lesson.expression import Expression
 from tracer.lesson.told import Told
 
@@ -46,6 +46,7 @@ class Naming:
 
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
 SentenceOf: TypeAlias = Sentence | Callable[[Step, Told], Sentence]
+SignOf: TypeAlias = Sign | Callable[[Step, Told], Sign]
 CaptionOf: TypeAlias = str | Callable[[Record], str] | None
 Claim: TypeAlias = Callable[[Step, Told], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
@@ -77,6 +78,8 @@ class Kind:
     summary: str
     goal: SentenceOf
     roles: Mapping[Role, Telling]
+    sign: SignOf
+    """What stands for it in the picture of the model."""
     reason: SentenceOf | None = None
     """Why it is done at all, or done so; told where it comes first, if anything is."""
     claim: Claim = _no_claim
@@ -93,6 +96,10 @@ class Kind:
         if isinstance(step.last.operation, Pinned):
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
         return self.goal(step, told) if callable(self.goal) else self.goal
+
+    def sign_of(self, step: Step, told: Told) -> Sign:
+        """What stands for it in the picture of the model."""
+        return self.sign(step, told) if callable(self.sign) else self.sign
 
     def reason_of(self, step: Step, told: Told) -> Sentence:
         """Why; nothing, where there is nothing to say, or nothing is computed."""

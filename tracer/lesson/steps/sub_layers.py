@@ -48,6 +48,7 @@ RESIDUAL_STEP = Kind(
     "the input and the output of the sub-layer, added",
     ("What went in is added to what came out.",),
     {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
+    sign=("+",),
     reason=(
         "A sub-layer then only has to say what it would change, because what was known before is "
         "kept. In training the way back goes through the sum as well: the gradient passes it "
@@ -120,6 +121,7 @@ NORM_STEP = Kind(
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
     },
+    sign=("LayerNorm",),
     reason=_why_normalized,
     claim=_extremes,
 )

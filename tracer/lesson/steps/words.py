@@ -29,6 +29,7 @@ from tracer.lesson.expression import Exponential, Quotient, Symbol
 from tracer.lesson.steps.attention import DIVIDED, EXPONENTIALS, THEIR_SUM, power
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
 
 Z = Symbol("z")
@@ -113,6 +114,7 @@ OUTPUT_STEP = Kind(
     "the decoder's answer",
     _output_goal,
     {OUTPUT: Telling(Symbol("y"))},
+    sign=(Symbol("y"),),
     reason=(
         "Decoders have many layers, because each can only work with what the one before has "
         "found: the first looks at words, a later one at what has been understood of them.",
@@ -126,6 +128,7 @@ LOGITS_STEP = Kind(
     "a score for each word",
     ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
     {LOGITS: Telling(Z)},
+    sign=linear,
     reason=(
         *("Every word has a column of ", Symbol("W", "U"), ". The dot product with it is large "),
         "where the answer points the same way, so that the vector is read as a score for each.",
@@ -143,6 +146,7 @@ PROBABILITIES_STEP = Kind(
         WORD_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
         PROBABILITIES: Telling(Symbol("p"), DIVIDED),
     },
+    sign=("softmax",),
     reason=(
         "Probabilities rather than scores, because then it can be said how sure the model is, a "
         "word can be drawn, and in training it can be measured how far it was from the right one.",
@@ -155,6 +159,7 @@ PREDICTION_STEP = Kind(
     "the most probable word",
     ("The most probable word is the model's guess at the next token.",),
     {PREDICTION: Telling(Symbol("prediction"))},
+    sign=("prediction",),
     reason=(
         "To go on, the word is put behind the text and everything is done once more: a decoder "
         "writes one word at a time, because each depends on those before it.",
@@ -181,6 +186,7 @@ SAMPLING_STEP = Kind(
         DRAW: Telling(Symbol("u")),
         WORD: Telling(Symbol("word")),
     },
+    sign=("draw",),
     reason=(
         "A text of nothing but the most probable words soon repeats itself; drawing keeps it "
         "alive, so that unlikely words come, but seldom.",

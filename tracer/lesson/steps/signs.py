@@ -1,0 +1,14 @@
+"""What stands in the picture of the model for several kinds of steps."""
+
+from __future__ import annotations
+
+from tracer.lesson.document import Sign
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.told import Told
+
+
+def linear(step: Step, told: Told) -> Sign:
+    """· W + b, of a step that multiplies with weights."""
+    weights, *bias = (v for v in step.last.inputs if v.role.parameter)
+    added = [part for value in bias for part in (" + ", told.symbols[value.address])]
+    return ("· ", told.symbols[weights.address], *added)

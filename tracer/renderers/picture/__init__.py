@@ -1,0 +1,1 @@
+"""The picture of the model: laid out once, and drawn with characters, as SVG or in LaTeX."""

@@ -1,0 +1,117 @@
+"""The picture of a model as SVG, legible on light and on dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from tracer.lesson.document import Heads, Part, Picture, Row
+from tracer.names import count
+from tracer.renderers.picture.boxes import sign
+from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
+from tracer.renderers.picture.layout import laid_out
+from tracer.renderers.svg import image
+
+WIDTH = 100
+"""Columns, as of a wide terminal."""
+
+COLUMN, ROW, MARGIN = 8, 22, 12
+AROUND, GAP = 4, 2
+"""From words to the edge of their box, and from that to the end of the row."""
+
+STYLE = """\
+text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+.box { fill: #f6f8fa; stroke: #8c959f } .given { stroke-dasharray: 4 2 }
+.way, .rule { stroke: #57606a } .rule { stroke-dasharray: 1 4 } .frame { stroke: #d0d7de }
+.head, .name { fill: #57606a }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3 } .box { fill: #161b22; stroke: #6e7681 }
+  .way, .rule { stroke: #8b949e } .frame { stroke: #30363d } .head, .name { fill: #8b949e }
+}"""
+
+
+def image_of(picture: Picture) -> str:
+    """The drawing; what it shows is said in words, too."""
+    drawing = laid_out(picture, WIDTH)
+    first, last = drawing.columns
+    size = (COLUMN * (last - first + 1) + 2 * MARGIN, ROW * drawing.height + 2 * MARGIN)
+    page = _Page(drawing)
+    lines = [*page.strokes(), *page.words()]
+    return image(picture.figure.title, description(picture), size, STYLE, lines)
+
+
+def description(picture: Picture) -> str:
+    """What the picture shows, from below."""
+    said = [count(len(picture.tokens), "token"), *map(_signs, picture.inputs)]
+    if picture.encoder:
+        tokens = count(len(picture.encoder.tokens), "token")
+        said.append(f"{sign(picture.encoder.box)} beside it, of {tokens}")
+    for layer in picture.layers:
+        times = layer.last - layer.first + 1
+        said.append(f"layer {layer.first}" + (f", {times} times" if times > 1 else ""))
+        said += map(_of_part, layer.parts)
+    return f"{picture.figure.title}: {'; '.join([*said, *map(_signs, picture.outputs)])}."
+
+
+def _of_part(part: Part) -> str:
+    heads = [len(inside.heads) for inside in part.inside if isinstance(inside, Heads)]
+    name = f"{part.name} with {count(heads[0], 'head')}" if heads else part.name
+    steps = [_signs(inside) for inside in part.inside if not isinstance(inside, Heads)]
+    added = ["what went in is added"] if part.residual else []
+    return f"{name}: {', '.join([*steps, *added, *map(_signs, part.behind)])}"
+
+
+def _signs(row: Row) -> str:
+    return " and ".join(map(sign, row))
+
+
+class _Page:
+    """A drawing in pixels; rows are counted downward there."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        self.drawing = drawing
+        self.left, self.top = drawing.columns[0], drawing.height - 1
+
+    def strokes(self) -> Iterator[str]:
+        for stroke in self.drawing.strokes:
+            (x1, y1), (x2, y2) = map(self._middle, (stroke.start, stroke.end))
+            yield f'<line class="{stroke.sort}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
+            if stroke.arrow:
+                yield self._head(stroke)
+
+    def words(self) -> Iterator[str]:
+        for words in self.drawing.words:
+            if words.sort == "box":
+                yield self._box(words)
+            for (_, row), line in words.placed():
+                yield self._line(words, row, line)
+
+    def _middle(self, cell: Cell) -> tuple[float, float]:
+        """The middle of a cell."""
+        column, row = cell
+        x, y = column - self.left + 0.5, self.top - row + 0.5
+        return x * COLUMN + MARGIN, y * ROW + MARGIN
+
+    def _head(self, stroke: Stroke) -> str:
+        x, y = self._middle(stroke.end)
+        tip = COLUMN / 2 if stroke.start < stroke.end else -COLUMN / 2
+        points = f"{x + tip:g},{y:g} {x - tip:g},{y - 4:g} {x - tip:g},{y + 4:g}"
+        return f'<polygon class="head" points="{points}"/>'
+
+    def _box(self, words: Words) -> str:
+        x, y = self._middle((words.column, words.top))
+        x, y = x - COLUMN / 2 - AROUND, y - ROW / 2 + GAP
+        width = COLUMN * words.width + 2 * AROUND
+        height = ROW * len(words.lines) - 2 * GAP
+        sort = "box given" if words.given else "box"
+        at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+        return f'<rect class="{sort}" {at} rx="4"/>'
+
+    def _line(self, words: Words, row: int, line: str) -> str:
+        """One of the lines; names and steps begin at their left, all else has it in the middle."""
+        x, y = self._middle((words.column, row))
+        anchor, x = "start", x - COLUMN / 2
+        if words.sort not in ("name", "steps"):
+            anchor, x = "middle", x + COLUMN * words.width / 2
+        sort = "" if words.sort in ("box", "tokens") else ' class="name"'
+        return f'<text x="{x:g}" y="{y + 5:g}" text-anchor="{anchor}"{sort}>{escape(line)}</text>'

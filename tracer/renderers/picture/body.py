@@ -1,0 +1,166 @@
+"""What stands above each other in the picture of a model: rows of boxes, heads, sums, layers.
+
+The spine, along which the vectors go upward, is column 0. What stands beside it all is only noted
+here: where that is follows from how wide the body has become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tracer.lesson.document import Box, Heads, Layer, Part, Picture, Row
+from tracer.renderers.picture.boxes import arranged, in_tower, numbers
+from tracer.renderers.picture.drawing import Cell, Drawing, Words
+from tracer.renderers.picture.heads import Frame
+from tracer.renderers.rows import cells
+
+
+@dataclass(frozen=True)
+class Way:
+    """Around a sub-layer: the rows where it leaves the spine and where it comes back to a sum.
+
+    `end` is the last column of the sum's box.
+    """
+
+    leaves: int
+    joins: int
+    end: int
+
+
+class Body:
+    """A picture's parts around the spine, with at most `beside` heads beside each other.
+
+    No line is wider than `room`.
+    """
+
+    def __init__(self, picture: Picture, beside: int, room: int) -> None:
+        self.beside, self.room = beside, room
+        self.drawing = Drawing()
+        self.row, self.drawn = 1, 1
+        """The next free row, and how far the spine is drawn; below is room for the tokens."""
+        self.ways: list[Way] = []
+        self.entrances: list[Cell] = []
+        self.names: list[tuple[int, str]] = []
+        self.rules: list[tuple[int, str]] = []
+        self.steps: list[tuple[int, str]] = []
+        self._rows(picture.inputs)
+        self.tower = self.row
+        if picture.encoder:
+            self.row += in_tower(picture.encoder.box).top
+            self.steps.append((self.row, numbers([picture.encoder.box])))
+        self.row += 1
+        layers = picture.layers
+        for layer in layers:
+            self._layer(layer, alone=layers[-1].last == 1)
+        if layers and layers[-1].first > 1 and not layers[-1].others:
+            self._rule("")
+        self._rows(picture.outputs)
+
+    @property
+    def half(self) -> int:
+        """How far the body reaches to either side of the spine."""
+        names = [cells(name) + 2 for _, name in (*self.names, *self.rules)]
+        return max([*map(abs, self.drawing.columns), *names])
+
+    def _spine_to(self, row: int) -> None:
+        self.drawing.way((0, self.drawn), (0, row))
+        self.drawn = row
+
+    # --- rows of boxes ---------------------------------------------------------------------------
+
+    def _rows(self, rows: Sequence[Row]) -> None:
+        for i, row in enumerate(rows):
+            words = arranged(row, self.room)
+            if len(words) > 1 and words[0].row == words[1].row:
+                self._forked(words, below=self.row > 1, above=i < len(rows) - 1)
+            else:
+                self._placed(words)
+                self._spine_to(self.row - 1)
+            self.steps.append((self.drawing.words[-1].top, numbers(row)))
+
+    def _placed(self, words: Sequence[Words]) -> None:
+        """Words from the next row on."""
+        placed = [word.moved(0, self.row) for word in words]
+        self.drawing.words += placed
+        self.row = max(word.top for word in placed) + 1
+
+    def _forked(self, words: Sequence[Words], *, below: bool, above: bool) -> None:
+        """Boxes beside each other: the spine parts below them, and comes together above."""
+        if below:
+            self._spine_to(self.row)
+            self._crossbar(words, self.row + 1)
+        self._placed(words)
+        if above:
+            self._crossbar(words, self.row - 1)
+
+    def _crossbar(self, words: Sequence[Words], boxes: int) -> None:
+        """A line in the next row, with a way to each of the boxes."""
+        middles = [word.middle for word in words]
+        self.drawing.way((middles[0], self.row), (middles[-1], self.row))
+        for middle in middles:
+            self.drawing.way((middle, self.row), (middle, boxes))
+        self.drawn = self.row
+        self.row += 1
+
+    # --- layers and their parts ------------------------------------------------------------------
+
+    def _layer(self, layer: Layer, *, alone: bool) -> None:
+        if not alone:
+            self._rule(f"layer {layer.first}")
+        for part in layer.parts:
+            self._part(part)
+        if layer.others:
+            self.steps.append((self.row, "–".join(map(str, layer.others))))
+            self._rule(_times(layer, self.room))
+
+    def _rule(self, name: str) -> None:
+        self.rules.append((self.row, name))
+        self.row += 1
+
+    def _part(self, part: Part) -> None:
+        """A sub-layer: where the way around it begins, what is inside, the sum, what follows."""
+        if _fits_beside(part.name, self.room):
+            self.names.append((self.row, part.name))
+        else:
+            self._placed([Words("title", (part.name,), -(cells(part.name) // 2))])
+        leaves = self.row
+        self._spine_to(leaves)
+        self.row += 1
+        for inside in part.inside:
+            if isinstance(inside, Heads):
+                self._heads(inside)
+            else:
+                self._rows([inside])
+        if part.residual:
+            self._sum(part.residual, leaves)
+        self._rows(part.behind)
+        self.row += 1
+
+    def _sum(self, box: Box, leaves: int) -> None:
+        joins = self.row
+        self._rows([(box,)])
+        self.ways.append(Way(leaves, joins, self.drawing.words[-1].end))
+
+    def _heads(self, heads: Heads) -> None:
+        frame = Frame(heads, self.beside, self.room)
+        self._spine_to(self.row)
+        self.drawing.strokes += [stroke.moved(self.row) for stroke in frame.drawing.strokes]
+        self.drawing.words += [word.moved(0, self.row) for word in frame.drawing.words]
+        self.steps += [(self.row + row, steps) for row, steps in frame.steps]
+        self.entrances += [(frame.edges[0], self.row + row) for row in frame.entrances]
+        self.row += frame.row
+        self.drawn = self.row - 1
+
+
+def _times(layer: Layer, room: int) -> str:
+    """× 12: layers 2–12 alike; without them where there is no room."""
+    times = layer.last - layer.first + 1
+    others = f"layers {layer.first + 1}–{layer.last}" if times > 2 else f"layer {layer.last}"
+    whole = f"× {times}: {others} alike"
+    return whole if _fits_beside(whole, room) else f"× {times}"
+
+
+def _fits_beside(name: str, room: int) -> bool:
+    """Whether a name has room at the left of the spine."""
+    return 2 * cells(name) + 5 <= room

@@ -1,0 +1,71 @@
+"""The words of a box in the picture of a model, in as many lines as its room asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from tracer.lesson.document import Box, Row
+from tracer.renderers.picture.drawing import Words
+from tracer.renderers.rows import cells
+from tracer.renderers.text import text
+
+BETWEEN = 2
+"""Cells between boxes that stand beside each other."""
+
+TOWER = 8
+"""Cells for what stands in the encoder's tower."""
+
+
+def arranged(row: Row, room: int) -> list[Words]:
+    """The boxes of a row around column 0: beside each other, or below where they are too wide."""
+    if len(row) > 1:
+        beside = [Words("box", _parts(box), given=box.given) for box in row]
+        width = sum(words.width + BETWEEN for words in beside) - BETWEEN
+        if width <= room:
+            column = -(width // 2)
+            placed = []
+            for words in beside:
+                placed.append(words.moved(column))
+                column += words.width + BETWEEN
+            return placed
+    placed = []
+    for box in row:
+        words = Words("box", folded(" ".join(_parts(box)), room), given=box.given)
+        placed.append(words.moved(-(words.width // 2), placed[-1].top + 1 if placed else 0))
+    return placed
+
+
+def in_tower(box: Box) -> Words:
+    """The encoder's box."""
+    return Words("box", folded(" ".join(_parts(box)), TOWER), given=box.given)
+
+
+def width_of(words: Sequence[Words]) -> int:
+    """From the first column of all to the last."""
+    return max(w.end for w in words) - min(w.column for w in words) + 1
+
+
+def folded(words: str, room: int) -> tuple[str, ...]:
+    """Words in lines of at most `room` cells."""
+    return (words,) if cells(words) <= room else tuple(wrap(words, room))
+
+
+def sign(box: Box) -> str:
+    """What stands for the step."""
+    return "".join(part if isinstance(part, str) else text(part) for part in box.sign)
+
+
+def shape(box: Box) -> str:
+    """`4×6`; nothing of a single number or of words, which have no columns."""
+    return "×".join(map(str, box.shape)) if len(box.shape) > 1 else ""
+
+
+def numbers(row: Sequence[Box]) -> str:
+    """The steps of boxes that follow each other: 4–6."""
+    first, last = row[0].step, row[-1].step
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _parts(box: Box) -> tuple[str, ...]:
+    return tuple(words for words in (sign(box), shape(box)) if words)

@@ -1,0 +1,119 @@
+"""What a picture consists of when each part has its place: words and strokes in cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from tracer.renderers.rows import cells
+
+Sort: TypeAlias = Literal["box", "name", "title", "tokens", "steps"]
+"""Names and steps begin at their left; all else is written around its middle."""
+
+Stretch: TypeAlias = Literal["way", "frame", "rule"]
+"""Ways lead from box to box; a frame is around heads; a rule, which is dotted, begins a layer."""
+
+Cell: TypeAlias = tuple[int, int]
+"""Column and row. A picture is built from below: rows are counted upward."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Lines of words, each in the middle of the longest; `row` is that of the last line."""
+
+    sort: Sort
+    lines: tuple[str, ...]
+    column: int = 0
+    row: int = 0
+    given: bool = False
+
+    @property
+    def width(self) -> int:
+        """That of the longest line."""
+        return max(map(cells, self.lines))
+
+    @property
+    def top(self) -> int:
+        """The row of the first line."""
+        return self.row + len(self.lines) - 1
+
+    @property
+    def end(self) -> int:
+        """The last column."""
+        return self.column + self.width - 1
+
+    @property
+    def middle(self) -> int:
+        """The column that a way from below or above leads to."""
+        return self.column + (self.width - 1) // 2
+
+    def moved(self, columns: int, rows: int = 0) -> Words:
+        """The same elsewhere."""
+        return replace(self, column=self.column + columns, row=self.row + rows)
+
+    def covered(self) -> Iterator[Cell]:
+        """The cells in which no stroke is seen."""
+        for row in range(self.row, self.top + 1):
+            for column in range(self.column, self.end + 1):
+                yield column, row
+
+    def placed(self) -> Iterator[tuple[Cell, str]]:
+        """Each line, and the cell where it begins."""
+        for i, line in enumerate(self.lines):
+            yield (self.column + (self.width - cells(line)) // 2, self.top - i), line
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A line along a row or a column, from the middle of a cell to that of another."""
+
+    start: Cell
+    end: Cell
+    sort: Stretch = "way"
+    arrow: bool = False
+
+    def moved(self, rows: int) -> Stroke:
+        """The same further up."""
+        (x1, y1), (x2, y2) = self.start, self.end
+        return replace(self, start=(x1, y1 + rows), end=(x2, y2 + rows))
+
+    def sides(self) -> Iterator[tuple[Cell, str]]:
+        """The cells that it goes through, each with a side where it leaves it: N, E, S, W."""
+        (x1, y1), (x2, y2) = sorted([self.start, self.end])
+        for x in range(x1, x2):
+            yield from (((x, y1), "E"), ((x + 1, y1), "W"))
+        for y in range(y1, y2):
+            yield from (((x1, y), "N"), ((x1, y + 1), "S"))
+
+
+@dataclass
+class Drawing:
+    """All words and strokes; where both are, the words hide the stroke."""
+
+    words: list[Words] = field(default_factory=list)
+    strokes: list[Stroke] = field(default_factory=list)
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        """The first and the last."""
+        ends = [x for stroke in self.strokes for x, _ in (stroke.start, stroke.end)]
+        starts, stops = [w.column for w in self.words], [w.end for w in self.words]
+        return min(starts + ends), max(stops + ends)
+
+    @property
+    def height(self) -> int:
+        """How many rows it has; the lowest is row 0."""
+        ends = [y for stroke in self.strokes for _, y in (stroke.start, stroke.end)]
+        return max([w.top for w in self.words] + ends) + 1
+
+    def way(self, *corners: Cell, arrow: bool = False) -> None:
+        """A way from corner to corner, if wanted with an arrow's head at its end."""
+        for start, end in pairwise(corners):
+            self.strokes.append(Stroke(start, end, arrow=arrow and end == corners[-1]))
+
+
+def extent(words: Iterable[Words]) -> int:
+    """How far words reach to either side of column 0."""
+    return max((max(-w.column, w.end) for w in words), default=0)

@@ -1,0 +1,116 @@
+"""The heads of an attention in a frame: beside each other, or below where they are too wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from tracer.lesson.document import Heads, Row
+from tracer.renderers.picture.boxes import arranged, numbers, sign, width_of
+from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
+from tracer.renderers.rows import cells
+
+PADDING = 1
+"""Cells between a head and its frame, on either side."""
+
+MOST_STACKED = 3
+"""So many heads are drawn below each other; of more, the first."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A head, its rows from below; or a note in place of heads that are left out."""
+
+    title: str
+    rows: tuple[Row, ...] = ()
+    note: tuple[str, ...] = ()
+
+    def width(self, room: int) -> int:
+        """That of its widest line."""
+        rows = [width_of(arranged(row, room)) for row in self.rows]
+        return max([*rows, *map(cells, (self.title, *self.note))])
+
+
+class Frame:
+    """The heads of an attention, drawn around column 0 from row 0 upward.
+
+    `steps` are the numbers beside the rows, `entrances` the rows where the encoder's vectors come
+    in, `row` is the one above it.
+    """
+
+    def __init__(self, heads: Heads, beside: int, room: int) -> None:
+        self.drawing = Drawing()
+        self.steps: list[tuple[int, str]] = []
+        self.entrances: list[int] = []
+        self.row = 0
+        self.room = room - 2 * PADDING - 2
+        columns = _columns(heads, beside)
+        widths = [column.width(self.room) for column in columns]
+        if beside == 1:
+            widths = [max(widths)]
+        places = list(accumulate((width + 2 * PADDING + 1 for width in widths), initial=0))
+        self.edges = [place - places[-1] // 2 for place in places]
+        for storey in [columns] if beside > 1 else [[column] for column in columns]:
+            self._crossbar()
+            if any(heads.crosses):
+                self.entrances.append(self.row + 1)
+            self._storey(storey)
+        self._crossbar()
+        for edge in self.edges:
+            self._edge((edge, 0), (edge, self.row - 1))
+
+    def _edge(self, start: Cell, end: Cell) -> None:
+        self.drawing.strokes.append(Stroke(start, end, "frame"))
+
+    def _crossbar(self) -> None:
+        self._edge((self.edges[0], self.row), (self.edges[-1], self.row))
+        self.row += 1
+
+    def _storey(self, columns: Sequence[Column]) -> None:
+        """Columns beside each other, their rows at the same height, their titles on top."""
+        middles = [(left + right + 1) // 2 for left, right in pairwise(self.edges)]
+        bottom = self.row
+        heads = [(c, m) for c, m in zip(columns, middles, strict=True) if c.rows]
+        for rows in zip(*(column.rows for column, _ in heads), strict=True):
+            words = [
+                word.moved(middle, self.row)
+                for row, (_, middle) in zip(rows, heads, strict=True)
+                for word in arranged(row, self.room)
+            ]
+            self.drawing.words += words
+            self.row = max(word.top for word in words) + 1
+            self.steps.append((self.row - 1, " · ".join(map(numbers, rows))))
+        for column, middle in zip(columns, middles, strict=True):
+            if column.note:
+                self._named(column.note, middle, bottom)
+                self.row = max(self.row, bottom + len(column.note))
+        if any(column.title for column in columns):
+            for column, middle in zip(columns, middles, strict=True):
+                self._named((column.title,), middle, self.row)
+            self.row += 1
+
+    def _named(self, lines: tuple[str, ...], middle: int, row: int) -> None:
+        words = Words("title", lines)
+        self.drawing.words.append(words.moved(middle - words.width // 2, row))
+
+
+def _columns(heads: Heads, beside: int) -> list[Column]:
+    """The heads that are shown, and what is said of the others."""
+    every = heads.heads
+    if len(every) == 1:
+        return [Column("", every[0])]
+    fits = len(every) <= (beside if beside > 1 else MOST_STACKED)
+    shown = len(every) if fits else max(beside - 1, 1)
+    columns = [Column(f"head {number}", rows) for number, rows in enumerate(every[:shown], 1)]
+    if rest := every[shown:]:
+        alike = all(_signs(head) == _signs(every[shown - 1]) for head in rest)
+        steps = f"{rest[0][0][0].step}–{rest[-1][-1][-1].step}"
+        note = (f"{len(rest)} more", *(["alike"] if alike else []), "steps", steps)
+        columns.append(Column(f"heads {shown + 1}–{len(every)}", note=note))
+    return columns
+
+
+def _signs(head: Sequence[Row]) -> list[tuple[str, tuple[int, ...]]]:
+    """What is in a head, whatever its steps are numbered."""
+    return [(sign(box), box.shape) for row in head for box in row]
