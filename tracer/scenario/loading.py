@@ -80,10 +80,10 @@ class Loaded:
         return self.source.problem(way, problem.message, problem.address)
 
 
-def load(name: str) -> Loaded:
+def load(name: str, folder: Path = Path()) -> Loaded:
     """Load a scenario from a path, a bundled name with or without `.yaml`, or `-`.
 
-    A file of that name wins over a bundled scenario.
+    The path starts in a folder. A file of that name wins over a bundled scenario.
 
     Raises:
         TracerError: no such scenario, not readable, or anything wrong in it.
@@ -91,7 +91,7 @@ def load(name: str) -> Loaded:
     if name == STANDARD_INPUT:
         file = "<stdin>"
         return _loaded(_text(sys.stdin.buffer.read(), file), file, "stdin")
-    path = Path(name)
+    path = folder / name
     try:
         if path.is_dir() or not path.exists():
             path = _bundled(name, folder=path.is_dir())
