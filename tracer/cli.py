@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -114,16 +115,19 @@ def weave(
 ) -> None:
     """Refresh the marked blocks and numbers in your own Markdown."""
     from tracer.files import replace
-    from tracer.weave.files import stale
+    from tracer.weave.files import woven
 
     with _told_problems():
-        found = stale(files, _asked)
+        found = woven(files, _asked)
         for file in found:
-            if check:
+            if not file.marks:
+                message = "no marks to weave, expected <!-- decoder-trace: … -->"
+                typer.echo(str(Problem(message, str(file.path))), err=True)
+            elif check:
                 sys.stdout.write(file.difference)
-            else:
-                replace(file.path, file.woven)
-        if check and found:
+            elif file.is_stale:
+                replace(file.path, file.text)
+        if check and any(file.is_stale for file in found):
             raise typer.Exit(1)
 
 
@@ -203,6 +207,16 @@ def _show(request: Request) -> None:
             terminal.show(answered)
 
 
+@functools.cache
+def _commands() -> dict[str, Any]:
+    """The commands as Typer makes them, once for all marks."""
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return commands
+
+
+NOT_IN_MARKS = ("-h", "--help", "--version", "--install-completion", "--show-completion")
+
+
 def _asked(words: Sequence[str]) -> Request:
     """A command in words as the command line understands it, without running it.
 
@@ -210,9 +224,12 @@ def _asked(words: Sequence[str]) -> Request:
         TracerError: the command line would not take it.
     """
     name, *arguments = words
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    # In a mark the format is Markdown if none is said, and there is no help to ask for.
+    here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
     try:
-        context = command.make_context(name, arguments)
+        context = _commands()[name].make_context(name, arguments, **here)
     except WrongUsage as error:
+        if error.option in NOT_IN_MARKS:
+            raise TracerError(Problem(f"a mark cannot ask for {error.option}")) from None
         raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)
