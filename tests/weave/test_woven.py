@@ -66,6 +66,10 @@ CHANGED = {
         f"{START}\n~~~\n{END}\n~~~\n{END}\n",
         f"{START}\n{WOVEN}\n{END}\n",
     ),
+    "the old content has a fence that a quotation ends": (
+        f"{START}\n> ```\n{END}\n",
+        f"{START}\n{WOVEN}\n{END}\n",
+    ),
     "the old content's fence has lost its end": (
         f"{START}\n```text\nold\n{END}\nb\n{START}\n```text\n```\n{END}\n",
         f"{START}\n{WOVEN}\n{END}\nb\n{START}\n{WOVEN}\n{END}\n",
@@ -284,7 +288,7 @@ def blocks(draw: st.DrawFn) -> tuple[str, str]:
     prefix = draw(st.sampled_from(["", "  "]))
     start = prefix + START + end
     closing = draw(st.sampled_from(["", "   "])) + END + draw(line_ends)
-    old = draw(lines(HARMLESS)) + draw(st.just("") | fence([*HARMLESS, END])) + draw(lines(["a"]))
+    old = draw(lines(ALONE)) + draw(st.just("") | fence([*HARMLESS, END])) + draw(lines(["a"]))
     output = f"{WOVEN}\n".replace("\n", f"{end}{prefix}")
     new = "".join(line.lstrip(" ") if line.isspace() else line for line in output.splitlines(True))
     return start + old + closing, start + new.rstrip(" ") + closing
@@ -349,7 +353,7 @@ def test_any_output_is_found_again_or_refused(
         return
     assert weave(once, "a.md", lambda _: output) == once
     # Each output has replaced the one before it, and none of it is left over.
-    assert weave(once, "a.md", echo) == weave("".join(texts), "a.md", echo)
+    assert weave(once, "a.md", " ".join) == weave("".join(texts), "a.md", " ".join)
 
 
 def assert_outside_kept(text: str) -> None:

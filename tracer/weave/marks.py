@@ -133,15 +133,14 @@ class _Finder:
             line = self.lines[number]
             if (content := around.inside(line)) is None:
                 break
+            in_fence = structure.in_fence(line)
             if _END_ALONE.match(content):
-                if not structure.in_fence:
+                if not in_fence:
                     return number, True
                 hidden = number if hidden is None else hidden
             elif "decoder-trace" in line and any(_tags(line, Kind.TEXT)):
                 break
-            was_in_fence = structure.in_fence
-            structure.read(line)
-            if was_in_fence and not structure.in_fence:
+            if structure.read(line).closes_fence:
                 hidden = None
         return None if hidden is None else (hidden, False)
 

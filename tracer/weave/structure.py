@@ -85,6 +85,7 @@ class Line:
     """Whether it belongs to the paragraph or the HTML of the line before it."""
     content: str
     """What stands in its containers, its tabs as spaces."""
+    closes_fence: bool = False
 
 
 @dataclass
@@ -100,10 +101,9 @@ class Structure:
         """What reads on in the same containers as if nothing stood in them yet."""
         return Structure(list(self.containers))
 
-    @property
-    def in_fence(self) -> bool:
-        """Whether a code fence is open."""
-        return isinstance(self._open, tuple)
+    def in_fence(self, line: str) -> bool:
+        """Whether a line, the next one, belongs to an open code fence."""
+        return isinstance(self._open, tuple) and self.inside(line) is not None
 
     def inside(self, line: str) -> str | None:
         """What of a line stands in all the containers; None if one of them has ended."""
@@ -120,9 +120,9 @@ class Structure:
         match open_before:
             case (sign, number) if all_matched:
                 end = _FENCE_END.match(text, at)
-                if end and end["bars"][0] == sign and len(end["bars"]) >= number:
-                    self._open = None
-                return Line(Kind.CODE, True, text[at:])
+                closes = bool(end and end["bars"][0] == sign and len(end["bars"]) >= number)
+                self._open = None if closes else open_before
+                return Line(Kind.CODE, True, text[at:], closes_fence=closes)
             case _Html() if all_matched:
                 self._end_html(open_before, text, at)
                 kind = Kind.HIDDEN if open_before.hides else Kind.HTML
