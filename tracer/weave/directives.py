@@ -13,7 +13,7 @@ from tracer.names import closest
 from tracer.pipeline import answer, basis, rendered, scenario_for, trace_for
 from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
-from tracer.request import Command, Request
+from tracer.request import Command, Request, check
 from tracer.weave.limits import Allowance
 
 COMMANDS: tuple[str, ...] = get_args(Command)
@@ -72,6 +72,7 @@ def _request(words: Words, asked: Callable[[Sequence[str]], Request]) -> Request
     request = asked(words)
     if request.output is not None or request.figures is not None:
         raise TracerError(Problem("a woven command writes no files"))
+    check(request)
     return request
 
 
