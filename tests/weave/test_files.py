@@ -85,6 +85,7 @@ def test_a_block_is_the_output_of_its_command(page: Path) -> None:
         "tutorial mine.yaml --math",
         "step residual -s mine.yaml -f markdown",
         "loss pizza",
+        "steps mine.yaml",
         "generate pizza --max-tokens 1",
         "why layer1.attention.head1.weights[b,b] -s mine.yaml",
     ],

@@ -9,6 +9,7 @@ from typing import TypeVar, get_args
 
 from tracer.decoder.forward import Trace
 from tracer.errors import Problem, TracerError
+from tracer.lesson.tutorial import MOST_TURNS
 from tracer.names import closest
 from tracer.pipeline import answer, basis, rendered, scenario_for, trace_for
 from tracer.renderers import Format
@@ -46,11 +47,17 @@ def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[
     @_once
     def render(words: Words) -> str:
         request = replace(_request(words, asked), folder=folder)
-        if request.command == "generate":
+        if request.command == "steps":
+            allowed.read(folder, request.scenario)  # only its shapes are looked at
+        elif request.command == "generate":
             allowed.read(folder, request.scenario)
             scenario = scenario_for(request).scenario
             turns = request.max_tokens or scenario.generation.max_tokens
             allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
+        elif request.command == "tutorial":
+            scenario = shared(basis(request)).scenario
+            # It also tells the pass without the mask, the loss and a generated text.
+            allowed.compute(scenario, turns=MOST_TURNS + 3, first=len(scenario.tokens))
         elif request.command not in QUOTES:
             allowed.compute(shared(basis(request)).scenario)
         answered = answer(request, lambda request: shared(basis(request)))
