@@ -18,6 +18,7 @@ REFUSED = {
     "step ffn --math -f latex": "--math: goes with --format markdown, not latex",
     "loss pizza --math -f json": "--math: goes with --format markdown, not json",
     "tutorial alex --math -f terminal": "--math: goes with --format markdown, not terminal",
+    "run alex --heading 2": "--heading: goes with --format markdown, not terminal",
     "run alex --standalone": "--standalone: goes with --format latex, not terminal",
     "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
     "run alex --brief -f json": "--brief: goes with a text, not --format json",

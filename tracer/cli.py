@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -112,15 +113,20 @@ def weave(
 ) -> None:
     """Refresh the marked blocks and numbers in your own Markdown."""
     from tracer.files.writing import write
-    from tracer.weave.files import stale
+    from tracer.weave.files import woven
 
     with progress.shown("weave"):
-        found = stale(files, _asked)
+        found = woven(files, _asked)
+    for file in found:
+        if not file.marks:
+            message = "no marks to weave, expected <!-- decoder-trace: … -->"
+            typer.echo(str(Problem(message, str(file.path))), err=True)
+    stale = {file.path: file for file in found if file.is_stale}  # one that is named twice, once
     if check:
-        sys.stdout.writelines(file.difference for file in found)
-        raise typer.Exit(1 if found else 0)
-    woven = {file.path: file.woven for file in found}  # a file that is named twice, once
-    write(woven.items(), held={file.path: file.held for file in found})
+        sys.stdout.writelines(file.difference for file in stale.values())
+        raise typer.Exit(1 if stale else 0)
+    texts = {path: file.text for path, file in stale.items()}
+    write(texts.items(), held={path: file.old for path, file in stale.items()})
 
 
 @command(SCENARIOS, "scenarios", "tutorial pizza")
@@ -226,6 +232,16 @@ def _not_written_over(request: Request) -> list[Path | None]:
     return reads
 
 
+@functools.cache
+def _commands() -> dict[str, Any]:
+    """The commands as Typer makes them, once for all marks."""
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return commands
+
+
+NOT_IN_MARKS = ("-h", "--help", "--version", "--install-completion", "--show-completion")
+
+
 def _asked(words: Sequence[str]) -> Request:
     """A command in words as the command line understands it, without running it.
 
@@ -233,9 +249,12 @@ def _asked(words: Sequence[str]) -> Request:
         TracerError: the command line would not take it.
     """
     name, *arguments = words
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
+    # In a mark the format is Markdown if none is said, and there is no help to ask for.
+    here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
     try:
-        context = command.make_context(name, arguments)
+        context = _commands()[name].make_context(name, arguments, **here)
     except WrongUsage as error:
+        if error.option in NOT_IN_MARKS:
+            raise TracerError(Problem(f"a mark cannot ask for {error.option}")) from None
         raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)

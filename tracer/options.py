@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from tracer import completion
-from tracer.renderers import Format
+from tracer.renderers import Format, Heading
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.values import Reader, number, one_of, some, whole
@@ -143,6 +143,13 @@ OPTIONS: dict[str, Any] = {
     "math": _option(
         bool, "--math", help="In Markdown: formulas and worked lines between $$ and $$."
     ),
+    "heading": _value(
+        "--heading",
+        takes="LEVEL",
+        reads=one_of(Heading),
+        offers=completion.choices(Heading),
+        help="In Markdown: the level of the steps' titles, 1 to 6; with none, titles are left out.",
+    ),
     "standalone": _option(
         bool, "--standalone", help="In LaTeX: a whole file instead of a fragment."
     ),
@@ -191,9 +198,9 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 ROUNDING = ("decimals", "carry")
-TEXT = (*ROUNDING, "format", "brief", "math", "standalone", "output", "force")
+TEXT = (*ROUNDING, "format", "brief", "math", "heading", "standalone", "output", "force")
 """How a text is shown: every command has this that shows one."""
-PAGE = (*ROUNDING, "format", "brief", "math", "standalone", "figures", "output", "force")
+PAGE = (*TEXT[:-2], "figures", *TEXT[-2:])
 """The same for a text with attention weights, of which there are pictures."""
 
 Command: TypeAlias = Callable[[Request], None]

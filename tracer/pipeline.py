@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from tracer.lesson.passes import contents, forward_pass
 from tracer.lesson.selection import select, steps
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest
-from tracer.renderers import Format, render
+from tracer.renderers import Format, Heading, render
 from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
@@ -31,24 +31,46 @@ SEVERAL = 8
 """So many places of a token are told."""
 
 
-def answer(request: Request) -> Document | str:
-    """What is asked for: a document, to be rendered, or a text that is whole."""
-    check(request)
+def trace_for(request: Request) -> Trace:
+    """The trace that a request looks at."""
     loaded = scenario_for(request)
+    return _traced(loaded, unmasked=_is_unmasked(request), loss=request.of_loss)
+
+
+def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Document | str:
+    """What is asked for: a document, to be rendered, or a text that is whole.
+
+    Another `trace_for` may know traces that were made before.
+    """
+    check(request)
     match request.command:
         case "steps":
-            return _contents(request, traced(loaded, arithmetic=SHAPES))
+            return _contents(request, _traced(scenario_for(request), arithmetic=SHAPES))
         case "run" | "step" | "tutorial":
-            return _forward_pass(request, loaded, traced(loaded, unmasked=request.no_mask))
+            return _forward_pass(request, trace_for(request))
         case "loss":
-            return _training_pass(request, traced(loaded, loss=True))
+            return _training_pass(request, trace_for(request))
         case "generate":
-            return _generated(request, loaded)
+            return _generated(request, scenario_for(request))
         case "value" | "why":
-            unmasked = ".unmasked." in request.entry[0]
-            return _entry(request, traced(loaded, unmasked=unmasked, loss=request.of_loss))
+            return _entry(request, trace_for(request))
         case _:
             assert_never(request.command)
+
+
+def basis(request: Request) -> Request:
+    """What of a request its trace depends on, as a request that looks at the same trace."""
+    return Request(
+        "loss" if request.of_loss else "run",
+        request.scenario,
+        request.folder,
+        sequence=request.sequence,
+        example=request.example,
+        no_mask=_is_unmasked(request),
+        given=request.given,
+        decimals=request.decimals,
+        carry=request.carry,
+    )
 
 
 def rendered(request: Request, answered: Document | str, width: int | None = None) -> str:
@@ -59,6 +81,7 @@ def rendered(request: Request, answered: Document | str, width: int | None = Non
         answered,
         request.format,
         math=request.math,
+        heading=request.heading or Heading.TWO,
         standalone=request.standalone,
         figures=_way_to_figures(request),
         width=width,
@@ -80,7 +103,7 @@ def pictures(request: Request, answered: Document | str) -> dict[Path, str]:
 
 def scenario_for(request: Request) -> Loaded:
     """The scenario with the rounding, the pins and the tokens that the request asks for."""
-    loaded = load(request.scenario)
+    loaded = load(request.scenario, request.folder)
     scenario, changes = loaded.scenario, dict[str, Any]()
     if request.decimals is not None:
         changes["decimals"] = request.decimals
@@ -114,14 +137,13 @@ def _not_among(number: int, what: str, there: int) -> str:
     return f"no {what} {number}, the last is {there}" if there else f"the scenario has no {what}s"
 
 
-def traced(
+def _traced(
     loaded: Loaded,
     *,
     unmasked: bool = False,
     loss: bool = False,
     arithmetic: Arithmetic | None = None,
 ) -> Trace:
-    """Run the decoder."""
     with _of_file(loaded):
         return trace(
             loaded.name, loaded.scenario, unmasked=unmasked, loss=loss, arithmetic=arithmetic
@@ -163,7 +185,12 @@ def _contents(request: Request, found: Trace) -> Document | str:
     return contents(found)
 
 
-def _forward_pass(request: Request, loaded: Loaded, found: Trace) -> Document | str:
+def _is_unmasked(request: Request) -> bool:
+    """Whether what a token sees without the mask is asked for, or one of its numbers."""
+    return request.no_mask or any(".unmasked." in word for word in request.entry[:1])
+
+
+def _forward_pass(request: Request, found: Trace) -> Document | str:
     every = steps(found.records)
     chosen = select(every, request.name, request.layer, request.head)
     position = None if request.token is None else position_of(request.token, found.tokens)
@@ -177,22 +204,23 @@ def _forward_pass(request: Request, loaded: Loaded, found: Trace) -> Document | 
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
-        return tutorial(found, followed, _further(request, loaded), full=not request.brief)
+        return tutorial(found, followed, _further(request), full=not request.brief)
     whole = request.command == "run"
     return forward_pass(found, chosen, followed, whole=whole, full=not request.brief)
 
 
-def _further(request: Request, loaded: Loaded) -> Further:
+def _further(request: Request) -> Further:
     """What a tutorial goes on with: what cannot be computed of it, the scenario does not have."""
     from tracer.lesson.tutorial import MOST_TURNS, Further
 
+    loaded = scenario_for(request)
     if loaded.scenario.vocabulary is None:
         return Further()
     unmasked = loss = generated = None
     with suppress(TracerError):
-        unmasked = traced(loaded, unmasked=True)
+        unmasked = trace_for(replace(request, no_mask=True))
     with suppress(TracerError):
-        loss = traced(scenario_for(replace(request, command="loss")), loss=True)
+        loss = trace_for(replace(request, command="loss"))
     with suppress(TracerError):
         generated = _text(request, loaded, MOST_TURNS)
     return Further(unmasked, loss, generated)

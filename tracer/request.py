@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
-from tracer.renderers import Format
+from tracer.renderers import Format, Heading
 from tracer.scenario.carry import Carry
 
 DEFAULT_SCENARIO = "alex"
@@ -24,6 +24,8 @@ class Request:
 
     command: Command
     scenario: str = DEFAULT_SCENARIO
+    folder: Path = Path()
+    """Where the scenario's path starts."""
     name: str | None = None
     """A step, a group of steps or an address."""
     entry: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ class Request:
     format: Format = Format.TERMINAL
     brief: bool = False
     math: bool = False
+    heading: Heading | None = None
     standalone: bool = False
     figures: Path | None = None
     output: Path | None = None
@@ -73,6 +76,7 @@ class Rule:
 RULES = (
     Rule("brief", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
     Rule("math", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
+    Rule("heading", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
     Rule("standalone", "--format latex, not {format}", lambda r: r.format is Format.LATEX),
     Rule(
         *("figures", "--format markdown or terminal, not {format}"),

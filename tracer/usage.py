@@ -19,10 +19,11 @@ USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
 
 
 class WrongUsage(typer.BadParameter):
-    """What is wrong with a command's words, told in a line."""
+    """What is wrong with a command's words, told in a line; and which option it is about."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, option: str | None = None) -> None:
         super().__init__(str(problem))
+        self.option = option
 
     def format_message(self) -> str:
         """The line."""
@@ -149,7 +150,8 @@ def _told_in_a_line(command: Any) -> Iterator[None]:
     except WrongUsage:
         raise
     except USAGE_ERROR as error:
-        raise WrongUsage(_problem(error, command)) from None
+        option = getattr(error, "option_name", None)
+        raise WrongUsage(_problem(error, command), option) from None
 
 
 def _problem(error: Any, command: Any) -> Problem:

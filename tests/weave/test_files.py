@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.helpers.command import Ran, printed, run
 
@@ -85,6 +86,7 @@ def test_a_block_is_the_output_of_its_command(page: Path) -> None:
         "tutorial mine.yaml --math",
         "step residual -s mine.yaml -f markdown",
         "loss pizza",
+        "steps mine.yaml",
         "generate pizza --max-tokens 1",
         "why layer1.attention.head1.weights[b,b] -s mine.yaml",
     ],
@@ -141,7 +143,7 @@ def test_paths_are_relative_to_the_file(
 
 def test_check_shows_what_would_change(page: Path) -> None:
     fresh = page.with_name("fresh.md")
-    fresh.write_text("nothing to weave\n")
+    fresh.write_text(number("value embedding[b,y] -s mine.yaml", "4"))
     page.write_text("a\n" + number("value embedding[b,y] -s mine.yaml", "3"))
     before = folder(page.parent)
     ran = run("weave", "--check", str(fresh), str(page))
@@ -154,19 +156,26 @@ def test_check_shows_what_would_change(page: Path) -> None:
 # --- what goes wrong -----------------------------------------------------------------------------
 
 WRONG = {
-    "stp softmax": "2: no command 'stp' to weave; did you mean 'step' or 'steps'?",
-    "weave page.md": "2: no command 'weave' to weave",
-    "run missing.yaml": "2: missing.yaml: no such file or scenario",
-    "run mine.yaml --nope": "2: run: no option '--nope'",
-    "step nothing -s mine.yaml": "2: no step is called 'nothing'",
-    "step": "2: NAME: missing, expected a step",
-    "run --help": "2: a mark cannot ask for help",
-    "why input[c,1] -s mine.yaml": "2: input: no token 'c'",
-    "run mine.yaml --token c": "2: no token 'c', expected 1 to 3 or its text",
-    "run mine.yaml -o out.md": "2: a woven command writes no files",
-    "run mine.yaml --output=out.md": "2: a woven command writes no files",
-    "tutorial mine.yaml --figures .": "2: a woven command writes no files",
-    "run 'mine.yaml": "2: run 'mine.yaml: no closing quotation",
+    "stp softmax": "2:1: no command 'stp' to weave; did you mean 'step' or 'steps'?",
+    "weave page.md": "2:1: no command 'weave' to weave",
+    "run missing.yaml": "2:1: missing.yaml: no such file or scenario",
+    "run mine.yaml --nope": "2:1: run: no option '--nope'",
+    "step nothing -s mine.yaml": "2:1: no step is called 'nothing'",
+    "step": "2:1: NAME: missing, expected a step",
+    "run --help": "2:1: a mark cannot ask for --help",
+    "why input[c,1] -s mine.yaml": "2:1: input: no token 'c'",
+    "run mine.yaml --token c": "2:1: no token 'c', expected 1 to 3 or its text",
+    "run mine.yaml -o out.md": "2:1: a woven command writes no files",
+    "run mine.yaml --output=out.md": "2:1: a woven command writes no files",
+    "tutorial mine.yaml --figures .": "2:1: a woven command writes no files",
+    "run mine.yaml -h": "2:1: a mark cannot ask for -h",
+    "step query -s mine.yaml --version": "2:1: a mark cannot ask for --version",
+    "run mine.yaml --install-completion": "2:1: a mark cannot ask for --install-completion",
+    "--help": "2:1: no command '--help' to weave",
+    "run -": "2:1: a mark reads files, not standard input",
+    "run mine.yaml --heading 7": "2:1: --heading: got '7', expected 1, 2, 3, 4, 5, 6 or none",
+    "run mine.yaml -f json --heading 3": "2:1: --heading: goes with --format markdown, not json",
+    "run 'mine.yaml": "2:1: run 'mine.yaml: no closing quotation",
 }
 
 
@@ -177,13 +186,112 @@ def test_a_command_that_fails(page: Path, command: str) -> None:
 
 @pytest.mark.parametrize("command", ["run mine.yaml -oout.md", "step query -s mine.yaml -oout.md"])
 def test_a_command_that_writes_with_an_attached_value(page: Path, command: str) -> None:
-    assert refused(page, block(command)) == "1: a woven command writes no files"
+    assert refused(page, block(command)) == "1:1: a woven command writes no files"
 
 
-@pytest.mark.parametrize("option", ["--format=markdown", "-fjson"])
-def test_a_format_that_is_attached(page: Path, option: str) -> None:
-    text = woven(page, block(f"step query -s mine.yaml {option}"))
-    assert ("```text\n{" in text) == (option == "-fjson")
+FORMATS = {
+    "step query -s mine.yaml": "markdown",
+    "step query -s mine.yaml --format=markdown": "markdown",
+    "step query -s mine.yaml -fjson": "json",
+    "step query --format json -s mine.yaml --format latex": "latex",
+    "step query -f json -f markdown -s mine.yaml": "markdown",
+    "run -f json markdown.yaml": "json",
+    "run markdown.yaml": "markdown",
+    "run -- -f.yaml": "markdown",
+    "tutorial ./--format=json.yaml": "markdown",
+}
+
+
+@pytest.mark.parametrize("command", FORMATS)
+def test_the_format_is_that_of_the_command_line_else_markdown(page: Path, command: str) -> None:
+    for name in ("markdown.yaml", "-f.yaml", "--format=json.yaml"):
+        page.with_name(name).write_text(SCENARIO, encoding="utf-8")
+    text = woven(page, block(command))
+    begin = text.partition("\n")[2].strip("\n").splitlines()[:2]
+    form = FORMATS[command]
+    if form == "markdown":
+        assert begin[0].startswith("#")
+    else:
+        assert begin[0] == "```text"
+        assert begin[1].startswith({"json": "{", "latex": r"\subsection*{"}[form])
+
+
+def test_a_fence_is_longer_than_any_in_it(page: Path) -> None:
+    page.with_name("mine.yaml").write_text(SCENARIO.replace("Two words", "'a ```` b'"))
+    text = woven(page, block("run mine.yaml -f terminal"))
+    assert "\n\n`````text\na ```` b\n" in text
+    assert text.endswith(f"\n`````\n\n{END}\n")
+
+
+def test_paths_are_relative_to_the_real_file(
+    page: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    command = "value embedding[b,y] -s mine.yaml"
+    page.write_text(number(command))
+    link = tmp_path_factory.mktemp("elsewhere") / "link.md"
+    link.symlink_to(page)
+    (link.parent / "mine.yaml").write_text(SCENARIO.replace("[0.5, 4]", "[0.5, 7]"))
+    here = Path.cwd()
+    assert run("weave", str(link)) == Ran(0, "", "")
+    assert page.read_text() == number(command, "4")
+    assert Path.cwd() == here
+
+
+PREFIXES = ["> ", ">", ">> ", "> > ", "  ", "   ", "> - ", "1. ", "- 1. > ", "-\t", " 10) "]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_block_in_a_list_or_a_quotation_is_as_one_outside(
+    page: Path, prefix: str, end: str
+) -> None:
+    """Another parser sees the same code and tables, and nothing of it elsewhere."""
+    command = "step query -s mine.yaml"
+    within = re.sub("[^>\\s]", " ", prefix)
+    start = f"<!-- decoder-trace: {command} -->"
+    lines = [f"{prefix}{start}", f"{within}old", within.rstrip(), f"{within}{END}", "", "after"]
+    text = woven(page, end.join(lines))
+    assert text.count("\n") == text.count(end)
+    assert not [line for line in text.split(end) if line != line.rstrip()]
+    inside, outside = (contents(part) for part in (text, woven(page, block(command))))
+    assert inside[:-1] == outside
+    assert inside[-1] == ("inline", "after")
+
+
+def contents(text: str) -> list[tuple[str, str]]:
+    """The code, tables and texts of Markdown, from the outside in."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    return [(t.type, t.content) for t in tokens if t.content and t.type != "html_block"]
+
+
+def test_a_block_after_tabs_in_a_list(page: Path) -> None:
+    mark = "<!-- decoder-trace: step query -s mine.yaml -f terminal -->"
+    text = woven(page, f"-\ta\n\n\t{mark}\n\t{END}\n")
+    assert f"\t{mark}\n\n\t```text\n\tTwo words\n\n\t" in text
+    assert contents(text)[1][0] == "fence"
+
+
+def test_a_byte_order_mark_stays(page: Path) -> None:
+    assert woven(page, f"\ufeff{block('step query -s mine.yaml')}").startswith("\ufeff<!-- dec")
+    one = number("value embedding[2,y] -s mine.yaml")
+    assert woven(page, f"\ufeff{one}") == f"\ufeff{one.replace('0<', '4<')}"
+
+
+def test_a_file_without_marks_is_told(page: Path) -> None:
+    for text in ("", "a\n", f"```\n{block('run mine.yaml')}```\n"):
+        page.write_text(text)
+        for options in [(), ("--check",)]:
+            told = f"{page}: no marks to weave, expected <!-- decoder-trace: … -->\n"
+            assert run("weave", str(page), *options) == Ran(0, "", told)
+        assert page.read_text() == text
+
+
+def test_problems_of_a_scenario_keep_their_place(page: Path) -> None:
+    page.with_name("mine.yaml").write_text(SCENARIO.replace("[1, 2]", "[1, x]"))
+    told = refused(page, block("run mine.yaml") + number("value input[1,1] -s mine.yaml"))
+    first, second = told.splitlines()
+    assert first.startswith("1:1: mine.yaml:4:21: embeddings.a")
+    assert second.startswith("4:7: mine.yaml:4:21: embeddings.a")
 
 
 def test_every_problem_is_told_and_no_file_touched(page: Path) -> None:
@@ -194,7 +302,7 @@ def test_every_problem_is_told_and_no_file_touched(page: Path) -> None:
     ran = run("weave", str(good), str(bad), str(good))
     assert (ran.exit_code, ran.stdout) == (2, "")
     places = [line.split(": ")[0] for line in ran.stderr.splitlines()]
-    assert places == [f"{bad}:1", f"{bad}:3", f"{bad}:4"]
+    assert places == [f"{bad}:1:1", f"{bad}:3:7", f"{bad}:4:1"]
     assert folder(page.parent) == before
 
 

@@ -21,19 +21,33 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Heading(StrEnum):
+    """The level of the sections' titles in Markdown; with `none` all titles are left out."""
+
+    ONE = "1"
+    TWO = "2"
+    THREE = "3"
+    FOUR = "4"
+    FIVE = "5"
+    SIX = "6"
+    NONE = "none"
+
+
 def render(
     document: Document,
     format: Format,
     *,
     math: bool = False,
+    heading: Heading = Heading.TWO,
     standalone: bool = False,
     figures: str | None = None,
     width: int | None = None,
 ) -> str:
     """A document as text, without colour.
 
-    `math` writes Markdown's formulas and lines as mathematics, `standalone` a whole LaTeX file;
-    `figures` is the way to the folder of the pictures; `width` is that of a terminal in cells.
+    `math` writes Markdown's formulas and lines as mathematics, `heading` is the level of its
+    titles; `standalone` writes a whole LaTeX file; `figures` is the way to the folder of the
+    pictures; `width` is that of a terminal in cells.
 
     Raises:
         ValueError: JSON, which is made of traces.
@@ -46,7 +60,7 @@ def render(
         case Format.MARKDOWN:
             from tracer.renderers import markdown
 
-            return markdown.render(document, math=math, figures=figures)
+            return markdown.render(document, math=math, heading=heading, figures=figures)
         case Format.LATEX:
             from tracer.renderers import latex
 

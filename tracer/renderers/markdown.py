@@ -26,7 +26,7 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Chain, Number
-from tracer.renderers import figures, latex
+from tracer.renderers import Heading, figures, latex
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
 from tracer.renderers.text import name_text, number_text, text
@@ -47,13 +47,16 @@ MARKUP_IN_WORDS = re.compile(r"[*_<>|`]")
 """The project's own words hold no more markup than this: W_O, e^(-∞)."""
 
 
-def render(document: Document, *, math: bool, figures: str | None = None) -> str:
+def render(
+    document: Document, *, math: bool, heading: Heading = Heading.TWO, figures: str | None = None
+) -> str:
     """A document; with `math`, formulas and worked lines in $$ … $$.
 
-    `figures` is the way to the folder of its pictures, if they are to be shown.
+    The title stands a level above those of the sections, where there is one. `figures` is the way
+    to the folder of its pictures, if they are to be shown.
     """
-    page = _Page(math, figures)
-    parts = [f"# {escaped(document.title)}"] if document.whole else []
+    page = _Page(math, None if heading is Heading.NONE else int(heading), figures)
+    parts = page.title(escaped(document.title), above=1) if document.whole else []
     parts += map(page.block, document.introduction)
     for section in document.sections:
         parts += page.section(section)
@@ -68,21 +71,29 @@ def escaped(name: str) -> str:
 @dataclass(frozen=True)
 class _Page:
     math: bool
+    level: int | None
+    """Of the sections' titles; None leaves all titles out."""
     figures: str | None
+
+    def title(self, title: str, *, above: int = 0) -> list[str]:
+        """A title that stands so many levels above those of the sections."""
+        if self.level is None:
+            return []
+        return [f"{'#' * max(1, self.level - above)} {title}"]
 
     def section(self, section: Section) -> list[str]:
         number = "" if section.number is None else f"{section.number}. "
         title = MARKUP_IN_WORDS.sub(_backslashed, section.title)
-        return [f"## {number}{title}", *map(self.block, section.blocks)]
+        return [*self.title(f"{number}{title}"), *map(self.block, section.blocks)]
 
     def block(self, block: Block) -> str:
         match block:
             case Paragraph(parts):
                 return "".join(map(self._inline, parts))
             case Formula(chain):
-                return _display(latex.formula(chain)) if self.math else _fenced([_line(chain)])
+                return _display(latex.formula(chain)) if self.math else fenced([_line(chain)])
             case Working(lines):
-                return _display(latex.aligned(block)) if self.math else _fenced(_written(lines))
+                return _display(latex.aligned(block)) if self.math else fenced(_written(lines))
             case Matrix():
                 shown = map(_display, latex.matrices(block)) if self.math else [_matrix(block)]
                 return "\n\n".join([*shown, *self._figure(block)])
@@ -90,7 +101,7 @@ class _Page:
                 cells = [[escaped(cell.text) for cell in row] for row in rows]
                 return _table(list(header), cells, marked, "---")
             case Picture():
-                return "".join(self._figure(block)) or _fenced(in_characters(block, WIDTH))
+                return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
             case _:
                 assert_never(block)
 
@@ -150,7 +161,7 @@ def _sign_for_katex(code_point: re.Match[str]) -> str:
     return code_point[0] if unicodedata.combining(sign) else sign
 
 
-def _fenced(lines: Sequence[str]) -> str:
+def fenced(lines: Sequence[str]) -> str:
     """Lines as they are; the fence is longer than any run of backticks in them."""
     fence = "`" * max(3, _longest_run(lines) + 1)
     return "\n".join([f"{fence}text", *lines, fence])

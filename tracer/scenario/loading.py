@@ -80,20 +80,22 @@ class Loaded:
         return self.source.problem(way, problem.message, problem.address)
 
 
-def load(name: str) -> Loaded:
+def load(name: str, folder: Path = Path()) -> Loaded:
     """Load a scenario from a path, a bundled name with or without `.yaml`, or `-`.
+
+    The path starts in a folder.
 
     Raises:
         TracerError: no such scenario, not readable, or anything wrong in it.
     """
-    path = file_of(name)
+    path = file_of(name, folder)
     if path is None:
         file = "<stdin>"
         return _loaded(_unmarked(read_standard_input(file)), file, "stdin")
     return _loaded(_unmarked(read_file(path, name)), name, path.stem)
 
 
-def file_of(name: str) -> Path | None:
+def file_of(name: str, folder: Path = Path()) -> Path | None:
     """The file that a scenario's name stands for; None is standard input.
 
     A file of that name wins over a bundled scenario.
@@ -103,7 +105,7 @@ def file_of(name: str) -> Path | None:
     """
     if name == STANDARD_INPUT:
         return None
-    path = Path(name)
+    path = folder / name
     try:
         path.stat()
         return _bundled(name, folder=True) if path.is_dir() else path

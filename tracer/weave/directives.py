@@ -1,19 +1,21 @@
-"""What a marked part of an author's Markdown asks for, and what it becomes."""
+"""What a mark asks for, and what it becomes: as on the command line, within limits."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import TypeVar, get_args
 
+from tracer.decoder.forward import Trace
 from tracer.errors import Problem, TracerError
+from tracer.lesson.tutorial import MOST_TURNS
 from tracer.names import closest
-from tracer.pipeline import answer, rendered
+from tracer.pipeline import answer, basis, rendered, scenario_for, trace_for
 from tracer.renderers import Format
-from tracer.request import Command, Request
-from tracer.weave.marks import Directive
+from tracer.renderers.markdown import fenced
+from tracer.request import Command, Request, check
+from tracer.weave.limits import Allowance
 
 COMMANDS: tuple[str, ...] = get_args(Command)
 QUOTES = ("value",)
@@ -22,36 +24,82 @@ QUOTES = ("value",)
 WIDTH = 80
 """Of the terminal that woven text is made for, in cells."""
 
+Words = tuple[str, ...]
+_Asked = TypeVar("_Asked")
+_Made = TypeVar("_Made")
 
-def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[[Directive], str]:
-    """How the marked parts of a file are rendered: as the command line would do it.
 
-    `asked` reads the words of a mark. Paths are relative to the file. The output is Markdown, or,
-    where the mark says another format, fenced text.
+def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[[Words], str]:
+    """How the marks of a file are rendered, the same words only once.
+
+    `asked` reads the words of a mark. Paths are relative to the file, where it really lies. Marks
+    that look at the same trace share it.
     """
+    folder = path.resolve().parent
+    allowed = Allowance()
 
-    def render(directive: Directive) -> str:
-        command = directive.words[0]
-        if command not in COMMANDS:
-            message = f"no command {command!r} to weave{closest(command, COMMANDS)}"
-            raise TracerError(Problem(message))
-        if any(word in ("-h", "--help") for word in directive.words):
-            raise TracerError(Problem("a mark cannot ask for help"))
-        with contextlib.chdir(path.absolute().parent):
-            return _written(_as_markdown(asked(directive.words), directive.words))
+    @_once
+    def shared(basis: Request) -> Trace:
+        allowed.read(folder, basis.scenario)
+        allowed.compute(scenario_for(basis).scenario)
+        return trace_for(basis)
 
-    return render
+    @_once
+    def render(words: Words) -> str:
+        request = replace(_request(words, asked), folder=folder)
+        if request.command == "steps":
+            allowed.read(folder, request.scenario)  # only its shapes are looked at
+        elif request.command == "generate":
+            allowed.read(folder, request.scenario)
+            scenario = scenario_for(request).scenario
+            turns = request.max_tokens or scenario.generation.max_tokens
+            allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
+        elif request.command == "tutorial":
+            scenario = shared(basis(request)).scenario
+            # It also tells the pass without the mask, the loss and a generated text.
+            allowed.compute(scenario, turns=MOST_TURNS + 3, first=len(scenario.tokens))
+        elif request.command not in QUOTES:
+            allowed.compute(shared(basis(request)).scenario)
+        answered = answer(request, lambda request: shared(basis(request)))
+        text = rendered(request, answered, WIDTH).strip("\n")
+        return text if _is_plain(request) else fenced(text.split("\n"))
+
+    def within_limits(words: Words) -> str:
+        output = render(words)
+        allowed.write(output)
+        return output
+
+    return within_limits
 
 
-def _as_markdown(request: Request, words: Sequence[str]) -> Request:
-    """The request with Markdown as its format, where the mark says none."""
+def _request(words: Words, asked: Callable[[Sequence[str]], Request]) -> Request:
+    command = words[0]
+    if command not in COMMANDS:
+        raise TracerError(Problem(f"no command {command!r} to weave{closest(command, COMMANDS)}"))
+    request = asked(words)
     if request.output is not None or request.figures is not None:
         raise TracerError(Problem("a woven command writes no files"))
-    says_format = any(word.startswith(("-f", "--format")) for word in words)
-    return request if says_format else replace(request, format=Format.MARKDOWN)
+    check(request)
+    return request
 
 
-def _written(request: Request) -> str:
-    text = rendered(request, answer(request), WIDTH).strip("\n")
-    plain = request.format is Format.MARKDOWN or request.command in QUOTES
-    return text if plain else f"```text\n{text}\n```"
+def _is_plain(request: Request) -> bool:
+    return request.format is Format.MARKDOWN or request.command in QUOTES
+
+
+def _once(make: Callable[[_Asked], _Made]) -> Callable[[_Asked], _Made]:
+    """What makes a thing only once, and tells every time what is wrong with it."""
+    made: dict[_Asked, _Made | TracerError] = {}
+
+    def known(asked: _Asked) -> _Made:
+        if asked not in made:
+            try:
+                made[asked] = make(asked)
+            except TracerError as error:
+                made[asked] = error
+        found = made[asked]
+        if isinstance(found, TracerError):
+            raise TracerError(*found.problems)
+        return found
+
+    return known

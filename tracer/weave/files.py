@@ -1,4 +1,4 @@
-"""An author's files, woven: which of them have something stale."""
+"""An author's files, woven."""
 
 from __future__ import annotations
 
@@ -11,37 +11,48 @@ from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.request import Request
 from tracer.weave.directives import renderer
-from tracer.weave.marks import difference, weave
+from tracer.weave.patch import Change, patch
+from tracer.weave.woven import weave
 
 
 @dataclass(frozen=True)
-class Stale:
-    """A file, what it holds and what it should hold, and the difference as a patch."""
+class File:
+    """A file, what it holds, what it should hold, and how many marks it has."""
 
     path: Path
-    held: str
-    woven: str
-    difference: str
+    old: str
+    text: str
+    marks: int
+    changes: tuple[Change, ...]
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether weaving changes it."""
+        return self.text != self.old
+
+    @property
+    def difference(self) -> str:
+        """What weaving changes, as a patch; empty if there is nothing."""
+        return patch(self.old, self.text, self.changes, str(self.path))
 
 
-def stale(paths: Sequence[Path], asked: Callable[[Sequence[str]], Request]) -> list[Stale]:
-    """The files that weaving changes; `asked` reads the words of a mark.
+def woven(paths: Sequence[Path], asked: Callable[[Sequence[str]], Request]) -> list[File]:
+    """The files as weaving makes them; `asked` reads the words of a mark.
 
     Raises:
         TracerError: all that is wrong in any of them.
     """
-    texts = [(path, read_file(path)) for path in paths]
     problems: list[Problem] = []
-    found = []
-    for path, text in texts:
+    files = []
+    for path in paths:
         progress.tell(f"weave {path}")
         try:
-            woven = weave(text, str(path), renderer(path, asked))
+            old = read_file(path)
+            new = weave(old, str(path), renderer(path, asked))
         except TracerError as error:
             problems += error.problems
         else:
-            if woven != text:
-                found.append(Stale(path, text, woven, difference(text, woven, str(path))))
+            files.append(File(path, old, new.text, new.marks, new.changes))
     if problems:
         raise TracerError(*problems)
-    return found
+    return files

@@ -1,0 +1,145 @@
+"""What a mark may read, compute and write; and that a chapter may do all that it needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import Ran, run
+from tests.helpers.small_scenario import SMALL, scenario
+from tests.weave.test_files import block, number, page, refused, woven
+from tracer import pipeline
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.operations import Dot, MatMul
+from tracer.lesson.document import Document
+from tracer.request import Request
+from tracer.scenario.loading import load
+from tracer.weave import directives, limits
+from tracer.weave.limits import PRODUCTS_OF_A_HEAD, products
+
+__all__ = ["page"]  # the fixture
+
+VOCABULARY = "vocabulary: [a, b]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_is_not_read(page: Path) -> None:
+    os.mkfifo(page.with_name("pipe"))
+    page.write_text(block("run pipe") + number("value input[1,1] -s pipe"))
+    told = "pipe: a mark reads regular files only\n"
+    assert run("weave", str(page)) == Ran(2, "", f"{page}:1:1: {told}{page}:4:7: {told}")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
+def test_a_device_is_not_read(page: Path) -> None:
+    assert (
+        refused(page, block("run /dev/zero")) == "1:1: /dev/zero: a mark reads regular files only"
+    )
+
+
+def test_a_large_file_is_not_read(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_BYTES", 500)
+    size = page.with_name("mine.yaml").stat().st_size
+    assert 250 < 2 * size < 500
+    assert woven(page, block("run mine.yaml") + block("step query -s mine.yaml"))
+    page.with_name("mine.yaml").write_text(SMALL + "#" * 1000)
+    told = refused(page, block("run mine.yaml"))
+    asked = f"scenarios of {len(SMALL) + 1000:,} bytes, expected at most 500 in a file"
+    assert told == f"1:1: {asked}; the command can be run by hand"
+
+
+def test_the_products_are_those_of_the_pass() -> None:
+    loaded = load("pizza").scenario
+    length = len(loaded.tokens)
+    done = heads = 0
+    for record in trace("pizza", loaded).records:
+        if isinstance(record.operation, MatMul | Dot):
+            done += record.inputs[0].numbers.size * record.output.numbers.shape[1]
+        heads += record.output.role.name in ("query", "hidden")
+    assert products(loaded, length) == done + heads * PRODUCTS_OF_A_HEAD
+
+
+def test_products_of_the_small_scenario() -> None:
+    # Q, K and V, their products with each other; W_1 and W_2.
+    by_hand = 2 * (2 + 2 + 4) + 2 * 2 * (1 + 2) + 2 * (2 + 2)
+    assert products(scenario(), 2) == by_hand + 2 * PRODUCTS_OF_A_HEAD
+
+
+def test_too_many_turns_are_not_computed(page: Path) -> None:
+    page.with_name("mine.yaml").write_text(SMALL + VOCABULARY)
+    told = refused(page, block("generate mine.yaml --max-tokens 1000000"))
+    assert told.startswith("1:1: to compute about 3,0")
+    assert told.endswith("expected at most 20,000,000 in a file; the command can be run by hand")
+    assert woven(page, block("generate mine.yaml --max-tokens 5")).count("Turn") == 5
+
+
+def test_what_all_marks_compute_is_bounded(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.with_name("mine.yaml").write_text(SMALL)
+    once = products(scenario(), 2)
+    monkeypatch.setattr(limits, "MOST_PRODUCTS", 3 * once)
+    quotes = "".join(number(f"value input[{n},1] -s mine.yaml") for n in (1, 2, 1, 2))
+    woven(page, quotes + block("run mine.yaml") * 2 + block("step query -s mine.yaml"))
+    told = refused(page, quotes + block("run mine.yaml --decimals 1") + block("run mine.yaml"))
+    assert told == (
+        f"8:1: to compute about {once:,} products behind {3 * once:,} for the marks before, "
+        f"expected at most {3 * once:,} in a file; the command can be run by hand"
+    )
+
+
+def test_outputs_are_bounded(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_CHARACTERS", 1000)
+    woven(page, block("step query -s mine.yaml"))
+    told = refused(page, block("step query -s mine.yaml") * 4)
+    assert "1:1: " not in told
+    assert "an output of " in told
+
+
+def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
+    one = "<!-- decoder-trace: value input[1,1] -s mine.yaml --><!-- /decoder-trace -->\n\n"
+    woven(page, one * 2000)
+    page.write_text(one * 2001)
+    told = f"{page}: 2,001 marks, expected at most 2,000 in a file\n"
+    assert run("weave", str(page)) == Ran(2, "", told)
+    long = f"run mine.yaml --given 'embedding=[{'1, ' * 4000}1]'"
+    said = f"1:1: a mark of {len(long) + 2:,} characters, expected at most 10,000"
+    assert refused(page, block(long)) == said
+
+
+def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered, traced = list[Request](), list[Request]()
+
+    def answer(request: Request, trace_for: Callable[[Request], Trace]) -> Document | str:
+        answered.append(request)
+        return pipeline.answer(request, trace_for)
+
+    def trace_for(request: Request) -> Trace:
+        traced.append(request)
+        return pipeline.trace_for(request)
+
+    monkeypatch.setattr(directives, "answer", answer)
+    monkeypatch.setattr(directives, "trace_for", trace_for)
+    text = "".join(number(f"value input[{n},1] -s mine.yaml") for n in (1, 2, 1, 2, 1))
+    page.write_text(text + block("run mine.yaml") + block("step query -s mine.yaml -f json") * 2)
+    assert run("weave", str(page)) == Ran(0, "", "")
+    assert (len(answered), len(traced)) == (4, 1)
+    page.write_text(block("step softmax -s mine.yaml --no-mask") + number("value loss -s pizza"))
+    assert run("weave", str(page)) == Ran(0, "", "")
+    assert len(traced) == 3
+
+
+def test_a_chapter_is_woven(page: Path) -> None:
+    """300 quotes and 40 blocks, generated texts among them."""
+    quotes = [
+        f"value input[{t},{f}] -s {s}" for s in ("alex", "pizza") for t in (1, 2) for f in (1, 2, 3)
+    ]
+    steps = ("query", "scores", "softmax", "residual", "attention", "ffn", "norm", "output")
+    commands = [
+        f"step {s} -s {n} -t {t}" for n in ("alex", "comics") for s in steps for t in (1, 2)
+    ]
+    commands += ["tutorial alex", "run pizza", "generate pizza --worked", "loss pizza"]
+    blocks = "".join(map(block, [*commands, *commands[:8]]))
+    text = "".join(number(quotes[n % len(quotes)]) for n in range(300)) + blocks
+    assert "Turn" in woven(page, text)

@@ -1,0 +1,100 @@
+"""A patch makes the new text of the old one, and is made in the time that the text is long."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracer.weave.patch import MOST_COMPARED, Change, patch
+
+LINES = st.lists(
+    st.sampled_from(["a", "b", "", "c\r", "\x0c", "@@ -1 +1 @@", "-a", "+a"]), max_size=12
+)
+
+
+def lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def patched(old: str, difference: str) -> str:
+    """The old text with a patch applied, each line of which must fit."""
+    before, after = lines(old), list[str]()
+    at = 0
+    text = difference.replace("\n\\ No newline at end of file\n", "\x00")
+    for hunk in re.split(r"^@@ ", text, flags=re.MULTILINE)[1:]:
+        head, *rows = re.findall(r"[^\n\x00]*(?:\n|\x00)", hunk)
+        found = re.fullmatch(r"-(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n", head)
+        assert found
+        begin, count, new_begin, new_count = (int(n or 1) for n in found.groups())
+        begin, new_begin = begin - (count > 0), new_begin - (new_count > 0)
+        after += before[at:begin]
+        assert len(after) == new_begin
+        for row in rows:
+            line = row[1:].replace("\x00", "")
+            if row[0] in " -":
+                assert before[begin] == line
+                begin += 1
+            if row[0] in " +":
+                after.append(line)
+        assert (begin - count, len(after) - new_count) == (int(found[1]) - (count > 0), new_begin)
+        at = begin
+    return "".join(after + before[at:])
+
+
+@given(st.lists(st.tuples(LINES, LINES, LINES), max_size=4), st.booleans())
+def test_it_makes_the_new_text_of_the_old_one(
+    parts: list[tuple[list[str], list[str], list[str]]], ends: bool
+) -> None:
+    old, new, changes = list[str](), list[str](), []
+    for same, before, after in parts:
+        old += same
+        new += same
+        change = Change(
+            range(len(old), len(old) + len(before)), range(len(new), len(new) + len(after))
+        )
+        old += before
+        new += after
+        changes.append(change)
+    end = "\n" if ends else ""
+    old_text, new_text = ("\n".join(side) + end if side else "" for side in (old, new))
+    if not ends and parts and parts[-1][1][-1:] != parts[-1][2][-1:]:
+        return  # the last line of both is the same but for its end: no change says so
+    difference = patch(old_text, new_text, changes, "a.md")
+    assert patched(old_text, difference) == new_text
+    assert (difference == "") == (old_text == new_text)
+
+
+def test_it_shows_three_lines_around_and_joins_what_is_near() -> None:
+    old = "".join(f"{n}\n" for n in range(1, 21)) + "end"
+    new = old.replace("5\n", "five\n", 1).replace("11\n", "").replace("end", "END")
+    changes = [
+        *(Change(range(4, 5), range(4, 5)), Change(range(10, 11), range(10, 10))),
+        Change(range(20, 21), range(19, 20)),
+    ]
+    assert patch(old, new, changes, "a.md") == (
+        "--- a.md\n+++ a.md\n"
+        "@@ -2,13 +2,12 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n 10\n-11\n 12\n 13\n 14\n"
+        "@@ -18,4 +17,4 @@\n 18\n 19\n 20\n-end\n\\ No newline at end of file\n"
+        "+END\n\\ No newline at end of file\n"
+    )
+
+
+def test_only_the_lines_that_differ_are_shown() -> None:
+    old, new = (
+        "".join(f"{n}\n" for n in numbers) for numbers in (range(50), [*range(25), *range(26, 50)])
+    )
+    difference = patch(old, new, [Change(range(50), range(49))], "a.md")
+    assert difference.count("\n-") == 1
+    assert "\n-25\n" in difference
+
+
+def test_long_changes_are_not_compared() -> None:
+    number = MOST_COMPARED * 100
+    old, new = "a\n" * number, "a\nb\n" * number
+    began = time.process_time()
+    difference = patch(old, new, [Change(range(number), range(2 * number))], "a.md")
+    assert time.process_time() - began < 5
+    assert patched(old, difference) == new

@@ -1,0 +1,107 @@
+"""How much the marks of one file may ask for: a stranger's Markdown neither blocks nor exhausts.
+
+It is generous for authors: a chapter asks for far less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracer.errors import Problem, TracerError
+from tracer.scenario.loading import STANDARD_INPUT
+from tracer.scenario.model import Attention, Scenario
+
+MOST_MARKS = 2_000
+LONGEST_MARK = 10_000
+"""Characters, which also bound what a mark pins."""
+MOST_BYTES = 20_000_000
+"""Of scenarios, each counted as often as it is read."""
+MOST_PRODUCTS = 20_000_000
+"""Of two numbers, in all passes through the decoder and all texts about one."""
+PRODUCTS_OF_A_HEAD = 1_000
+"""What the steps of a head cost beside their products, and about what an FFN does, in products."""
+MOST_CHARACTERS = 10_000_000
+"""Of output."""
+
+
+@dataclass
+class Allowance:
+    """What the marks of one file have asked for so far."""
+
+    bytes: int = 0
+    products: int = 0
+    characters: int = 0
+
+    def read(self, folder: Path, scenario: str) -> None:
+        """Allow for reading a scenario.
+
+        Raises:
+            TracerError: it is no regular file, or too much is read.
+        """
+        path = folder / scenario
+        if scenario == STANDARD_INPUT:
+            raise TracerError(Problem("a mark reads files, not standard input"))
+        if not path.exists() or path.is_dir():
+            return  # one that comes with the program, or a mistake, which loading tells
+        if not path.is_file():
+            raise TracerError(Problem("a mark reads regular files only", scenario))
+        self.bytes = _sum("scenarios of", self.bytes, path.stat().st_size, MOST_BYTES, "bytes")
+
+    def compute(self, scenario: Scenario, *, turns: int = 1, first: int | None = None) -> None:
+        """Allow for a pass through a decoder, or the turns of a text that begins with some tokens.
+
+        Raises:
+            TracerError: too much is computed.
+        """
+        length = len(scenario.tokens) if first is None else first + turns
+        asked = products(scenario, length) * turns
+        self.products = _sum("to compute about", self.products, asked, MOST_PRODUCTS, "products")
+
+    def write(self, output: str) -> None:
+        """Allow for an output.
+
+        Raises:
+            TracerError: too much is written.
+        """
+        self.characters = _sum(
+            "an output of", self.characters, len(output), MOST_CHARACTERS, "characters"
+        )
+
+
+def _sum(what: str, before: int, asked: int, most: int, unit: str) -> int:
+    if before + asked <= most:
+        return before + asked
+    behind = f" behind {before:,} for the marks before" if before else ""
+    message = (
+        f"{what} {asked:,} {unit}{behind}, expected at most {most:,} in a file; "
+        "the command can be run by hand"
+    )
+    raise TracerError(Problem(message))
+
+
+def products(scenario: Scenario, length: int) -> int:
+    """About what a pass over so many tokens costs, in products of two numbers."""
+    number = 0
+    for layer in scenario.layers:
+        if layer.attention:
+            number += _of_attention(layer.attention, length, length)
+        if layer.cross_attention and scenario.encoder:
+            number += _of_attention(layer.cross_attention, length, len(scenario.encoder.vectors))
+        if layer.ffn:
+            number += length * (_size(layer.ffn.W_1) + _size(layer.ffn.W_2)) + PRODUCTS_OF_A_HEAD
+    if scenario.unembedding:
+        number += length * _size(scenario.unembedding.W_U)
+    return number
+
+
+def _of_attention(attention: Attention, queries: int, keys: int) -> int:
+    number = queries * _size(attention.W_O) if attention.W_O else 0
+    for head in attention.heads:
+        number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))
+        number += queries * keys * (len(head.W_K[0]) + len(head.W_V[0])) + PRODUCTS_OF_A_HEAD
+    return number
+
+
+def _size(matrix: tuple[tuple[object, ...], ...]) -> int:
+    return len(matrix) * len(matrix[0])

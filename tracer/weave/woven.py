@@ -1,0 +1,136 @@
+"""A Markdown file with what its marks ask for; all else stays as it is, byte for byte."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tracer.errors import Problem, TracerError
+from tracer.weave.limits import LONGEST_MARK, MOST_MARKS
+from tracer.weave.marks import Complaint, Mark, find
+from tracer.weave.patch import Change
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Woven:
+    """A text after weaving, how many marks it has, and which of its lines are theirs."""
+
+    text: str
+    marks: int
+    changes: tuple[Change, ...]
+
+
+def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Woven:
+    """The text with every mark rendered anew; `render` is given its words, as of a shell.
+
+    Raises:
+        TracerError: marks that do not fit together, and whatever `render` could not do.
+    """
+    body = text.removeprefix(BYTE_ORDER_MARK)
+    marks, complaints = find(body)
+    if len(marks) > MOST_MARKS:
+        message = f"{len(marks):,} marks, expected at most {MOST_MARKS:,} in a file"
+        raise TracerError(Problem(message, file))
+    problems = [Problem(each.message, file, each.line, each.column) for each in complaints]
+    contents = []
+    for mark in marks:
+        try:
+            contents.append(_content(mark, body, render(_words(mark.asked))))
+        except TracerError as error:
+            problems += [_here(problem, file, mark) for problem in error.problems]
+    if problems:
+        raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
+    woven = _replaced(body, marks, contents)
+    again, complaints = find(woven)
+    if wrong := _first_lost(marks, contents, again, woven) or _last_before(
+        complaints, marks, again
+    ):
+        message = "the output would change what is a mark"
+        raise TracerError(Problem(message, file, wrong.line, wrong.column))
+    changes = tuple(
+        Change(_lines(body, old), _lines(woven, new))
+        for old, new in zip(marks, again, strict=True)
+        if body[old.content] != woven[new.content]
+    )
+    before = text[: len(text) - len(body)]
+    return Woven(before + woven, len(marks), changes)
+
+
+def _words(asked: str) -> tuple[str, ...]:
+    if len(asked) > LONGEST_MARK:
+        message = f"a mark of {len(asked):,} characters, expected at most {LONGEST_MARK:,}"
+        raise TracerError(Problem(message))
+    try:
+        words = tuple(shlex.split(asked))
+    except ValueError as error:
+        raise TracerError(Problem(f"{asked.strip()}: {str(error).lower()}")) from None
+    if not words:
+        raise TracerError(Problem("the mark names no command"))
+    return words
+
+
+def _content(mark: Mark, text: str, output: str) -> str:
+    """The output as it stands in the file: within a line, or as lines with blank ones around."""
+    output = output.strip("\r\n")
+    if mark.prefix is None:
+        if "\n" in output:
+            message = "the output has several lines, which need a start alone on its line"
+            raise TracerError(Problem(message))
+        return output
+    line_end = "\r\n" if text.endswith("\r\n", 0, mark.content.start) else "\n"
+    blank = mark.prefix.rstrip(" \t")
+    # What follows a quotation's sign without a space would lose one of its own.
+    prefix = f"{mark.prefix} " if mark.prefix.endswith(">") else mark.prefix
+    lines = ["", *re.split(r"\r*\n", output), ""]
+    return "".join(f"{prefix + line if line else blank}{line_end}" for line in lines)
+
+
+def _here(problem: Problem, file: str, mark: Mark) -> Problem:
+    """The problem at its mark; a place that it has already is told behind it."""
+    if problem.file or problem.line:
+        return Problem(str(problem), file, mark.line, mark.column)
+    return replace(problem, file=file, line=mark.line, column=mark.column)
+
+
+def _replaced(text: str, marks: Sequence[Mark], contents: Sequence[str]) -> str:
+    pieces, at = list[str](), 0
+    for mark, content in zip(marks, contents, strict=True):
+        pieces += [text[at : mark.content.start], content]
+        at = mark.content.stop
+    return "".join([*pieces, text[at:]])
+
+
+def _first_lost(
+    marks: Sequence[Mark], contents: Sequence[str], again: Sequence[Mark], woven: str
+) -> Mark | None:
+    """The first mark that is not found again with its content in the woven text."""
+    for number, (mark, content) in enumerate(zip(marks, contents, strict=True)):
+        if number == len(again):
+            return mark
+        found = again[number]
+        same = (found.asked, found.prefix, woven[found.content], found.is_whole)
+        if same != (mark.asked, mark.prefix, content, True):
+            return mark
+    return marks[-1] if len(again) > len(marks) else None
+
+
+def _last_before(
+    complaints: Sequence[Complaint], marks: Sequence[Mark], again: Sequence[Mark]
+) -> Mark | None:
+    """The mark whose output has led to the first complaint, if there is one."""
+    if not complaints:
+        return None
+    place = (complaints[0].line, complaints[0].column)
+    before = sum((mark.line, mark.column) < place for mark in again)
+    return marks[before - 1]
+
+
+def _lines(text: str, mark: Mark) -> range:
+    """The lines that are a mark's, counted from 0."""
+    if mark.prefix is None:
+        return range(mark.line - 1, mark.line)
+    return range(mark.line, mark.line + text.count("\n", mark.content.start, mark.content.stop))
