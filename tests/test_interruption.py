@@ -24,6 +24,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals to anot
 INTERRUPTED = (130, "", "interrupted\n")
 
 
+@pytest.fixture(autouse=True)
+def not_ignored() -> Iterator[None]:
+    """Ctrl-C means something to what the tests start, even where they run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def pipe(tmp_path: Path) -> Path:
     """A pipe that nobody writes to or reads from."""
@@ -89,12 +97,9 @@ def test_a_parent_that_ignores_it_is_obeyed() -> None:
 @pytest.fixture
 def handled() -> Iterator[mock.Mock]:
     """Ctrl-C handled as in the program, but that the test does not end with it."""
-    before = signal.getsignal(signal.SIGINT)
     with mock.patch.object(interruption, "_end") as end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         interruption.ends_the_program()
         yield end
-    signal.signal(signal.SIGINT, before)
 
 
 def test_while_files_are_written_it_waits(handled: mock.Mock) -> None:
@@ -121,34 +126,41 @@ def test_a_failure_to_write_is_followed_by_it(handled: mock.Mock) -> None:
     handled.assert_called_once()
 
 
+MARK = "<!-- decoder-trace: step scores -->\n{}<!-- /decoder-trace -->\n"
+
+
 @pytest.mark.fuzz
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_kill_loses_a_file(number: signal.Signals, tmp_path: Path) -> None:
     page, out = tmp_path / "page.md", tmp_path / "out.txt"
-    mark = "<!-- decoder-trace: step scores -->\n{}<!-- /decoder-trace -->\n"
-    old = {page: mark.format(""), out: "old"}
-    new = {
-        page: mark.format(f"\n{printed('step', 'scores', '-f', 'markdown').strip()}\n\n"),
-        out: printed("run", "alex"),
-    }
+    fresh = printed("step", "scores", "-f", "markdown").strip("\n")
+    old = {page: MARK.format(""), out: "old"}
+    new = {page: MARK.format(f"\n{fresh}\n\n"), out: printed("run", "alex")}
     commands = {page: ["weave", str(page)], out: ["run", "alex", "-o", str(out)]}
-    chance, ends = random.Random(1), Counter[object]()
-    for _ in range(250):
-        for path, command in commands.items():
-            path.write_text(old[path], encoding="utf-8")
-            pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-            with started(*command, **pipes) as process:
-                # Not in the first moments, which are Python's own.
-                time.sleep(0.03 + chance.random() * 0.5)
-                process.send_signal(number)
-                _, told = process.communicate(timeout=60)
-            is_new = path.read_text(encoding="utf-8") == new[path]
-            assert is_new or path.read_text(encoding="utf-8") == old[path]
-            ends[(process.returncode, told, "new" if is_new else "old")] += 1
-            if number == signal.SIGINT:
-                assert set(tmp_path.iterdir()) <= {page, out}
+    chance, ends = random.Random(1), Counter[tuple[int, str, str]]()
+    for i in range(500):
+        path = (page, out)[i % 2]
+        page.write_text(old[page], encoding="utf-8")
+        out.write_text(old[out], encoding="utf-8")
+        before = set(tmp_path.iterdir())
+        process = started(*commands[path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if i % 4 < 2:  # at any moment but the first ones, which are Python's own
+            time.sleep(chance.uniform(0.05, 0.5))
+        else:  # from when its drafts are there
+            while set(tmp_path.iterdir()) <= before and process.poll() is None:
+                pass
+            time.sleep(chance.uniform(0, 0.005))
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+        found = path.read_text(encoding="utf-8")
+        assert found in (old[path], new[path])
+        ends[(process.returncode, told, "old" if found == old[path] else "new")] += 1
+        if number == signal.SIGINT:
+            assert set(tmp_path.iterdir()) == {page, out}
     if number == signal.SIGINT:
-        assert set(ends) <= {(0, "", "new"), (130, "interrupted\n", "old")}
+        assert set(ends) == {(0, "", "new"), (130, "interrupted\n", "old")}
+    else:
+        assert set(ends) >= {(-9, "", "new"), (-9, "", "old")}
     for command in commands.values():
         assert ended(*command, stdout=subprocess.PIPE) == (0, "", "")
     assert set(tmp_path.iterdir()) == {page, out}
