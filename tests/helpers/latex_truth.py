@@ -1,10 +1,11 @@
 r"""Markdown and LaTeX as the worked lines that `truth` reads: `    label: chain`.
 
 In Markdown a worked line stands in a ```text fence, or, written as mathematics, in an `aligned`
-between $$ and $$; in LaTeX, in an `align*`. Formulas, vectors, matrices and diagrams stand in the
-same places. They are told apart by what they are, not by where they are: a block is left out only
-if it has no relation, or ends in a matrix or a list, or has a symbol on every side. All else goes
-to the judge, and what cannot be read at all is an error. Each line keeps its number.
+between $$ and $$; in LaTeX, in an `alignat*`; there its result stands in a column of its own.
+Formulas stand in quotations, or in the same places as matrices and diagrams. They are told apart by
+what they are, not by where they are: a block is left out only if it has no relation, or is a
+matrix, or ends in a list, or has a symbol on every side. All else goes to the judge, and what
+cannot be read at all is an error. Each line keeps its number.
 """
 
 from __future__ import annotations
@@ -27,12 +28,18 @@ FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln)(?=\()|\be(?=\^)|\[[0-9]+ more:")
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
 VECTOR_GOES_ON = r",\\" + "\n" + r"&\phantom{{}=[}\, "
 MATRIX = re.compile(
-    r"[^=≈]+ = \\begin\{bmatrix\}\n(?:(?!\\(?:begin|end)\{).)*\\end\{bmatrix\}", re.DOTALL
+    r"\\begin\{array\}\{l\|r+\}\n(?:(?!\\(?:begin|end)\{).)*\\end\{array\}", re.DOTALL
 )
 ENVIRONMENT = re.compile(
-    r"\\begin\{(aligned|align\*)\}\n(?P<rows>(?:(?!\\end\{\1\}).)*)\\end\{\1\}", re.DOTALL
+    r"\\begin\{(aligned\}|alignat\*\}\{2\})\n"
+    r"(?P<rows>(?:(?!\\end\{).)*)\\end\{(?:aligned|alignat\*)\}",
+    re.DOTALL,
 )
-DISPLAY = re.compile(r"\\\[ .*? \\\]|\\begin\{align\*\}.*?\\end\{align\*\}", re.DOTALL)
+DISPLAY = re.compile(r"\\\[ .*? \\\]|\\begin\{alignat\*\}.*?\\end\{alignat\*\}", re.DOTALL)
+ROW = re.compile(
+    r"(?P<head>(?:[^&]|\\&)*)(?<!\\)& (?P<sides>(?:[^&]|\\&)+?) &&"
+    r"(?P<result>(?: (?:=|\\approx) [^=&]+)?)"
+)
 
 
 class UnreadableError(ValueError):
@@ -63,6 +70,9 @@ def from_markdown(text: str) -> str:
             shown = _display("\n".join(inner)) if end == "$$" else _fenced(inner)
             _put(worked, start + 1, shown)
             end = ""
+        elif line.startswith("> "):
+            formula = re.sub(r"\\(.)", r"\1", line.removeprefix("> "))
+            _put(worked, number, [] if _is_no_chain(formula) else [f"    {formula}"])
         elif line == "$$" or re.fullmatch("`{3,}text", line):
             end, start = line.removesuffix("text"), number
     if end:
@@ -120,15 +130,17 @@ def _rows(rows: str) -> list[str]:
     """Rows of an alignment; one that begins with a relation or further in goes on with the last."""
     worked: list[str] = []
     for row in re.split(r" \\\\\n", rows.removesuffix("\n")):
-        head, *rest = re.split(r"(?<!\\)& ", row)
-        if len(rest) != 1:
+        found = ROW.fullmatch(row)
+        if not found:
             raise UnreadableError(row)
-        if head == "" and re.match(r"= |\\approx |\\quad [-+/] ", rest[0]):
+        head, sides, result = found.groups()
+        line = plain(sides + result)
+        if head == "" and re.match(r"= |\\approx |\\quad [-+/] ", sides):
             if not worked:
                 raise UnreadableError(row)
-            worked.append(f"      {plain(rest[0]).strip()}")
+            worked.append(f"      {line}")
         else:
-            worked.append(f"    {_label(head)}{plain(rest[0])}")
+            worked.append(f"    {_label(head)}{line}")
     return worked
 
 
@@ -136,10 +148,13 @@ def _label(head: str) -> str:
     r"""What stands in front of a chain: nothing, or \text{…:}\quad, whatever is in it."""
     if not head:
         return ""
-    inner, rest = _group(head, len(r"\text")) if head.startswith(r"\text{") else ("", "")
-    if not inner.endswith(":") or rest != r"\quad ":
+    inner, rest = head[: -len(r"\quad ")], head[-len(r"\quad ") :]
+    if not inner.startswith(("{", "\\text{", "_{", "^{")) or rest != r"\quad ":
         raise UnreadableError(head)
-    return re.sub(r"[\\{}$]", "", inner) + " "
+    label = re.sub(r"\\text(?=\{)|[\\{}$]", "", inner)
+    if not label.endswith(":"):
+        raise UnreadableError(head)
+    return f"{label} "
 
 
 def plain(latex: str) -> str:
@@ -155,7 +170,7 @@ def _pieces(rest: str) -> Iterator[str]:
             yield "×10" + power[1].translate(SUPERSCRIPTS)
         elif command := re.match(r"\\(?:[A-Za-z]+|[,; ])", rest):
             name, rest = command[0][1:], rest[command.end() :]
-            if name in ("text", "operatorname"):
+            if name in ("text", "mathrm"):
                 inner, rest = _group(rest)
                 yield re.sub(r"[\\{}$]", "", inner)
             elif name == "sqrt":

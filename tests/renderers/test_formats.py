@@ -120,10 +120,10 @@ READ = {
     r"\[ \max(0, -\infty) = -\ln(1) \]": "max(0, -∞) = -ln(1)",
     r"\[ a = \max(0, h) \]": "",
     r"\[ {X'}_{\text{a = 1}} = [1,\ -2.5] \]": "",
-    "\\[ M = \\begin{bmatrix}\n & \\text{=} \\\\\n\\text{a} & -\\infty\n\\end{bmatrix} \\]": "",
-    "\\begin{align*}\n\\text{\\& \\{:}\\quad & 1 + \\sin(1) \\\\\n& \\quad - 1\n\\end{align*}": (
-        "& : 1 + sin(1)\n- 1"
-    ),
+    "\\[ \\begin{array}{l|r}\nM & \\text{=} \\\\ \\hline\na & -\\infty\n\\end{array} \\]": "",
+    "\\begin{alignat*}{2}\n\\text{\\& \\{:}\\quad & 1 + \\sin(1) && \\\\\n& \\quad - 1 &&\n"
+    "\\end{alignat*}": "& : 1 + sin(1)\n- 1",
+    "\\begin{alignat*}{2}\n& {-}1 + 2 && \\approx 1.5\n\\end{alignat*}": "-1 + 2 ≈ 1.5",
 }
 
 
@@ -139,8 +139,12 @@ def test_mathematics_as_text(latex: str) -> None:
         r"\[ 1 \neq 2 \]",
         r"\[ \sqrt{2 = 2 \]",
         "\\[ 1 = 1 \n",
-        "\\begin{align*}\n& = 1\n\\end{align*}",
-        "\\begin{align*}\n1 = 1\n\\end{align*}",
+        "\\begin{alignat*}{2}\n& = 1 &&\n\\end{alignat*}",
+        "\\begin{alignat*}{2}\n1 = 1\n\\end{alignat*}",
+        "\\begin{alignat*}{2}\n& 1 && 1\n\\end{alignat*}",
+        "\\begin{alignat*}{2}\n& 1 && = 1 && = 2\n\\end{alignat*}",
+        "\\begin{align*}\n& 1 && = 1\n\\end{align*}",
+        "\\[ \\begin{array}{l|r}\n1 = 2\n\\end{bmatrix} \\]",
     ],
 )
 def test_mathematics_that_is_not_understood_is_an_error(latex: str) -> None:

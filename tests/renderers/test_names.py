@@ -16,10 +16,13 @@ from tests.helpers.command import printed
 from tests.helpers.random_scenarios import ODD_WORDS, Scenario, odd_tokens, scenarios, to_yaml
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-INLINE = {"text", "strong_open", "strong_close"}
+INLINE = {"text", "strong_open", "strong_close", "link_open", "link_close"}
 BLOCKS = {"fence", "inline"} | {
     f"{name}_{end}"
-    for name in ("heading", "paragraph", "table", "thead", "tbody", "tr", "th", "td")
+    for name in (
+        *("heading", "paragraph", "table", "thead", "tbody", "tr", "th", "td"),
+        *("bullet_list", "list_item", "blockquote"),
+    )
     for end in ("open", "close")
 }
 
@@ -81,10 +84,16 @@ def texts(tokens: Sequence[Token], kind: str) -> Iterator[str]:
             yield "".join(child.content for child in inline.children or ())
 
 
+def links(tokens: Sequence[Token]) -> list[Token]:
+    inline = [child for token in tokens for child in token.children or ()]
+    return [child for child in inline if child.type == "link_open"]
+
+
 def assert_well_formed(markdown: str) -> None:
     tokens, lines = parsed(markdown), markdown.split("\n")
     assert {child.type for token in tokens for child in token.children or ()} <= INLINE
     assert {token.type for token in tokens} <= BLOCKS
+    assert all(str(link.attrs["href"]).startswith("#") for link in links(tokens))
     in_tables = 0
     for token in tokens:
         if token.type == "fence" and "$$" not in lines:
@@ -154,7 +163,7 @@ SIGNS = {
     **{r"\cdot": "·", "'": "′"},
 }
 PIECES = re.compile(
-    r"\\(?P<command>text[a-z]+|dots)\{\}|\\(?P<sign>[&%$#_{}])|\\texttt\{U\+(?P<code>[0-9A-F]+)\}"
+    r"\\(?P<command>text[a-z]+|dots)\{\}|\\(?P<sign>[&%$#_{}])|\\letter\{(?P<code>[0-9A-F]+)\}"
     r"|\$(?P<mathematics>[^$]+)\$|(?P<quotes>``)|(?P<plain>[^\\{}$&#^_~%])"
 )
 
@@ -191,8 +200,10 @@ def assert_balanced(latex: str) -> None:
 
 def assert_escaped(latex: str) -> None:
     """Nothing is special but where mathematics or a table is meant."""
-    display = r"\\\[ .*? \\\]|\\begin\{align\*\}.*?\\end\{align\*\}"
+    latex = re.sub(r"\A(?:% .*\n)+|\\providecommand.*", "", latex)
+    display = r"\\\[ .*? \\\]|\\begin\{alignat\*\}.*?\\end\{alignat\*\}"
     outside = re.sub(display, "", latex, flags=re.DOTALL)
+    latex = re.sub("step~(?=[0-9])", "step ", latex)
     assert not re.search(r"(?<!\\)[#%~]", latex.replace(r"\\", ""))
     for line in re.sub(r"\\[^A-Za-z]", "", outside).split("\n"):
         text = re.sub(r"\$[^$]*\$", "", line)

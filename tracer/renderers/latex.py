@@ -1,9 +1,10 @@
-"""Documents as LaTeX, a fragment or a whole file; and mathematics for whoever writes any."""
+"""Documents as LaTeX: a fragment to be included, or a whole file."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 
 from tracer.lesson.document import (
@@ -20,312 +21,207 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
-from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.lesson.expression import Number, Sized
+from tracer.renderers import links
+from tracer.renderers.lettering import breakable, in_text, short, width
+from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
-from tracer.renderers.text import name_text, number_text, text
-from tracer.renderers.wrapping import cut, rows
+from tracer.renderers.text import name_text, number_text
 from tracer.scenario.rounding import trimmed
 
 LINE = 66
 """What fits beside a label on a line of A4, counted in characters of plain text."""
 
-UNCUT = 1000
-"""Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
+DEEPEST = 40
+"""The colour of a share of 1, in hundredths: black digits are still easy to read on it."""
 
-LONGEST_NAME = 24
-
-SPACE = r" \; "
-
-PREAMBLE = r"""\documentclass[a4paper]{article}
-\usepackage[utf8]{inputenc}
-\usepackage[T1]{fontenc}
-\usepackage[margin=2cm]{geometry}
-\usepackage{amsmath,amssymb,longtable}
-\setcounter{MaxMatrixCols}{30}
-\setlength{\parindent}{0pt}
-\setlength{\parskip}{6pt}
-\allowdisplaybreaks
-\begin{document}
+PACKAGES = r"""\usepackage{amsmath,amssymb,longtable,multicol}
+\usepackage[table]{xcolor}
+\usepackage[hidelinks]{hyperref}
 """
 
-GREEK = {
-    "ω": r"\omega",
-    "θ": r"\theta",
-    "μ": r"\mu",
-    "σ": r"\sigma",
-    "γ": r"\gamma",
-    "β": r"\beta",
-    "Σ": r"\Sigma",
-    "ℓ": r"\ell",
+PREAMBLE = rf"""\documentclass[a4paper]{{article}}
+\usepackage[margin=2cm]{{geometry}}
+\usepackage{{iftex}}
+\ifPDFTeX
+  \usepackage[utf8]{{inputenc}}
+  \usepackage[T1]{{fontenc}}
+\else
+  \usepackage{{fontspec}}
+\fi
+{PACKAGES}"""
+
+LAYOUT = r"""\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt}
+\setlength{\jot}{1pt}
+\AtBeginDocument{%
+  \setlength{\abovedisplayskip}{4pt}\setlength{\abovedisplayshortskip}{2pt}%
+  \setlength{\belowdisplayskip}{4pt}\setlength{\belowdisplayshortskip}{4pt}%
 }
+\allowdisplaybreaks
+"""
 
-ESCAPES = {
-    "\\": r"\textbackslash{}",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    "…": r"\dots{}",
-    "“": "``",
-    "”": "''",
-    "—": "---",
-    "–": "--",
-    "ᵀ": r"$^{\top}$",
-    "·": r"$\cdot$",
-    "′": r"$'$",
-    "␣": r"\textvisiblespace{}",
-    "−": r"$-$",
-    "∞": r"$\infty$",
-    "√": r"$\surd$",
-    "×": r"$\times$",
-    "≈": r"$\approx$",
-    "✓": r"$\checkmark$",
-    "✗": r"$\times$",
-    **{c: f"${command}$" for c, command in GREEK.items()},
-}
-"""What means something else in LaTeX, or is no letter of its text fonts."""
+CODE_POINT = r"\providecommand{\letter}[1]{\texttt{U+#1}}"
+"""A letter that the text fonts of LaTeX may lack, by its code point."""
 
-T1_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
-"""What the text fonts have beyond Latin-1."""
-
-SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹"
-INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
-DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
-
-FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
-
-
-class LatexNotation(Notation):
-    r"""Commands; quotients as \frac in formulas, with a slash where a line must be broken."""
-
-    times, dot, square = r" \times ", r" \cdot ", "^{2}"
-
-    def __init__(self, *, fractions: bool) -> None:
-        self.fractions = fractions
-
-    def number(self, number: Number) -> str:
-        value = number.value
-        if value.is_infinite():
-            return r"-\infty" if value < 0 else r"\infty"
-        if not is_scientific(value):
-            return format(value, "f")
-        mantissa = number_text(number).partition("×")[0]
-        return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
-
-    def symbol(self, symbol: Symbol) -> str:
-        base = symbol.base.removesuffix("′")
-        plain = GREEK.get(base) or (base if len(base) == 1 else _word(base))
-        prime = "'" if symbol.base.endswith("′") else ""
-        below = symbol.below if len(symbol.below) < 2 else rf"\text{{{name_latex(symbol.below)}}}"
-        lower = f"_{{{below}}}" if below else ""
-        upper = f"^{{{symbol.above}}}" if symbol.above else ""
-        return plain + prime + lower + upper
-
-    def rest(self, rest: Rest) -> str:
-        return rf"[\text{{{rest.terms} more: }} {self.number(rest.total)}]"
-
-    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
-        if self.fractions:
-            over, under = self.write(quotient.over), self.write(quotient.under)
-            return rf"\frac{{{over}}}{{{under}}}", Binding.ATOM
-        first = self.inside(quotient.over, Binding.POWER, first=True)
-        return f"{first} / {self.inside(quotient.under, Binding.POWER)}", Binding.PRODUCT
-
-    def raised(self, base: str, exponent: Expression) -> str:
-        return f"{base}^{{{LatexNotation(fractions=False).write(exponent)}}}"
-
-    def root(self, of: Expression) -> str:
-        return rf"\sqrt{{{self.write(of)}}}"
-
-    def call(self, name: str, arguments: Sequence[str]) -> str:
-        return f"{FUNCTIONS.get(name) or _word(name)}({', '.join(arguments)})"
-
-    def transposed(self, of: str) -> str:
-        return rf"{{{of}}}^{{\top}}"
-
-    def brackets(self, items: Sequence[str]) -> str:
-        return f"[{SPACE.join(items)}]"
-
-    def sized(self, of: str, shape: Sequence[int]) -> str:
-        times = r" \times ".join(map(str, shape))
-        return rf"\underset{{{times}}}{{{of}}}"
-
-
-IN_FORMULAS, IN_LINES = LatexNotation(fractions=True), LatexNotation(fractions=False)
+LETTER = rf"""\ifPDFTeX\else
+  % From the main font, or from the first of these that is installed and has it.
+  \newcommand{{\letterof}}[3]{{\IfFontExistsTF{{#2}}%
+    {{{{\fontspec{{#2}}\iffontchar\font"#1 \symbol{{"#1}}\else#3\fi}}}}{{#3}}}}
+  \newcommand{{\letter}}[1]{{\iffontchar\font"#1 \symbol{{"#1}}\else
+    \letterof{{#1}}{{Noto Serif CJK SC}}{{\letterof{{#1}}{{DejaVu Sans}}{{\texttt{{U+#1}}}}}}\fi}}
+\fi
+{CODE_POINT}
+"""
 
 
 def render(document: Document, *, standalone: bool) -> str:
-    """A document as a fragment to be included, or with all that pdflatex needs."""
-    title = [rf"\section*{{{_breakable(document.title)}}}"] if document.whole else []
-    blocks = [*title, *map(_block, document.introduction)]
-    for section in document.sections:
-        number = "" if section.number is None else f"{section.number}. "
-        blocks.append(rf"\subsection*{{{number}{_words(section.title)}}}")
-        blocks += map(_block, section.blocks)
-    body = "\n\n".join(blocks) + "\n"
-    return f"{PREAMBLE}\n{body}\n\\end{{document}}\n" if standalone else body
+    """A document as a fragment to be included, or with all that pdflatex or lualatex needs."""
+    page = _Page(document, contents=standalone)
+    body = "\n\n".join(page.paragraphs()) + "\n"
+    lacks = r"\letter{" in body
+    if not standalone:
+        packages = "".join(f"% {line}\n" for line in PACKAGES.splitlines())
+        needs = f"% A document that includes this needs:\n{packages}"
+        return needs + (f"{CODE_POINT}\n" if lacks else "") + f"\n{body}"
+    preamble = PREAMBLE + (LETTER if lacks else "") + LAYOUT
+    return f"{preamble}\\begin{{document}}\n\n{body}\n\\end{{document}}\n"
 
 
-def formula(chain: Chain) -> str:
-    """A chain in symbols, in one line."""
-    first, *rest = map(IN_FORMULAS.write, chain.sides)
-    related = zip(chain.relations, rest, strict=True)
-    return " ".join([first, *(_relation(f"{relation} ") + side for relation, side in related)])
+HEADINGS = ("section", "subsection", "subsubsection")
+"""Of the whole text, of its parts, of the steps in them."""
 
 
-def aligned(working: Working) -> str:
-    """Worked lines below each other, each chain broken as on a terminal."""
-    return f"\\begin{{aligned}}\n{_rows(working)}\n\\end{{aligned}}"
+@dataclass(frozen=True)
+class _Page:
+    document: Document
+    contents: bool
 
+    def paragraphs(self) -> Iterator[str]:
+        """Title, introduction, contents, sections."""
+        document = self.document
+        if document.whole:
+            yield rf"\{HEADINGS[0]}*{{{breakable(document.title)}}}"
+        yield from self.together(document.introduction, -1)
+        headings = list(links.headings(document))
+        if self.contents and document.whole and len(headings) >= links.WORTH_CONTENTS:
+            yield "\\begin{multicols}{2}\\small\n\\tableofcontents\n\\end{multicols}"
+        for i, section in enumerate(document.sections):
+            yield "\n".join(self.heading(heading) for heading in headings if heading.section == i)
+            yield from self.together(section.blocks, i)
 
-def matrices(matrix: Matrix) -> list[str]:
-    """A matrix with labels for rows and columns; in several where it is too wide for a line."""
-    widths = [
-        max(_width(_short(column)), *(len(number_text(row[j])) for row in matrix.cells)) + 2
-        for j, column in enumerate(matrix.columns)
-    ]
-    stub = max(_width(_short(row)) for row in matrix.rows) + 2
-    return [_bmatrix(matrix, range(first, last)) for first, last in _fitting(widths, LINE - stub)]
+    def heading(self, heading: links.Heading) -> str:
+        kind, title = HEADINGS[heading.level], _words(heading.title)
+        label = None if heading.opens_part else self.labels.get(heading.section)
+        linked = rf"\label{{{label}}}" if label else ""
+        listed = rf"\phantomsection\addcontentsline{{toc}}{{{kind}}}{{{title}}}"
+        return f"{listed}\n\\{kind}*{{{title}}}{linked}"
 
+    @cached_property
+    def labels(self) -> dict[int, str]:
+        """The labels of the sections that are referred to."""
+        return {i: f"step-{i + 1}" for i in links.referred_to(self.document)}
 
-def name_latex(name: str) -> str:
-    """A token or label in text; what T1 fonts do not have is named by its code point."""
-    written = "".join(_character_or_index(part) for part in INDICES.split(name_text(name)))
-    # Two pieces of mathematics side by side are one: $$ would begin a display.
-    return re.sub(r"(?<!\\)\$\$", "", written)
+    def together(self, blocks: Sequence[Block], section: int) -> Iterator[str]:
+        """Paragraphs; what is displayed goes on with the one in front of it."""
+        written: list[str] = []
+        for block in blocks:
+            if written and not isinstance(block, Formula | Working | Matrix):
+                yield "\n".join(written)
+                written = []
+            written.append(self.block(block, section))
+        if written:
+            yield "\n".join(written)
 
+    def block(self, block: Block, section: int) -> str:
+        match block:
+            case Paragraph(parts):
+                return "".join(self.inline(part, section) for part in parts)
+            case Formula(chain):
+                # What it gives stands on the same page.
+                return f"{{\\postdisplaypenalty=10000\n\\[ {PAPER.formula(chain)} \\]}}"
+            case Working():
+                # Unlike aligned, this may go on on the next page.
+                return f"\\begin{{alignat*}}{{2}}\n{PAPER.lines(block)}\n\\end{{alignat*}}"
+            case Matrix():
+                return "\n".join(f"\\[ {array} \\]" for array in _arrays(block))
+            case Table():
+                return _table(block)
+            case Picture():
+                return in_latex(block, in_text)
+            case _:
+                assert_never(block)
 
-def _character_or_index(part: str) -> str:
-    """A run of raised or lowered digits, or any other characters."""
-    if INDICES.fullmatch(part):
-        sign = "_" if part[0] in SUBSCRIPTS else "^"
-        return f"${sign}{{{part.translate(DIGITS)}}}$"
-    return "".join(
-        ESCAPES.get(c) or (c if _in_font(c) else rf"\texttt{{U+{ord(c):04X}}}") for c in part
-    )
-
-
-def _in_font(c: str) -> bool:
-    return ord(c) < 0x100 or c in T1_LETTERS
-
-
-def _width(name: str) -> int:
-    """About how many letters wide a name is; a code point takes seven, a wide one two."""
-    known = (c in ESCAPES or _in_font(c) or bool(INDICES.match(c)) for c in name)
-    sizes = (2 if c.isupper() or c in "mw" else 1 for c in name)
-    return sum(size if k else 7 for size, k in zip(sizes, known, strict=True))
-
-
-def short_latex(name: str) -> str:
-    """A name that leaves room for numbers."""
-    return name_latex(_short(name))
-
-
-def _short(name: str) -> str:
-    whole = name_text(name)
-    if _width(whole) <= LONGEST_NAME:
-        return whole
-    half = max(1, LONGEST_NAME // 2 * len(whole) // _width(whole))
-    return f"{whole[:half]}…{whole[-half:]}"
-
-
-def _block(block: Block) -> str:
-    match block:
-        case Paragraph(parts):
-            return "".join(map(_inline, parts))
-        case Formula(chain):
-            return f"\\[ {formula(chain)} \\]"
-        case Working():
-            # Unlike aligned, this may go on on the next page.
-            return f"\\begin{{align*}}\n{_rows(block)}\n\\end{{align*}}"
-        case Matrix():
-            return "\n".join(f"\\[ {bmatrix} \\]" for bmatrix in matrices(block))
-        case Table():
-            return _table(block)
-        case Picture():
-            return in_latex(block, name_latex)
-        case _:
-            assert_never(block)
-
-
-def _inline(part: Inline) -> str:
-    match part:
-        case str():
-            return _words(part)
-        case Name(name):
-            return rf"\texttt{{{_breakable(name)}}}"
-        case Percent(number):
-            return rf"${IN_LINES.number(Number(trimmed(number.value * 100)))}$\,\%"
-        case Reference(number):
-            return f"step~{number}"
-        case _:
-            return f"${IN_FORMULAS.write(part)}$"
+    def inline(self, part: Inline, section: int) -> str:
+        match part:
+            case str():
+                return _words(part)
+            case Name(name):
+                return rf"\texttt{{{breakable(name)}}}"
+            case Percent(number):
+                return rf"${PAPER.in_lines.number(Number(trimmed(number.value * 100)))}$\,\%"
+            case Reference(number):
+                to = links.meant(self.document, section, number)
+                step = f"step~{number}"
+                return step if to is None else rf"\hyperref[{self.labels[to]}]{{{step}}}"
+            case Sized(of, shape):
+                size = r" \times ".join(map(str, shape))
+                return f"${PAPER.in_lines.write(of)}$ (${size}$)"
+            case _:
+                return f"${PAPER.in_lines.write(part)}$"
 
 
 def _words(words: str) -> str:
     """The project's own words, spaces at their ends kept."""
     inner = words.strip(" ")
     before, after = words.partition(inner)[::2] if inner else (words, "")
-    return before + (name_latex(inner) if inner else "") + after
+    return before + (in_text(inner) if inner else "") + after
 
 
-def _rows(working: Working) -> str:
-    lines = [line for worked in working.lines for line in _lines(worked.label, worked.chain)]
-    return " \\\\\n".join(lines)
+def _arrays(matrix: Matrix) -> list[str]:
+    """A matrix with labels for rows and columns; in several where it is too wide for a line."""
+    widths = [
+        max(width(short(column)), *(len(number_text(row[j])) for row in matrix.cells)) + 2
+        for j, column in enumerate(matrix.columns)
+    ]
+    stub = max(width(short(row)) for row in matrix.rows) + 2
+    return [_array(matrix, range(*columns)) for columns in _fitting(widths, LINE - stub)]
 
 
-def _lines(label: str | None, chain: Chain) -> list[str]:
-    """The lines of a chain, with & where they are aligned."""
-    relations = ["", *(f"{relation} " for relation in chain.relations)]
-    sides = list(zip(relations, chain.sides, strict=True))
-    plain = [cut(relation + text(side), UNCUT) for relation, side in sides]
-    latex = [cut(_relation(relation) + IN_LINES.write(side), UNCUT) for relation, side in sides]
-    start = 0 if label is None else _width(_short(label)) + 2
-    head = "" if label is None else rf"\text{{{short_latex(label)}:}}\quad "
-    written = []
-    for number, row in enumerate(rows(plain, start, 4, LINE + start)):
-        line = " ".join(latex[side][piece] for side, piece in row)
-        inner = r"\quad " if row[0][1] else ""
-        written.append(f"{head if number == 0 else ''}& {inner}{line}")
-    return written
+def _array(matrix: Matrix, columns: range) -> str:
+    """The columns in a range; the row of the followed token is bold."""
+    head = [PAPER.in_formulas.write(matrix.symbol), *(_label(matrix.columns[j]) for j in columns)]
+    body = []
+    for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
+        bold = i == matrix.marked
+        shades = [_shade(numbers[j]) if matrix.figure else "" for j in columns]
+        written = [PAPER.in_lines.number(numbers[j]) for j in columns]
+        cells = [rf"\mathbf{{{number}}}" if bold else number for number in written]
+        shown = [_label(name, bold=bold), *map("".join, zip(shades, cells, strict=True))]
+        body.append(" & ".join(shown))
+    rows = " \\\\\n".join(body)
+    form = f"l|{'r' * len(columns)}"
+    return f"\\begin{{array}}{{{form}}}\n{' & '.join(head)} \\\\ \\hline\n{rows}\n\\end{{array}}"
 
 
-def _relation(relation: str) -> str:
-    return {"": "", "= ": "= ", "≈ ": r"\approx "}[relation]
+def _label(name: str, *, bold: bool = False) -> str:
+    command = "textbf" if bold else "text"
+    return rf"\{command}{{{in_text(short(name))}}}" if name else ""
 
 
-def _word(word: str) -> str:
-    return (
-        rf"\operatorname{{{word}}}"
-        if word.isascii() and word.isalpha()
-        else (rf"\text{{{name_latex(word)}}}")
-    )
-
-
-def _bmatrix(matrix: Matrix, columns: range) -> str:
-    def row(label: str, cells: Iterable[str]) -> str:
-        return " & ".join([rf"\text{{{short_latex(label)}}}" if label else "", *cells])
-
-    head = row("", (rf"\text{{{short_latex(matrix.columns[j])}}}" for j in columns))
-    body = (
-        row(label, (IN_LINES.number(cells[j]) for j in columns))
-        for label, cells in zip(matrix.rows, matrix.cells, strict=True)
-    )
-    lines = " \\\\\n".join([head, *body])
-    return f"{IN_FORMULAS.write(matrix.symbol)} = \\begin{{bmatrix}}\n{lines}\n\\end{{bmatrix}}"
+def _shade(share: Number) -> str:
+    """The colour of a heat map's cell: the larger the share, the fuller."""
+    depth = round(DEEPEST * min(max(float(share.value), 0), 1))
+    return rf"\cellcolor{{blue!{depth}}}" if depth else ""
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[tuple[int, int]]:
     ranges, first, used = [], 0, 0
-    for column, width in enumerate(widths):
-        if used + width > room and column > first:
+    for column, wide in enumerate(widths):
+        if used + wide > room and column > first:
             ranges.append((first, column))
             first, used = column, 0
-        used += width
+        used += wide
     return [*ranges, (first, len(widths))]
 
 
@@ -335,26 +231,18 @@ def _broken(lines: Iterable[str]) -> str:
     return " \\\\\n".join(guarded)
 
 
-def _breakable(name: str) -> str:
-    """A name that may be broken anywhere, if it is one long word."""
-    whole = name_text(name)
-    if max(map(_width, whole.split(" "))) <= LONGEST_NAME:
-        return name_latex(name)
-    return r"\allowbreak{}".join(map(name_latex, whole))
-
-
 def _table(table: Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
-    widths = [max(_width(name_text(cell.text)) for cell in column) for column in columns]
-    capped = [min(width, LINE) for width in widths]
-    shares = (max(0.12, 0.85 * width / sum(capped)) for width in capped)
+    widths = [max(width(name_text(cell.text)) for cell in column) for column in columns]
+    capped = [min(wide, LINE) for wide in widths]
+    shares = (max(0.12, 0.85 * wide / sum(capped)) for wide in capped)
     wide = "".join(rf"p{{{share:.3f}\textwidth}}" for share in shares)
     form = "l" * len(widths) if sum(widths) < LINE else wide
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):
-        cells = [_breakable(cell.text) for cell in row]
+        cells = [breakable(cell.text) for cell in row]
         marked = [rf"\textbf{{{cell}}}" for cell in cells] if i == table.marked else cells
         lines.append(" & ".join(marked))
     body = _broken([head, *lines])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import assert_never
 from urllib.parse import quote
 
@@ -21,12 +21,12 @@ from tracer.lesson.document import (
     Percent,
     Picture,
     Reference,
-    Section,
     Table,
     Working,
 )
-from tracer.lesson.expression import Chain, Number
-from tracer.renderers import Heading, figures, latex
+from tracer.lesson.expression import Chain, Expression, Number, Sized
+from tracer.renderers import Heading, figures, links
+from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
 from tracer.renderers.text import name_text, number_text, text
@@ -36,15 +36,20 @@ from tracer.scenario.rounding import trimmed
 WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
 
-MARKUP = re.compile(r"^[^\w\s]|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|\.(?=[\s)]|$)")
+DEEPEST = 6
+"""Markdown has so many levels of titles."""
+
+MARKUP = re.compile(
+    r"^[!-/:-@^{-~]|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|\.(?=[\s)]|$)"
+)
 """What may mean something in Markdown, HTML or a table; as an entity it does not.
 
 W_Q and street-stall stay as they are: inside a word these signs mean nothing.
 """
 
 
-MARKUP_IN_WORDS = re.compile(r"[*_<>|`]")
-"""The project's own words hold no more markup than this: W_O, e^(-∞)."""
+MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
+"""The project's own words and its symbols hold no more markup than this: W_O, [O¹ O²]."""
 
 
 def render(
@@ -52,15 +57,12 @@ def render(
 ) -> str:
     """A document; with `math`, formulas and worked lines in $$ … $$.
 
-    The title stands a level above those of the sections, where there is one. `figures` is the way
-    to the folder of its pictures, if they are to be shown.
+    The title stands a level above those of the sections, where there is one; those of steps inside
+    a part stand a level below. `figures` is the way to the folder of its pictures, if they are to
+    be shown.
     """
-    page = _Page(math, None if heading is Heading.NONE else int(heading), figures)
-    parts = page.title(escaped(document.title), above=1) if document.whole else []
-    parts += map(page.block, document.introduction)
-    for section in document.sections:
-        parts += page.section(section)
-    return "\n\n".join(parts) + "\n"
+    level = None if heading is Heading.NONE else int(heading)
+    return "\n\n".join(_Page(document, math, level, figures).blocks()) + "\n"
 
 
 def escaped(name: str) -> str:
@@ -70,33 +72,69 @@ def escaped(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Page:
+    document: Document
     math: bool
     level: int | None
     """Of the sections' titles; None leaves all titles out."""
     figures: str | None
 
-    def title(self, title: str, *, above: int = 0) -> list[str]:
-        """A title that stands so many levels above those of the sections."""
+    def blocks(self) -> Iterator[str]:
+        """Title, introduction, contents, sections."""
+        document = self.document
+        if document.whole:
+            yield from self.title(escaped(document.title), 0)
+        yield from (self.block(block, -1) for block in document.introduction)
+        if document.whole and len(self.anchors) >= links.WORTH_CONTENTS:
+            yield self.contents()
+        for i, section in enumerate(document.sections):
+            for heading in self.headings:
+                if heading.section == i:
+                    yield from self.title(_words(heading.title), heading.level)
+            yield from (self.block(block, i) for block in section.blocks)
+
+    @cached_property
+    def headings(self) -> list[links.Heading]:
+        """Of the parts and of the sections."""
+        return list(links.headings(self.document))
+
+    def title(self, title: str, level: int) -> Iterator[str]:
+        """A title: of the whole text (level 0), of a part, of a step in it."""
+        if self.level is not None:
+            yield f"{'#' * min(max(1, self.level - 1 + level), DEEPEST)} {title}"
+
+    @cached_property
+    def anchors(self) -> list[tuple[links.Heading, str]]:
+        """What each heading is linked by; without titles there is nothing to link."""
         if self.level is None:
             return []
-        return [f"{'#' * max(1, self.level - above)} {title}"]
+        above = [name_text(self.document.title)] if self.document.whole else []
+        titles = [*above, *(heading.title for heading in self.headings)]
+        return list(zip(self.headings, links.slugs(titles)[len(above) :], strict=True))
 
-    def section(self, section: Section) -> list[str]:
-        number = "" if section.number is None else f"{section.number}. "
-        title = MARKUP_IN_WORDS.sub(_backslashed, section.title)
-        return [*self.title(f"{number}{title}"), *map(self.block, section.blocks)]
+    def contents(self) -> str:
+        return "\n".join(
+            f"{'    ' * (heading.level - 1)}- [{_words(heading.title)}](#{slug})"
+            for heading, slug in self.anchors
+        )
 
-    def block(self, block: Block) -> str:
+    def reference(self, number: int, section: int) -> str:
+        """A step, with a link to it where the text has it."""
+        meant = links.meant(self.document, section, number)
+        for heading, slug in self.anchors:
+            if heading.section == meant and not heading.opens_part:
+                return f"[step {number}](#{slug})"
+        return f"step {number}"
+
+    def block(self, block: Block, section: int) -> str:
         match block:
             case Paragraph(parts):
-                return "".join(map(self._inline, parts))
+                return "".join(self._inline(part, section) for part in parts)
             case Formula(chain):
-                return _display(latex.formula(chain)) if self.math else fenced([_line(chain)])
+                return _display(PAGE.formula(chain)) if self.math else f"> {_words(_line(chain))}"
             case Working(lines):
-                return _display(latex.aligned(block)) if self.math else fenced(_written(lines))
+                return _display(_aligned(block)) if self.math else fenced(_written(lines))
             case Matrix():
-                shown = map(_display, latex.matrices(block)) if self.math else [_matrix(block)]
-                return "\n\n".join([*shown, *self._figure(block)])
+                return "\n\n".join([self._matrix(block), *self._figure(block)])
             case Table(header, rows, marked):
                 cells = [[escaped(cell.text) for cell in row] for row in rows]
                 return _table(list(header), cells, marked, "---")
@@ -111,20 +149,40 @@ class _Page:
         path = quote(f"{self.figures}/{figures.file_name(block.figure)}")
         return [f"![{escaped(figures.description(block))}]({path})"]
 
-    def _inline(self, part: Inline) -> str:
+    def _matrix(self, matrix: Matrix) -> str:
+        header = [self._symbol(matrix.symbol), *map(escaped, matrix.columns)]
+        cells = [
+            [escaped(label), *map(number_text, numbers)]
+            for label, numbers in zip(matrix.rows, matrix.cells, strict=True)
+        ]
+        return _table(header, cells, matrix.marked, "---:")
+
+    def _inline(self, part: Inline, section: int) -> str:
         match part:
             case str():
-                return MARKUP_IN_WORDS.sub(_backslashed, part)
+                return _words(part)
             case Name(name):
                 return _code(name)
             case Percent(number):
                 return f"{number_text(Number(trimmed(number.value * 100)))} %"
+            case Number():
+                return number_text(part)
             case Reference(number):
-                return f"step {number}"
-            case _ if self.math:
-                return f"${_for_katex(latex.IN_FORMULAS.write(part))}$"
+                return self.reference(number, section)
+            case Sized(of, shape):
+                return f"{self._symbol(of)} ({' × '.join(map(str, shape))})"
             case _:
-                return escaped(text(part))
+                return self._symbol(part)
+
+    def _symbol(self, expression: Expression) -> str:
+        if self.math:
+            return f"${PAGE.in_lines.write(expression)}$"
+        return _words(text(expression))
+
+
+def _words(words: str) -> str:
+    """The project's own words and symbols."""
+    return MARKUP_IN_WORDS.sub(lambda found: f"\\{found[0]}", words)
 
 
 def _code(name: str) -> str:
@@ -140,25 +198,12 @@ def _longest_run(lines: Sequence[str]) -> int:
     return max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
 
 
-def _backslashed(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
-
-
 def _display(mathematics: str) -> str:
-    return f"$$\n{_for_katex(mathematics)}\n$$"
+    return f"$$\n{mathematics}\n$$"
 
 
-def _for_katex(mathematics: str) -> str:
-    """What fonts of LaTeX lack, a page has: characters as they are."""
-    for command, sign in ((r"\textasciigrave{}", "`"), (r"\textvisiblespace{}", "␣")):
-        mathematics = mathematics.replace(command, sign)
-    return re.sub(r"\\texttt\{U\+([0-9A-F]+)\}", _sign_for_katex, mathematics)
-
-
-def _sign_for_katex(code_point: re.Match[str]) -> str:
-    """KaTeX does not know every accent."""
-    sign = chr(int(code_point[1], 16))
-    return code_point[0] if unicodedata.combining(sign) else sign
+def _aligned(working: Working) -> str:
+    return f"\\begin{{aligned}}\n{PAGE.lines(working)}\n\\end{{aligned}}"
 
 
 def fenced(lines: Sequence[str]) -> str:
@@ -185,15 +230,6 @@ def _written(lines: Sequence[Line]) -> list[str]:
         for label, line in zip(labels, lines, strict=True)
         for row in wrapped(_sides(line.chain), label + " " * (longest - cells(label)), WIDTH)
     ]
-
-
-def _matrix(matrix: Matrix) -> str:
-    header = [escaped(text(matrix.symbol)), *map(escaped, matrix.columns)]
-    cells = [
-        [escaped(label), *map(number_text, numbers)]
-        for label, numbers in zip(matrix.rows, matrix.cells, strict=True)
-    ]
-    return _table(header, cells, matrix.marked, "---:")
 
 
 def _table(header: list[str], rows: list[list[str]], marked: int | None, rule: str) -> str:

@@ -1,0 +1,140 @@
+"""Tokens and labels where LaTeX is read: in its text, and in the mathematics of a page."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from tracer.renderers.text import name_text
+
+LONGEST_NAME = 24
+
+GREEK = {
+    "ω": r"\omega",
+    "θ": r"\theta",
+    "μ": r"\mu",
+    "σ": r"\sigma",
+    "γ": r"\gamma",
+    "β": r"\beta",
+    "Σ": r"\Sigma",
+    "ℓ": r"\ell",
+}
+
+ESCAPES = {
+    "\\": r"\textbackslash{}",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    "…": r"\dots{}",
+    "“": "``",
+    "”": "''",
+    "—": "---",
+    "–": "--",
+    "ᵀ": r"$^{\top}$",
+    "·": r"$\cdot$",
+    "′": r"$'$",
+    "␣": r"\textvisiblespace{}",
+    "−": r"$-$",
+    "∞": r"$\infty$",
+    "√": r"$\surd$",
+    "×": r"$\times$",
+    "≈": r"$\approx$",
+    "✓": r"$\checkmark$",
+    "✗": r"$\times$",
+    **{c: f"${command}$" for c, command in GREEK.items()},
+}
+"""What means something else in LaTeX, or is no letter of its text fonts."""
+
+ON_PAGES = {
+    "\\": r"\backslash",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+    "~": r"\sim",
+    "^": r"\wedge",
+    "<": r"\lt",
+    ">": r"\gt",
+    **GREEK,
+}
+r"""What \text does not take on a page: KaTeX refuses it, or MathJax shows its backslash."""
+
+T1_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
+"""What the text fonts have beyond Latin-1."""
+
+SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹"
+INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
+DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
+
+
+def in_text(name: str) -> str:
+    r"""A token or label in LaTeX's text; a letter that T1 fonts lack is left to \letter."""
+    written = "".join(_character_or_index(part) for part in INDICES.split(name_text(name)))
+    # Two pieces of mathematics side by side are one: $$ would begin a display.
+    return re.sub(r"(?<!\\)\$\$", "", written)
+
+
+def on_page(name: str) -> str:
+    r"""A token or label in a page's mathematics: \text, and between it what \text does not take."""
+    return "".join(_pieces_on_page(name_text(name)))
+
+
+def _pieces_on_page(name: str) -> Iterator[str]:
+    for part in INDICES.split(name):
+        if INDICES.fullmatch(part):
+            yield _index(part)
+            continue
+        for run in re.split(f"([{re.escape(''.join(ON_PAGES))}])", part):
+            if run in ON_PAGES:
+                yield f"{{{ON_PAGES[run]}}}"
+            elif run:
+                yield rf"\text{{{''.join(map(_sign_on_page, run))}}}"
+
+
+def _sign_on_page(c: str) -> str:
+    """KaTeX does not know every accent."""
+    return rf"\texttt{{U+{ord(c):04X}}}" if unicodedata.combining(c) else c
+
+
+def _character_or_index(part: str) -> str:
+    """A run of raised or lowered digits, or any other characters."""
+    if INDICES.fullmatch(part):
+        return f"${_index(part)}$"
+    return "".join(
+        ESCAPES.get(c) or (c if _in_font(c) else rf"\letter{{{ord(c):04X}}}") for c in part
+    )
+
+
+def _index(digits: str) -> str:
+    sign = "_" if digits[0] in SUBSCRIPTS else "^"
+    return f"{sign}{{{digits.translate(DIGITS)}}}"
+
+
+def _in_font(c: str) -> bool:
+    return ord(c) < 0x100 or c in T1_LETTERS
+
+
+def width(name: str) -> int:
+    """About how many letters wide a name is; a code point takes seven, a wide one two."""
+    known = (c in ESCAPES or _in_font(c) or bool(INDICES.match(c)) for c in name)
+    sizes = (2 if c.isupper() or c in "mw" else 1 for c in name)
+    return sum(size if k else 7 for size, k in zip(sizes, known, strict=True))
+
+
+def short(name: str) -> str:
+    """A name that leaves room for numbers, its middle left out where it is too long."""
+    whole = name_text(name)
+    if width(whole) <= LONGEST_NAME:
+        return whole
+    half = max(1, LONGEST_NAME // 2 * len(whole) // width(whole))
+    return f"{whole[:half]}…{whole[-half:]}"
+
+
+def breakable(name: str) -> str:
+    """A name in text that may be broken anywhere, if it is one long word."""
+    whole = name_text(name)
+    if max(map(width, whole.split(" "))) <= LONGEST_NAME:
+        return in_text(name)
+    return r"\allowbreak{}".join(map(in_text, whole))

@@ -1,0 +1,85 @@
+"""The way around a document: its parts and steps, and which section “step 4” means."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tracer.lesson.document import Document, Paragraph, Reference, Section
+
+WORTH_CONTENTS = 3
+"""So many headings are worth a table of contents."""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title of a part (level 1), of a step in it (level 2), or of a section without part (1).
+
+    `section` is the place of the section over which it stands.
+    """
+
+    title: str
+    level: int
+    section: int
+    opens_part: bool = False
+
+
+def headings(document: Document) -> Iterator[Heading]:
+    """The headings of a document in their order; what is no whole text has no parts."""
+    part = None
+    for i, section in enumerate(document.sections):
+        inside = document.whole and section.part is not None
+        if inside and section.part is not None and section.part != part:
+            yield Heading(section.part, 1, i, opens_part=True)
+        part = section.part
+        yield Heading(title(section), 2 if inside else 1, i)
+
+
+def title(section: Section) -> str:
+    """The title of a step begins with its number."""
+    return section.title if section.number is None else f"{section.number}. {section.title}"
+
+
+def meant(document: Document, here: int, number: int) -> int | None:
+    """The section of a step, as seen from another one: the last up to there, if there is one.
+
+    A text generated in several turns has a step with that number in each.
+    """
+    before = range(min(here, len(document.sections) - 1), -1, -1)
+    return next((i for i in before if document.sections[i].number == number), None)
+
+
+def referred_to(document: Document) -> set[int]:
+    """The sections that sentences refer to."""
+    found = {
+        meant(document, i, part.number)
+        for i, section in enumerate(document.sections)
+        for block in section.blocks
+        if isinstance(block, Paragraph)
+        for part in block.parts
+        if isinstance(part, Reference)
+    }
+    return {section for section in found if section is not None}
+
+
+def slugs(titles: Iterable[str]) -> list[str]:
+    """The names by which GitHub links titles, in the order in which they stand."""
+    seen: dict[str, int] = {}
+    made = []
+    for words in titles:
+        slug = first = "".join(map(_kept, words.strip().lower()))
+        while slug in seen:
+            seen[first] += 1
+            slug = f"{first}-{seen[first]}"
+        seen[slug] = 0
+        made.append(slug)
+    return made
+
+
+def _kept(c: str) -> str:
+    """Letters, marks, digits, _ and -; a space becomes a - too."""
+    if c in " -":
+        return "-"
+    category = unicodedata.category(c)
+    return c if category[0] in "LM" or category in ("Nd", "Nl", "Pc") else ""
