@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from tracer.decoder.arithmetic import SHAPES, Arithmetic
 from tracer.decoder.forward import Trace, trace
@@ -22,10 +22,6 @@ from tracer.renderers import Format, Heading, render
 from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
-
-if TYPE_CHECKING:
-    from tracer.decoder.generation import Generated
-    from tracer.lesson.tutorial import Further
 
 SEVERAL = 8
 """So many places of a token are told."""
@@ -128,8 +124,7 @@ def scenario_for(request: Request) -> Loaded:
             raise TracerError(
                 Problem(_not_among(number, "training example", len(examples)), address="--example")
             )
-        chosen = examples[number - 1]
-        scenario = scenario.reading(chosen.tokens, chosen.targets, chosen.given)
+        scenario = scenario.reading_example(examples[number - 1])
     return replace(loaded, scenario=scenario)
 
 
@@ -204,26 +199,9 @@ def _forward_pass(request: Request, found: Trace) -> Document | str:
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
-        return tutorial(found, followed, _further(request), full=not request.brief)
+        return tutorial(found, followed, full=not request.brief)
     whole = request.command == "run"
     return forward_pass(found, chosen, followed, whole=whole, full=not request.brief)
-
-
-def _further(request: Request) -> Further:
-    """What a tutorial goes on with: what cannot be computed of it, the scenario does not have."""
-    from tracer.lesson.tutorial import MOST_TURNS, Further
-
-    loaded = scenario_for(request)
-    if loaded.scenario.vocabulary is None:
-        return Further()
-    unmasked = loss = generated = None
-    with suppress(TracerError):
-        unmasked = trace_for(replace(request, no_mask=True))
-    with suppress(TracerError):
-        loss = trace_for(replace(request, command="loss"))
-    with suppress(TracerError):
-        generated = _text(request, loaded, MOST_TURNS)
-    return Further(unmasked, loss, generated)
 
 
 def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
@@ -243,12 +221,23 @@ def _training_pass(request: Request, found: Trace) -> Document | str:
 
 
 def _generated(request: Request, loaded: Loaded) -> Document | str:
+    from tracer.decoder.generation import choice, generate
+
     beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
     for token in request.start:
         if isinstance(table, dict) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
             raise TracerError(Problem(message, address="--start"))
-    found = _text(request, loaded, request.max_tokens or beginning.max_tokens)
+    with _of_file(loaded):
+        found = generate(
+            loaded.name,
+            loaded.scenario,
+            start=request.start or [beginning.start or loaded.scenario.tokens[0]],
+            most=request.max_tokens or beginning.max_tokens,
+            choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
+            # Rows that nobody sees are not computed again.
+            cached=request.kv_cache or not request.worked,
+        )
     if request.format is Format.JSON:
         from tracer.renderers import as_json
 
@@ -258,23 +247,6 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
     return generated_text(
         found, worked=request.worked, cached=request.kv_cache, full=not request.brief
     )
-
-
-def _text(request: Request, loaded: Loaded, most: int) -> Generated:
-    """The turns of a generated text."""
-    from tracer.decoder.generation import choice, generate
-
-    scenario = loaded.scenario
-    with _of_file(loaded):
-        return generate(
-            loaded.name,
-            scenario,
-            start=request.start or [scenario.generation.start or scenario.tokens[0]],
-            most=most,
-            choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
-            # Rows that nobody sees are not computed again.
-            cached=request.kv_cache or not request.worked,
-        )
 
 
 def _entry(request: Request, found: Trace) -> Document | str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 
-from tracer.decoder.forward import Trace
-from tracer.decoder.generation import Generated
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.generation import generate
 from tracer.decoder.tape import Value
+from tracer.errors import TracerError
 from tracer.lesson import sentences
 from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.generated_text import generated_text
@@ -23,40 +25,35 @@ TRAINING, GENERATION = "Training", "Generation"
 MOST_TURNS = 5
 
 
-@dataclass(frozen=True)
-class Further:
-    """What follows the forward pass, as far as a scenario has it."""
-
-    unmasked: Trace | None = None
-    loss: Trace | None = None
-    generated: Generated | None = None
-
-
-def tutorial(trace: Trace, token: int, further: Further, *, full: bool = True) -> Document:
+def tutorial(found: Trace, token: int, *, full: bool = True) -> Document:
     """Every step worked for a token (counted from 0), then training, generation and a summary."""
-    teacher = Teacher(trace, token, refers=True, full=full)
+    teacher = Teacher(found, token, refers=True, full=full)
     every = teacher.steps
     asked = sentences.question(teacher.told, predicts=every[-1].kind is PREDICTION_STEP)
-    introduction = (*map(Paragraph, asked), *padded_batch(trace), *at_a_glance(teacher))
+    introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = (
         *map(teacher.section, every),
-        *_leak(further.unmasked, full),
-        *_loss(further.loss, trace, full),
-        *_generated(further.generated),
+        *(_further(found, full) if found.scenario.vocabulary else ()),
         _summary(teacher),
     )
-    return Document(trace.scenario.title, introduction, sections)
+    return Document(found.scenario.title, introduction, sections)
 
 
-def _leak(trace: Trace | None, full: bool) -> Iterator[Section]:
+def _further(found: Trace, full: bool) -> Iterator[Section]:
+    """What follows where there are words; what cannot be computed of it, a scenario has not."""
+    for sections in (_leak, _loss, _generated):
+        with suppress(TracerError):
+            yield from sections(found, full)
+
+
+def _leak(found: Trace, full: bool) -> Iterator[Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
-    if trace is None:
-        return
-    step = next((s for s in Teacher(trace).steps if s.kind is UNMASKED_STEP), None)
-    if step is None:
+    unmasked = trace(found.name, found.scenario, unmasked=True)
+    step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
+    if step is None or len(found.tokens) == 1:
         return
     token = _sees_most(step.last.output)
-    teacher = Teacher(trace, token, full=full)
+    teacher = Teacher(unmasked, token, full=full)
     section = teacher.section(step)
     place = sentences.where(step, teacher.told)
     end = f", {place}." if place else "."
@@ -71,20 +68,25 @@ def _sees_most(weights: Value) -> int:
     return later.index(max(later))
 
 
-def _loss(trace: Trace | None, before: Trace, full: bool) -> Iterator[Section]:
-    if trace is None:
-        return
-    targets, probabilities, loss = training_pass(trace, full=full).sections
+def _loss(found: Trace, full: bool) -> Iterator[Section]:
+    """The loss, of the first training example if there are any."""
+    scenario = found.scenario
+    for example in scenario.training[:1]:
+        scenario = scenario.reading_example(example)
+    learned = trace(found.name, scenario, loss=True)
+    targets, probabilities, loss = training_pass(learned, full=full).sections
     # The probabilities of the same tokens stand above.
-    shown = [probabilities] if trace.tokens != before.tokens else []
+    shown = [probabilities] if learned.tokens != found.tokens else []
     for section in (targets, *shown, loss):
         yield replace(section, number=None, part=TRAINING)
 
 
-def _generated(generated: Generated | None) -> Iterator[Section]:
-    if generated is None:
-        return
-    for section in generated_text(generated, worked=False, cached=False).sections:
+def _generated(found: Trace, full: bool) -> Iterator[Section]:
+    """A text of a few words, from the scenario's beginning on."""
+    scenario = found.scenario
+    start = scenario.generation.start or scenario.tokens[0]
+    said = generate(found.name, scenario, start=[start], most=MOST_TURNS, cached=True)
+    for section in generated_text(said, worked=False, cached=False, full=full).sections:
         yield replace(section, part=GENERATION)
 
 
@@ -102,7 +104,7 @@ def _summary(teacher: Teacher) -> Section:
     learned = sum(value.numbers.size for value in _parameters(teacher.steps))
     sentence = f"The weights of all steps are {count(learned, 'parameter')}."
     counted = [Paragraph((sentence,))] if learned and teacher.full else []
-    return Section(None, "Summary", (table, *counted), "Summary")
+    return Section(None, "Summary", (table, *counted))
 
 
 def _parameters(steps: list[Step]) -> set[Value]:

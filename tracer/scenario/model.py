@@ -304,6 +304,10 @@ class Scenario(Frozen):
         pinned = {**self.given, **(given or {})}
         return self.model_copy(update={**changed, "given": pinned})
 
+    def reading_example(self, example: Example) -> Scenario:
+        """The same decoder with a training example before it."""
+        return self.reading(example.tokens, example.targets, example.given)
+
     @property
     def embedding(self) -> Matrix:
         """The embeddings of the tokens, one row per position."""
