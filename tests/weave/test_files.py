@@ -94,8 +94,8 @@ def test_a_block_is_the_output_of_its_command(page: Path) -> None:
 def test_commands_that_make_markdown(page: Path, command: str) -> None:
     text = woven(page, block(command))
     assert text.count("\n```") % 2 == text.count("\n$$") % 2 == 0
-    assert re.search(r"\n\n(```text|\$\$|\| position .*)\n", text)
-    assert "old" not in text
+    assert re.search(r"\n\n(```text|\$\$|\| (position|step) .*)\n", text)
+    assert "\nold\n" not in text
 
 
 @pytest.mark.parametrize("form", ["terminal", "latex", "json"])

@@ -72,7 +72,7 @@ def numbered(pieces: list[str]) -> str:
 def live(text: str) -> list[int]:
     """The marks that CommonMark takes for comments, and not for code or a part of a comment."""
     html = []
-    for token in COMMONMARK.parse(text):
+    for token in COMMONMARK.parse(f"{text}\n\n"):
         inner = [child.content for child in token.children or () if child.type == "html_inline"]
         html += [token.content] if token.type == "html_block" else inner
     comments = [c for part in html for c in re.findall(r"<!--(?:-?>|(.*?)-->)", part, re.DOTALL)]

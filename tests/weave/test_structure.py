@@ -44,10 +44,11 @@ def is_read_otherwise(text: str) -> bool:
 
 def kinds_of_commonmark(text: str) -> list[Kind]:
     found = [Kind.BLANK] * (text.count("\n") + 1)
-    for token in COMMONMARK.parse(text):
+    # Without a line behind it, the parser reads beyond the end of an empty line in a quotation.
+    for token in COMMONMARK.parse(f"{text}\n\n"):
         if token.map and token.type in KINDS:
             found[slice(*token.map)] = [KINDS[token.type]] * (token.map[1] - token.map[0])
-    return found
+    return found[: text.count("\n") + 1]
 
 
 INDENTATIONS = ["", "", "", " ", "  ", "   ", "    ", "      ", "\t", " \t"]
