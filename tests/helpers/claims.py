@@ -82,6 +82,7 @@ class Judge:
     values: dict[str, Any]
     spec: dict[str, Any]
     token: int
+    rounding: dict[str, Any]
     turns: list[dict[str, Any]] = field(default_factory=list)
     cached: bool = False
     turn: int = 0
@@ -313,7 +314,7 @@ def leak(at: Judge, said: dict[str, str]) -> None:
     )
     share = sum(at.row(at.result).data[i] for i in later)
     if said["share"] is not None:
-        decimals = max(len(x.partition(".")[2]) for x in at.row(at.result).shown if "×" not in x)
+        decimals = at.rounding["decimals"]
         assert 0 < number(said["share"]) < 100
         assert abs(number(said["share"]) - 100 * share) <= 50 * 10**-decimals + 1e-6
 
@@ -616,7 +617,6 @@ def followed(at: Judge, said: dict[str, str]) -> None:
     r"(?P<carried>.+)"
 )
 def carried(at: Judge, said: dict[str, str]) -> None:
-    rounding = at.spec.get("rounding", {})
     words = {
         "line": r"Each number is rounded where it is printed, and used as it is printed\.",
         "step": r"A number is rounded where its step ends(; inside a step it keeps up to \d digits? "
@@ -624,7 +624,7 @@ def carried(at: Judge, said: dict[str, str]) -> None:
         "never": r"Nothing is rounded on the way, only what is printed\. Where a line would not come "
         r"out right with the usual digits, it shows more\.",
     }
-    assert re.fullmatch(words[rounding.get("carry", "step")], said["carried"])
+    assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
 
 
 @form(r"It reads (?P<tokens>“.+”)\.")

@@ -10,6 +10,7 @@ import json
 import random
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,11 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
         return []
     text, document = both
     if command == "generate":
-        return faults(
-            text, Judge({}, spec, 0, turns=document["turns"], cached="--kv-cache" in options), SEEN
-        )
+        cached, turns = "--kv-cache" in options, document["turns"]
+        return faults(text, Judge({}, spec, 0, document["rounding"], turns, cached), SEEN)
     values = {value["address"]: value for value in document["values"]}
-    token = dict(zip(options, options[1:], strict=False)).get("--token")
-    last = len(values["tokens"]["data"])
-    return faults(text, Judge(values, spec, int(token or last) - 1), SEEN)
+    token = dict(pairwise(options)).get("--token", len(values["tokens"]["data"]))
+    return faults(text, Judge(values, spec, int(token) - 1, document["rounding"]), SEEN)
 
 
 SEEN: Counter[str] = Counter()
