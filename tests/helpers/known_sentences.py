@@ -120,8 +120,8 @@ ANYWHERE = frozenset(
         "kept. In training the way back goes through the sum as well: the gradient passes it "
         "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
         "Attention only carries numbers from token to token; to make something new of them, the "
-        "features of one token have to be combined with each other. Each hidden unit does so with "
-        "weights of its own, a column of W₁: it is large where the token's vector fits that column.",
+        "features of one token have to be combined with each other. Each hidden unit does so "
+        "with weights of its own, a column of W₁: it is large where the token's vector fits that column.",
         "Without it the two matrices of the FFN would be one: whatever W₁ and W₂ do in turn, their "
         "product does at once. The bend between them is what lets the FFN treat large and small "
         "numbers differently.",

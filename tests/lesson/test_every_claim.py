@@ -92,8 +92,9 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
         st.sampled_from(("run", "run", "run", "tutorial", "no mask", "loss", "generate"))
     )
     speaks = command in ("loss", "generate")
-    few = {"max_layers": 1, "max_tokens": 4} if speaks else {"max_layers": 2, "max_tokens": 5}
-    spec = draw(scenarios(alike=draw(st.booleans()), speaks=speaks, **few))
+    layers, tokens = (1, 4) if speaks else (2, 5)
+    alike = draw(st.booleans())
+    spec = draw(scenarios(alike=alike, speaks=speaks, max_layers=layers, max_tokens=tokens))
     if draw(st.sampled_from((True, False, False))) and command != "generate":
         spec = with_a_pin(spec, draw(st.integers(0, 1000)))
     if command == "generate":
