@@ -16,14 +16,23 @@ from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
 __all__ = ["FORMS", "Judge", "claims_of_steps", "claims_of_texts", "faults"]
 
 
+UNNUMBERED = {
+    **{"What the mask prevents": "unmasked", "Targets and predictions": "loss"},
+    **{"Probabilities": "loss", "Cross-entropy loss": "loss", "Summary": "own", "The text": ""},
+}
+"""The headings behind the steps of a tutorial, and in which further pass its values are."""
+
+
 def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
     """The sentences of a text that are unknown or false; `seen` counts the forms that it has."""
     found: list[str] = []
+    at.further["own"] = at.values
     for line in text.split("\n")[1:]:
         if line.startswith(" "):
             at.lines.append(line)
-        elif re.match(r"\d+\. ", line) or line in {"Summary", "Pipeline", "The text"}:
+        elif re.match(r"\d+\. ", line) or line in UNNUMBERED:
             at.heading, at.lines = line, []
+            at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
             at.address = address_of(line, at)
         elif turn := re.fullmatch(r"Turn (\d+)", line):
             at.turn, at.heading, at.lines = int(turn[1]), line, []

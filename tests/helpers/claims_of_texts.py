@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
-from tests.helpers.judge import Judge, form, listed, number
+from tests.helpers.judge import Judge, address_of, form, listed, number
 
 # --- loss ----------------------------------------------------------------------------------------
 
@@ -84,6 +85,22 @@ def carried(at: Judge, said: dict[str, Any]) -> None:
         r"come out right with the usual digits, it shows more\.",
     }
     assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
+
+
+@form(r"It is worked for the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
+def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
+    at.token = at.names.index(said["who"])
+    at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
+    later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
+    assert later[at.token] >= max(later) - 1e-9
+
+
+@form(r"The weights of all steps are (?P<n>\d+) parameters?\.")
+def all_parameters(at: Judge, said: dict[str, Any]) -> None:
+    learned = re.compile(r"(?:.*\.)?(?:[Wb]_\w+|norm\.gain|norm\.shift)")
+    shapes = [v["shape"] for a, v in at.values.items() if learned.fullmatch(a)]
+    n = sum(math.prod(shape) for shape in shapes)
+    assert int(said["n"]) == n and ("parameters" in said[""]) == (n != 1)
 
 
 @form(r"It reads (?P<tokens>“.+”)\.")

@@ -79,6 +79,8 @@ class Judge:
     rounding: dict[str, Any]
     turns: list[dict[str, Any]] = field(default_factory=list)
     cached: bool = False
+    further: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The values of the passes that a tutorial tells of behind its own."""
     turn: int = 0
     heading: str = ""
     address: str = ""
@@ -88,7 +90,7 @@ class Judge:
     @property
     def tokens(self) -> list[str]:
         """All tokens of the pass."""
-        if self.turns:
+        if self.turn:
             return list(self.turns[self.turn - 1]["input"])
         return list(self.values["tokens"]["data"])
 
@@ -105,7 +107,7 @@ class Judge:
     @property
     def followed(self) -> int:
         """Its place, counted from 0; a turn follows its last token."""
-        return len(self.tokens) - 1 if self.turns else self.token
+        return len(self.tokens) - 1 if self.turn else self.token
 
     @property
     def padding(self) -> str | None:
@@ -222,7 +224,7 @@ def not_of(at: Judge) -> None:
 
 def address_of(heading: str, at: Judge) -> str:
     """The address of what a section comes to."""
-    where, _, title = heading.partition(". ")[2].rpartition(" · ")
+    where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
     found = re.search(r"layer (\d+)", where, re.IGNORECASE)
     layer = f"layer{found[1] if found else 1}."
     after = re.fullmatch(r"(Residual connection|LayerNorm) (?:after|before) (.+)", title)

@@ -263,7 +263,7 @@ def test_of_one_of_a_kind_nothing_is_claimed() -> None:
         "hidden from",
         " most, ",
         "largest is",
-        "says",
+        "model says",
         "ReLU keeps t",
     ):
         assert claim not in text
