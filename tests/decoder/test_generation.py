@@ -62,7 +62,7 @@ def test_with_the_cache_only_the_new_token_is_computed() -> None:
 def test_the_limit_stops_it(most: int, cached: tuple[str, ...]) -> None:
     text = printed("generate", "pizza", "--max-tokens", str(most), *cached)
     assert text.count("\nTurn ") == most
-    assert " ".join(SENTENCE[: most + 1]) + "\n" in text
+    assert f"“{' '.join(SENTENCE[: most + 1])}”\n" in text
     assert "The limit" in text
     assert "The end token" not in text
 

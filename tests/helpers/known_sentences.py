@@ -64,6 +64,11 @@ ANYWHERE = frozenset(
         "The encoder has made one vector of each of the tokens that it has read.",
         "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
         "put in, and the result. A pencil and a calculator are enough to check each line.",
+        "The model, to be read from below. Beside each sign stands the shape of what it gives, "
+        "rows×columns, and at the right the number of the step.",
+        "In each turn all words so far go in, and a word comes out behind each of them. Only the "
+        "last is kept and becomes part of the next turn's input, because the words behind the "
+        "others are known already.",
         # Captions.
         "The frequencies, one for two columns:",
         "The position times each frequency:",
@@ -120,8 +125,9 @@ ANYWHERE = frozenset(
         "kept. In training the way back goes through the sum as well: the gradient passes it "
         "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
         "Attention only carries numbers from token to token; to make something new of them, the "
-        "features of one token have to be combined with each other. Each hidden unit does so with "
-        "weights of its own, a column of W₁: it is large where the token's vector fits that column.",
+        "features of one token have to be combined with each other. Each hidden unit does so "
+        "with weights of its own, a column of W₁: it is large where the token's vector fits that "
+        "column.",
         "Without it the two matrices of the FFN would be one: whatever W₁ and W₂ do in turn, their "
         "product does at once. The bend between them is what lets the FFN treat large and small "
         "numbers differently.",

@@ -10,6 +10,7 @@ import json
 import random
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,28 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
         return []
     text, document = both
     if command == "generate":
-        return faults(
-            text, Judge({}, spec, 0, turns=document["turns"], cached="--kv-cache" in options), SEEN
-        )
-    values = {value["address"]: value for value in document["values"]}
-    token = dict(zip(options, options[1:], strict=False)).get("--token")
-    last = len(values["tokens"]["data"])
-    return faults(text, Judge(values, spec, int(token or last) - 1), SEEN)
+        cached, turns = "--kv-cache" in options, document["turns"]
+        return faults(text, Judge({}, spec, 0, document["rounding"], turns, cached), SEEN)
+    values = by_address(document)
+    token = dict(pairwise(options)).get("--token", len(values["tokens"]["data"]))
+    judge = Judge(values, spec, int(token) - 1, document["rounding"])
+    if command == "tutorial" and "vocabulary" in spec:
+        judge.further, judge.turns = further(stdin or to_yaml(spec))
+    return faults(text, judge, SEEN)
+
+
+def by_address(document: Any) -> dict[str, Any]:
+    """The values of a document in JSON."""
+    return {value["address"]: value for value in document["values"]}
+
+
+def further(stdin: str) -> tuple[dict[str, dict[str, Any]], list[Any]]:
+    """The passes that follow in a tutorial, as far as there are any, and the turns of its text."""
+    asked = {"unmasked": ("run", "-", "--no-mask"), "loss": ("loss", "-")}
+    ran = {name: run(*words, "--format", "json", stdin=stdin) for name, words in asked.items()}
+    passes = {name: by_address(json.loads(r.stdout)) for name, r in ran.items() if not r.exit_code}
+    text = run("generate", "-", "--max-tokens", "5", "--format", "json", stdin=stdin)
+    return passes, [] if text.exit_code else json.loads(text.stdout)["turns"]
 
 
 SEEN: Counter[str] = Counter()
@@ -77,7 +93,9 @@ def with_a_pin(spec: Scenario, seed: int) -> Scenario:
         return spec
     values = json.loads(ran.stdout)["values"]
     rng = random.Random(seed)
-    value = rng.choice([v for v in values if PINNED.fullmatch(v["address"])])
+    known = [v for v in values if PINNED.fullmatch(v["address"])]
+    mask = [v for v in known if v["address"] == "mask"]
+    value = rng.choice(mask if mask and rng.random() < 0.2 else known)
     if value["address"] == "mask":
         numbers = [[rng.choice(("0", "0", ".inf")) for _ in row] for row in value["data"]]
         rows = [[x.replace(".inf", "-.inf") for x in row] for row in numbers]
@@ -93,8 +111,9 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
         st.sampled_from(("run", "run", "run", "tutorial", "no mask", "loss", "generate"))
     )
     speaks = command in ("loss", "generate")
-    few = {"max_layers": 1, "max_tokens": 4} if speaks else {"max_layers": 2, "max_tokens": 5}
-    spec = draw(scenarios(alike=draw(st.booleans()), speaks=speaks, **few))
+    layers, tokens = (1, 4) if speaks else (2, 5)
+    alike = draw(st.booleans())
+    spec = draw(scenarios(alike=alike, speaks=speaks, max_layers=layers, max_tokens=tokens))
     if draw(st.sampled_from((True, False, False))) and command != "generate":
         spec = with_a_pin(spec, draw(st.integers(0, 1000)))
     if command == "generate":

@@ -25,9 +25,9 @@ def goal(step: str, yaml: str) -> str:
         ("projection", attention("a", "1"), "There is no W_O here"),
         ("activation", ffn(settings="activation: none,"), "There is no activation function here"),
         ("activation", ffn(), "ReLU keeps what is positive"),
-        ("hidden", ffn("1, 2, 3"), "Now each token is by itself: its numbers are combined into 3"),
-        ("ffn_output", ffn("1, 2, 3"), "The hidden numbers are combined into 2 again"),
-        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Attention alone does not see"),
+        ("hidden", ffn("1, 2, 3"), "The FFN takes each token by itself: of its vector it makes 3"),
+        ("ffn_output", ffn("1, 2, 3"), "The hidden layer becomes the FFN's output, 2 numbers"),
+        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Each position has a vector too"),
     ],
 )
 def test_goal(step: str, yaml: str, start: str) -> None:
@@ -39,9 +39,12 @@ def test_waves_are_spoken_of_where_there_are_waves() -> None:
     assert "waves" not in goal("position", ffn() + "positions: {table: [[1, 1]]}\n")
 
 
-def test_w_o_mixes_what_the_heads_have_found() -> None:
+def test_w_o_mixes_what_several_heads_have_found() -> None:
     own = attention("a", "1").replace("      heads:", "      W_O: [[1, 0], [0, 1]]\n      heads:")
-    assert goal("projection", own).startswith("W_O mixes")
+    assert goal("projection", own).startswith("W_O makes")
+    head = "{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1], [0]]}"
+    two = own.partition("heads: [")[0] + f"heads: [{head}, {head}]\n"
+    assert goal("projection", two).startswith("W_O mixes what the heads have found")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_gain_and_shift_are_spoken_of_where_there_are_any(
 )
 def test_the_introduction_names_the_token_that_is_followed(token: str, place: str) -> None:
     text = printed("run", "alex", "--token", token, width=WIDE)
-    assert f" {token}, {place}." in text.split("\n\n")[1]
+    assert f" “{token}”, {place}." in text.split("\n\n")[1]
 
 
 def titles(step: str, scenario: str, stdin: str = "") -> list[str]:
@@ -77,10 +80,10 @@ def titles(step: str, scenario: str, stdin: str = "") -> list[str]:
 
 def test_titles_name_the_head_where_there_are_several() -> None:
     one, two = titles("softmax", "alex")
-    assert one.startswith("9. Head 1: ") and two.startswith("16. Head 2: ")
-    assert one.removeprefix("9. Head 1: ") == two.removeprefix("16. Head 2: ")
+    assert one.startswith("9. Head 1 · ") and two.startswith("16. Head 2 · ")
+    assert one.removeprefix("9. Head 1 · ") == two.removeprefix("16. Head 2 · ")
     (alone,) = titles("softmax", "science")
-    assert alone == f"9. {one.removeprefix('9. Head 1: ')}"
+    assert alone == f"9. {one.removeprefix('9. Head 1 · ')}"
 
 
 def test_titles_name_the_layer_where_there_are_several() -> None:
@@ -90,15 +93,15 @@ def test_titles_name_the_layer_where_there_are_several() -> None:
     (alone,) = titles("norm", "-", stdin=yaml)
     first, second = titles("norm", "-", stdin=twice)
     assert alone.startswith("7. ") and "ayer 1" not in alone
-    assert first == alone.replace("7. ", "7. Layer 1: ")
-    assert second == alone.replace("7. ", "12. Layer 2: ")
+    assert first == alone.replace("7. ", "7. Layer 1 · ")
+    assert second == alone.replace("7. ", "12. Layer 2 · ")
 
 
 def test_titles_of_a_head_in_one_of_several_layers() -> None:
     head = "{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"
     layer = f"  - attention: {{heads: [{head}, {head}], W_O: [[1], [1]]}}\n"
     yaml = f"title: t\ntokens: [a]\nembeddings: [[1]]\nlayers:\n{layer}{layer}"
-    starts = [title.partition(". ")[2].rpartition(": ")[0] for title in titles("query", "-", yaml)]
+    starts = [title.partition(". ")[2].rpartition(" · ")[0] for title in titles("query", "-", yaml)]
     assert starts == [f"Layer {n}, head {h}" for n in (1, 2) for h in (1, 2)]
 
 

@@ -89,7 +89,12 @@ unembedding: {W_U: [[0.10, 0.2], [0, 0]]}
 training: [{tokens: [a, b], targets: [a, b]}]
 batch: [[a, b], [b, a]]
 """
-FROM_0 = "title: t\ntokens: [a, b]\nembeddings: {a: [1, 2], b: [3, 4]}\npositions: {sinusoidal: {start: 0}}\n"
+FROM_0 = """
+title: t
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [3, 4]}
+positions: {sinusoidal: {start: 0}}
+"""
 TWINS = """
 title: one text, two tokens
 tokens: [pizza]
@@ -258,7 +263,7 @@ def test_of_one_of_a_kind_nothing_is_claimed() -> None:
         "hidden from",
         " most, ",
         "largest is",
-        "says",
+        "model says",
         "ReLU keeps t",
     ):
         assert claim not in text

@@ -16,7 +16,7 @@ from tests.helpers.command import printed
 from tests.helpers.random_scenarios import ODD_WORDS, Scenario, odd_tokens, scenarios, to_yaml
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-INLINE = {"text", "strong_open", "strong_close", "link_open", "link_close"}
+INLINE = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close"}
 BLOCKS = {"fence", "inline"} | {
     f"{name}_{end}"
     for name in (

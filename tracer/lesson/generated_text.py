@@ -27,7 +27,7 @@ def generated_text(
     With `cached`, each turn after the first shows the new token only.
     """
     sections: list[Section] = []
-    why = [Paragraph((TURN_BY_TURN,))] if full else []
+    why = [Paragraph((TURN_BY_TURN,))] if full and not cached else []
     for number, turn in enumerate(generated.turns, 1):
         shown = _turn(turn, cached and number > 1)
         sections.append(Section(None, f"Turn {number}", (*(why if number == 1 else ()), *shown)))

@@ -1,0 +1,247 @@
+"""What is said around the steps: of the text, its loss, its parameters, its turns."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from tests.helpers.judge import Judge, address_of, form, listed, number
+
+# --- loss ----------------------------------------------------------------------------------------
+
+
+@form(
+    r"(?P<n>\d+) positions? (?:do|does) not count in the mean: no word of the vocabulary is to be "
+    r"guessed there\."
+)
+def not_counted(at: Judge, said: dict[str, Any]) -> None:
+    none = [target for target in at.values["loss.target"]["data"] if target == "—"]
+    assert int(said["n"]) == len(none) and ("positions do" in said[""]) == (len(none) > 1)
+
+
+@form(r"Right predictions: (?P<right>\d+) of (?P<all>\d+)\.")
+def right(at: Judge, said: dict[str, Any]) -> None:
+    pairs = zip(at.values["loss.target"]["data"], at.values["prediction"]["data"], strict=True)
+    asked = [target == word for target, word in pairs if target != "—"]
+    assert (int(said["right"]), int(said["all"])) == (sum(asked), len(asked))
+
+
+@form(r"The model reads the token and guesses the word that comes next\.")
+@form(
+    r"At each position the model guesses the target beside it\. All positions go through in one "
+    r"pass\."
+)
+@form(
+    r"Teacher forcing: at each position the model reads the right tokens, whatever it would have "
+    r"said itself, and guesses the next one\. All positions go through in one pass"
+    r"(?P<keeps>; the mask keeps each of them from seeing its own answer)?\."
+)
+def forcing(at: Judge, said: dict[str, Any]) -> None:
+    targets = at.values["loss.target"]["data"][:-1]
+    shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=True))
+    assert said[""].startswith("The model reads") == (len(at.tokens) == 1)
+    assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1)
+    if "keeps" in said:
+        masked = [v["data"] for a, v in at.values.items() if a.endswith(".masked")]
+        kept = all(
+            number(str(x)) < -1e300 for m in masked for i, r in enumerate(m) for x in r[i + 1 :]
+        )
+        assert bool(said["keeps"]) == bool(masked and kept)
+
+
+@form(r"The batch has (?P<n>\d+) examples?(?P<shifted>; each target is its input, one further)?\.")
+def batch(at: Judge, said: dict[str, Any]) -> None:
+    examples = at.spec["training"]
+    further = all(len(x["tokens"]) > 1 and x["tokens"][1:] == x["targets"][:-1] for x in examples)
+    assert int(said["n"]) == len(examples) and bool(said["shifted"]) == further
+    assert ("examples" in said[""]) == (len(examples) != 1)
+
+
+# --- what surrounds the steps --------------------------------------------------------------------
+
+
+@form(
+    r"The calculation is worked for the token “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\."
+)
+def followed(at: Judge, said: dict[str, Any]) -> None:
+    assert (said["who"], said["i"], said["n"]) == (
+        at.who,
+        str(at.followed + 1),
+        str(len(at.tokens)),
+    )
+
+
+@form(
+    r"Where the sign is =, both sides are equal with the digits shown; ≈ means correctly rounded\. "
+    r"(?P<carried>.+)"
+)
+def carried(at: Judge, said: dict[str, Any]) -> None:
+    words = {
+        "line": r"Each number is rounded where it is printed, and used as it is printed\.",
+        "step": r"A number is rounded where its step ends(; inside a step it keeps up to \d digits?"
+        r" more)?\. Products on the way to a result show more where it needs them\.",
+        "never": r"Nothing is rounded on the way, only what is printed\. Where a line would not "
+        r"come out right with the usual digits, it shows more\.",
+    }
+    assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
+
+
+@form(r"It is worked for the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
+def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
+    at.token = at.names.index(said["who"])
+    at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
+    later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
+    assert later[at.token] >= max(later) - 1e-9
+
+
+@form(r"The weights of all steps are (?P<n>\d+) parameters?\.")
+def all_parameters(at: Judge, said: dict[str, Any]) -> None:
+    learned = re.compile(r"(?:.*\.)?(?:[Wb]_\w+|norm\.gain|norm\.shift)")
+    shapes = [v["shape"] for a, v in at.values.items() if learned.fullmatch(a)]
+    n = sum(math.prod(shape) for shape in shapes)
+    assert int(said["n"]) == n and ("parameters" in said[""]) == (n != 1)
+
+
+@form(r"It reads (?P<tokens>“.+”)\.")
+def reads(at: Judge, said: dict[str, Any]) -> None:
+    assert said["tokens"] == listed(at.names)
+
+
+@form(
+    r"What does a decoder make of these tokens\? It turns each of them into a vector(?P<back> that "
+    r"also tells of those before it)?\."
+)
+def question(at: Judge, said: dict[str, Any]) -> None:
+    attends = any("attention" in layer for layer in at.spec.get("layers", []))
+    assert bool(said["back"]) == (attends and len(at.tokens) > 1)
+    assert "prediction" not in at.values
+
+
+@form(r"Which word comes next\? A decoder answers with a probability for every word it knows\.")
+def next_word(at: Judge, said: dict[str, Any]) -> None:
+    assert "prediction" in at.values
+
+
+@form(
+    r"It is one sequence of a batch\. All have the same length(?:: what is shorter is filled up "
+    r"with “(?P<padding>.+?)”)?\."
+)
+def one_of_a_batch(at: Judge, said: dict[str, Any]) -> None:
+    sequences = at.spec["batch"]
+    assert at.tokens in sequences and len(sequences) > 1
+    assert len({len(tokens) for tokens in sequences}) == 1
+    padded = any(at.padding in tokens for tokens in sequences)
+    assert said["padding"] == (at.padding if padded else None)
+
+
+@form(r"As in step (?P<n>\d+)(?:, here for (?P<where>.+))?\.")
+def as_in(at: Judge, said: dict[str, Any]) -> None:
+    number_here, _, words = at.heading.partition(". ")
+    assert int(said["n"]) < int(number_here)
+    where = words.rpartition(" · ")[0]
+    assert (said["where"] or "").lower() == where.lower()
+
+
+@form(r"It takes (?P<parts>.+ from step .+)\.")
+def takes(at: Judge, said: dict[str, Any]) -> None:
+    here = int(at.heading.partition(".")[0])
+    assert all(int(n) < here for n in re.findall(r"from step (\d+)", said["parts"]))
+
+
+@form(r"(?P<symbol>.+) is given here: it is not computed\.")
+def given(at: Judge, said: dict[str, Any]) -> None:
+    named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
+    assert any(value["operation"] == "given" for value in named)
+
+
+@form(
+    r"(?P<symbol>\S+) \((?P<shape>[\d × ]+)\) has a row for each (?P<rows>.+) and a column "
+    r"for each (?P<columns>.+)\."
+)
+def described(at: Judge, said: dict[str, Any]) -> None:
+    shape = [int(n) for n in said["shape"].split(" × ")]
+    axes = [said["rows"], said["columns"]]
+    named = [v for v in at.values.values() if v["symbol"] == said["symbol"]]
+    assert any(v["shape"] == shape and [a["name"] for a in v["axes"]] == axes for v in named)
+
+
+@form(r"(?P<parts>.+ has [\d × =]+(?:(?:,| and) \S+ has [\d × =]+)*) parameters?\.")
+def parameters(at: Judge, said: dict[str, Any]) -> None:
+    for symbol, shape, count in re.findall(r"(\S+) has (?:([\d × ]+) = )?(\d+)", said["parts"]):
+        shapes = [v["shape"] for v in at.values.values() if v["symbol"] == symbol]
+        wanted = [int(n) for n in (shape or count).split(" × ")]
+        assert wanted in shapes and int(count) == wanted[0] * (wanted[1] if len(wanted) > 1 else 1)
+        last = count
+    assert said[""].endswith("parameter.") == (last == "1")
+
+
+@form(r"A vector is a list of numbers, here (?P<n>\d+) for each token\. Each place in it, .+")
+def width(at: Judge, said: dict[str, Any]) -> None:
+    assert int(said["n"]) == at.values["embedding"]["shape"][1]
+
+
+@form(r"Each token (?P<table>is looked up in a table and )?becomes a vector, its embedding\.")
+def embedded(at: Judge, said: dict[str, Any]) -> None:
+    given_rows = isinstance(at.spec["embeddings"], list) or "embedding" in at.spec.get("given", {})
+    assert bool(said["table"]) != given_rows
+
+
+@form(
+    r"Each position has a vector too, because attention alone does not see the order\."
+    r"(?: Its numbers are waves, .+ d is the number of features, (?P<d>\d+) here; k numbers the "
+    r"pairs of columns from 0 on\. “(?P<who>.+?)” stands at position (?P<position>\d+)\.)?"
+)
+def positions(at: Judge, said: dict[str, Any]) -> None:
+    waves = at.values.get("position.angle")
+    assert bool(said["who"]) == (waves is not None)
+    if waves:
+        indices = at.values["position.index"]["data"]
+        assert int(said["d"]) == at.values["position"]["shape"][1] and said["who"] == at.who
+        assert int(said["position"]) == indices[at.followed - len(at.tokens) + len(indices)]
+
+
+@form(r"There are no positions here: the embeddings go in as they are\.")
+@form(r"Embedding and position are added, so that each vector says what and where\.")
+def inputs(at: Judge, said: dict[str, Any]) -> None:
+    assert said[""].startswith("Embedding") == ("position" in at.values)
+    assert not at.pinned("input")
+
+
+@form(r"There are no layers: the input vectors are the decoder's answer\.")
+@form(r"What leaves the last layer is the decoder's answer, a vector for each token\.")
+def answer(at: Judge, said: dict[str, Any]) -> None:
+    assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
+
+
+@form(r"The other rows are found in the same way, each from its own token's numbers\.")
+def other_rows(at: Judge, said: dict[str, Any]) -> None:
+    assert len(at.tokens) > 1
+
+
+# --- a generated text ----------------------------------------------------------------------------
+
+
+@form(
+    r"Only the last token goes through the decoder(?:; the keys and values of “(?P<old>.+)” are "
+    r"reused from the turns before)?\."
+)
+def only_last(at: Judge, said: dict[str, Any]) -> None:
+    attends = any("attention" in layer for layer in at.spec.get("layers", []))
+    assert at.cached and at.turn > 1
+    assert said["old"] == (" ".join(at.tokens[:-1]) if attends else None)
+
+
+@form(r"The end token came after (?P<n>\d+) turns?\.")
+@form(r"The limit: (?P<n>\d+) turns?\.")
+def ending(at: Judge, said: dict[str, Any]) -> None:
+    n = int(said["n"])
+    ended = at.turns[-1]["word"] == at.spec.get("generation", {}).get("end", object())
+    assert n == len(at.turns) and ("turns" in said[""]) == (n != 1)
+    assert said[""].startswith("The end") == ended
+
+
+@form(r"“(?P<text>.+)”")
+def whole_text(at: Judge, said: dict[str, Any]) -> None:
+    turn = at.turns[-1]
+    assert at.heading == "The text" and said["text"] == " ".join([*turn["input"], turn["word"]])

@@ -1,0 +1,244 @@
+"""The values of a pass as the JSON has them, and what a judge of sentences asks of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+NOISE = 1e-9
+UNNAMED = re.compile("[dqkvhe][₀-₉]+")
+
+ATTENTIONS = {
+    **{"Query": "query", "Key": "key", "Value": "value", "Attention scores": "scores"},
+    **{"Mask": "masked", "Softmax: the attention weights": "weights"},
+    **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
+}
+OF_ALL_HEADS = {"Concatenate the heads": "concat", "Attention output": "output"}
+FFN = {"FFN: hidden layer": "hidden", "FFN: activation": "activation", "FFN: output": "output"}
+OUTSIDE = {
+    **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
+    **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
+    **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
+    **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
+    **{"Cross-entropy loss": "loss"},
+}
+SUB_LAYERS = {"attention": "attention", "cross-attention": "cross_attention", "the FFN": "ffn"}
+
+
+def number(text: str) -> float:
+    """9.4×10⁻¹² as a number."""
+    mantissa, _, power = text.partition("×10")
+    mantissa = mantissa.replace("∞", "inf")
+    return float(f"{mantissa}e{power.translate(POWERS)}" if power else mantissa)
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names that occur twice, with their positions."""
+    times = Counter(names)
+    return [f"{n} ({i})" if times[n] > 1 else n for i, n in enumerate(names, 1)]
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """“a”, “b” and “c”."""
+    quoted = [f"“{name}”" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a value: labels, numbers as worked on with, numbers as printed."""
+
+    labels: list[str]
+    data: list[float]
+    shown: list[str]
+
+    def clear(self, among: Iterable[int] | None = None, sign: int = 1) -> list[int]:
+        """The largest and the second, as far as no other is like it; nothing of the only one."""
+        columns = list(range(len(self.data)) if among is None else among)
+        sizes = {i: sign * number(self.shown[i]) for i in columns}
+        order = sorted(columns, key=lambda i: -sizes[i])
+        alike = Counter(sizes.values())
+        clear = [i for i in order[:2] if alike[sizes[i]] == 1]
+        if len(columns) < 2 or order[0] not in clear:
+            return []
+        assert all(sign * self.data[order[0]] >= sign * self.data[i] - NOISE for i in columns)
+        return clear
+
+
+@dataclass
+class Judge:
+    """The values of one pass, and what is asked of them."""
+
+    values: dict[str, Any]
+    spec: dict[str, Any]
+    token: int
+    rounding: dict[str, Any]
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    cached: bool = False
+    further: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The values of the passes that a tutorial tells of behind its own."""
+    turn: int = 0
+    heading: str = ""
+    address: str = ""
+    lines: list[str] = field(default_factory=list)
+    """Worked lines of the section, up to where the sentence stands."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens of the pass."""
+        if self.turn:
+            return list(self.turns[self.turn - 1]["input"])
+        return list(self.values["tokens"]["data"])
+
+    @property
+    def names(self) -> list[str]:
+        """The tokens, told apart."""
+        return told_apart(self.tokens)
+
+    @property
+    def who(self) -> str:
+        """The followed token."""
+        return self.names[self.followed]
+
+    @property
+    def followed(self) -> int:
+        """Its place, counted from 0; a turn follows its last token."""
+        return len(self.tokens) - 1 if self.turn else self.token
+
+    @property
+    def padding(self) -> str | None:
+        """The token that only fills up."""
+        return self.spec.get("padding")
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are."""
+        return len(self.spec.get("layers", []))
+
+    @property
+    def place(self) -> str:
+        """layer1.attention.head1. of the section."""
+        return "".join(re.findall(r"^(?:layer\d+\.\w+\.(?:head\d+\.)?)?", self.address))
+
+    @property
+    def result(self) -> Any:
+        """The value that the section comes to."""
+        return self.values[self.address]
+
+    def near(self, name: str) -> Any:
+        """A value at the section's place, or None."""
+        return self.values.get(self.place + name)
+
+    def pinned(self, address: str) -> bool:
+        """Whether a value that is usually computed is given."""
+        return bool(self.values[address]["operation"] == "given")
+
+    def row(self, value: Any) -> Row:
+        """The followed token's row."""
+        at = self.followed - (len(self.tokens) - len(value["data"]))
+        columns = told_apart(value["axes"][1]["labels"])
+        return Row(columns, list(map(number, map(str, value["data"][at]))), value["printed"][at])
+
+    def hidden(self) -> list[int]:
+        """The tokens that are hidden from the followed one."""
+        masked = self.near("masked")
+        return (
+            [] if masked is None else [i for i, x in enumerate(self.row(masked).data) if x < -1e300]
+        )
+
+    def seen(self, row: Row) -> list[int]:
+        """The columns of keys that it may look at."""
+        return [i for i in range(len(row.data)) if i not in self.hidden()]
+
+    def key(self, words: str) -> int:
+        """The column of a key by what a sentence calls it."""
+        if words == "itself":
+            assert "cross" not in self.place
+            return self.followed
+        weights = self.near("weights")
+        assert words.startswith("the encoder's ") == ("cross_attention" in self.place)
+        token = words.removeprefix("the encoder's ")[1:-1]
+        return told_apart(weights["axes"][1]["labels"]).index(token)
+
+    def parts(self, value: Any, column: int) -> list[float]:
+        """The products and the bias that an entry of the followed token is the sum of."""
+        x, w, *biases = (self.values[address] for address in value["operands"])
+        row = self.row(x).data
+        keys = value["operation"] == "dot"
+        across = w["data"][column] if keys else [line[column] for line in w["data"]]
+        products = [a * b for a, b in zip(row, across, strict=True)]
+        return products + [float(bias["data"][column]) for bias in biases]
+
+    def main_part(self, value: Any, column: int, source: int, part: str, whole: str) -> None:
+        """That a part is more than half of the whole, and stands so in a line."""
+        parts = self.parts(value, column)
+        others = parts[:source] + parts[source + 1 :]
+        assert min(parts) > -1e-6 and parts[source] > sum(others) - 1e-6 * abs(sum(parts))
+        assert number(part) * 2 > number(whole) > number(part)
+        assert any(part in line and whole in line for line in self.lines), (part, whole)
+        step = 10.0 ** -len(part.partition(".")[2]) if "×" not in part else 0
+        assert abs(number(part) - parts[source]) <= 0.51 * step + abs(parts[source]) * 0.1 + 0.05
+
+
+Check = Callable[[Judge, dict[str, Any]], None]
+FORMS: list[tuple[re.Pattern[str], Check]] = []
+AHEAD = r"(?:, with (?P<alone>[^ “]+)|, (?P<x>[^ “]+) before (?P<second>.+?) with (?P<y>[^ “]+?))"
+
+
+def form(pattern: str) -> Callable[[Check], Check]:
+    """Declare a sentence that a check goes with; groups are what it says."""
+
+    def declared(check: Check) -> Check:
+        FORMS.append((re.compile(pattern, re.DOTALL), check))
+        return check
+
+    return declared
+
+
+def check_ahead(
+    row: Row, clear: list[int], said: dict[str, Any], name: Callable[[str], int]
+) -> None:
+    """`, x before “b” with y`: the second only where it is clear."""
+    assert clear
+    if said["alone"] is not None:
+        assert len(clear) == 1 and said["alone"] == row.shown[clear[0]]
+        return
+    assert len(clear) == 2 and name(said["second"]) == clear[1]
+    assert (said["x"], said["y"]) == (row.shown[clear[0]], row.shown[clear[1]])
+
+
+def column(row: Row) -> Callable[[str], int]:
+    """Columns by their quoted labels."""
+    return lambda words: row.labels.index(words.removeprefix("“").removesuffix("”"))
+
+
+def not_of(at: Judge) -> None:
+    """A claim is not about what is pinned, nor about a token that only fills up."""
+    assert not at.pinned(at.address), "pinned"
+    assert at.tokens[at.followed] != at.padding, "padding"
+
+
+def address_of(heading: str, at: Judge) -> str:
+    """The address of what a section comes to."""
+    where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
+    found = re.search(r"layer (\d+)", where, re.IGNORECASE)
+    layer = f"layer{found[1] if found else 1}."
+    after = re.fullmatch(r"(Residual connection|LayerNorm) (?:after|before) (.+)", title)
+    if after:
+        name = "norm" if after[1] == "LayerNorm" else "residual"
+        return f"{layer}{SUB_LAYERS[after[2]]}.{name}"
+    if title in FFN:
+        return f"{layer}ffn.{FFN[title]}"
+    crossed = "cross-attention" in where.lower()
+    attention = f"{layer}{'cross_attention' if crossed else 'attention'}."
+    if title in OF_ALL_HEADS:
+        return attention + OF_ALL_HEADS[title]
+    if title in ATTENTIONS:
+        head = re.search(r"head (\d+)", where, re.IGNORECASE)
+        address = f"{attention}head{head[1] if head else 1}.{ATTENTIONS[title]}"
+        return f"{address}s" if f"{address}s" in at.values else address
+    return OUTSIDE.get(title, "")
