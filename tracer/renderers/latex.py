@@ -54,6 +54,9 @@ PREAMBLE = rf"""\documentclass[a4paper]{{article}}
 LAYOUT = r"""\setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 \setlength{\jot}{1pt}
+\setlength{\LTpre}{2pt}
+\setlength{\LTpost}{2pt}
+\renewcommand{\arraystretch}{1.1}
 \AtBeginDocument{%
   \setlength{\abovedisplayskip}{4pt}\setlength{\abovedisplayshortskip}{2pt}%
   \setlength{\belowdisplayskip}{4pt}\setlength{\belowdisplayshortskip}{4pt}%
@@ -139,7 +142,9 @@ class _Page:
                 return "".join(self.inline(part, section) for part in parts)
             case Formula(chain):
                 # What it gives stands on the same page.
-                return f"{{\\postdisplaypenalty=10000\n\\[ {PAPER.formula(chain)} \\]}}"
+                return (
+                    f"{{\\postdisplaypenalty=10000\n\\[ {PAPER.formula(chain)} \\]}}\\ignorespaces"
+                )
             case Working():
                 # Unlike aligned, this may go on on the next page.
                 return f"\\begin{{alignat*}}{{2}}\n{PAPER.lines(block)}\n\\end{{alignat*}}"

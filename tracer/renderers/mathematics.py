@@ -98,11 +98,14 @@ MEASURE, TEXT = MeasureNotation(), TextNotation()
 class Mathematics:
     """Mathematics for one kind of reader."""
 
-    def __init__(self, named: Callable[[str], str], letters: int) -> None:
-        """`named` writes tokens and labels; a worked line has so many `letters`."""
+    def __init__(self, named: Callable[[str], str], letters: int, *, fractions: bool) -> None:
+        """`named` writes tokens and labels; a worked line has so many `letters`.
+
+        With `fractions`, quotients in worked lines are fractions where there is room for them.
+        """
         self.in_formulas = LatexNotation(named, fractions=True)
         self.in_lines = LatexNotation(named, fractions=False)
-        self.named, self.letters = named, letters
+        self.named, self.letters, self.fractions = named, letters, fractions
 
     def formula(self, chain: Chain) -> str:
         """A chain in symbols, in one line."""
@@ -128,9 +131,11 @@ class Mathematics:
         sides = chain.sides[:-1] if chain.relations else chain.sides
         plain, latex = [], []
         for relation, side in zip(["", *chain.relations], sides, strict=False):
-            fits = cells(MEASURE.write(side)) <= room - len("≈ ")
-            in_text = (MEASURE if fits else TEXT).write(side)
-            in_latex = (self.in_formulas if fits else self.in_lines).write(side)
+            whole = (MEASURE if self.fractions else TEXT).write(side)
+            fits = cells(whole) <= room - len("≈ ")
+            in_text = whole if fits else TEXT.write(side)
+            notation = self.in_formulas if fits and self.fractions else self.in_lines
+            in_latex = notation.write(side)
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
@@ -157,8 +162,8 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 92)
-"""As LaTeX sets it on A4."""
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 90, fractions=False)
+"""As LaTeX sets it on A4, where lines stand close."""
 
-PAGE = Mathematics(on_page, 84)
+PAGE = Mathematics(on_page, 84, fractions=True)
 """As KaTeX and MathJax set it on a page, without a $ inside."""
