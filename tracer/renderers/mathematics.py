@@ -86,13 +86,20 @@ class LatexNotation(Notation):
 
 
 class MeasureNotation(TextNotation):
-    """Plain text as wide as the mathematics: a fraction is no wider than its wider part."""
+    """Plain text about as wide as the mathematics; a fraction is as wide as its wider part."""
+
+    times = " × "
+
+    def __init__(self, *, fractions: bool) -> None:
+        self.fractions = fractions
 
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+        if not self.fractions:
+            return super().quotient(quotient)
         return max(self.write(quotient.over), self.write(quotient.under), key=cells), Binding.ATOM
 
 
-MEASURE, TEXT = MeasureNotation(), TextNotation()
+BROKEN = MeasureNotation(fractions=False)
 
 
 class Mathematics:
@@ -105,7 +112,9 @@ class Mathematics:
         """
         self.in_formulas = LatexNotation(named, fractions=True)
         self.in_lines = LatexNotation(named, fractions=False)
-        self.named, self.letters, self.fractions = named, letters, fractions
+        self.in_whole_sides = LatexNotation(named, fractions=fractions)
+        self.measured = MeasureNotation(fractions=fractions)
+        self.named, self.letters = named, letters
 
     def formula(self, chain: Chain) -> str:
         """A chain in symbols, in one line."""
@@ -131,11 +140,10 @@ class Mathematics:
         sides = chain.sides[:-1] if chain.relations else chain.sides
         plain, latex = [], []
         for relation, side in zip(["", *chain.relations], sides, strict=False):
-            whole = (MEASURE if self.fractions else TEXT).write(side)
-            fits = cells(whole) <= room - len("≈ ")
-            in_text = whole if fits else TEXT.write(side)
-            notation = self.in_formulas if fits and self.fractions else self.in_lines
-            in_latex = notation.write(side)
+            in_text, in_latex = self.measured.write(side), self.in_whole_sides.write(side)
+            fits = cells(in_text) <= room - len("≈ ")
+            if not fits:
+                in_text, in_latex = BROKEN.write(side), self.in_lines.write(side)
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
@@ -162,7 +170,7 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 90, fractions=False)
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 96, fractions=False)
 """As LaTeX sets it on A4, where lines stand close."""
 
 PAGE = Mathematics(on_page, 84, fractions=True)
