@@ -26,7 +26,7 @@ def pictures(folder: Path) -> dict[str, ElementTree.Element]:
 
 
 def texts(picture: ElementTree.Element) -> list[str]:
-    return [element.text or "" for element in picture.iter(f"{NAMESPACE}text")]
+    return ["".join(element.itertext()) for element in picture.iter(f"{NAMESPACE}text")]
 
 
 def weights(name: str) -> dict[str, Any]:

@@ -54,6 +54,9 @@ PREAMBLE = rf"""\documentclass[a4paper]{{article}}
 LAYOUT = r"""\setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 \setlength{\jot}{1pt}
+\setlength{\LTpre}{2pt}
+\setlength{\LTpost}{2pt}
+\renewcommand{\arraystretch}{1.05}
 \AtBeginDocument{%
   \setlength{\abovedisplayskip}{4pt}\setlength{\abovedisplayshortskip}{2pt}%
   \setlength{\belowdisplayskip}{4pt}\setlength{\belowdisplayshortskip}{4pt}%
@@ -114,8 +117,7 @@ class _Page:
         kind, title = HEADINGS[heading.level], _words(heading.title)
         label = None if heading.opens_part else self.labels.get(heading.section)
         linked = rf"\label{{{label}}}" if label else ""
-        listed = rf"\phantomsection\addcontentsline{{toc}}{{{kind}}}{{{title}}}"
-        return f"{listed}\n\\{kind}*{{{title}}}{linked}"
+        return f"\\{kind}*{{{title}}}\\addcontentsline{{toc}}{{{kind}}}{{{title}}}{linked}"
 
     @cached_property
     def labels(self) -> dict[int, str]:
@@ -139,7 +141,9 @@ class _Page:
                 return "".join(self.inline(part, section) for part in parts)
             case Formula(chain):
                 # What it gives stands on the same page.
-                return f"{{\\postdisplaypenalty=10000\n\\[ {PAPER.formula(chain)} \\]}}"
+                return (
+                    f"{{\\postdisplaypenalty=10000\n\\[ {PAPER.formula(chain)} \\]}}\\ignorespaces"
+                )
             case Working():
                 # Unlike aligned, this may go on on the next page.
                 return f"\\begin{{alignat*}}{{2}}\n{PAPER.lines(block)}\n\\end{{alignat*}}"
@@ -236,7 +240,7 @@ def _table(table: Table) -> str:
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
     widths = [max(width(name_text(cell.text)) for cell in column) for column in columns]
     capped = [min(wide, LINE) for wide in widths]
-    shares = (max(0.12, 0.85 * wide / sum(capped)) for wide in capped)
+    shares = (max(0.08, 0.8 * wide / sum(capped)) for wide in capped)
     wide = "".join(rf"p{{{share:.3f}\textwidth}}" for share in shares)
     form = "l" * len(widths) if sum(widths) < LINE else wide
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)

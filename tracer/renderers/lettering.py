@@ -36,7 +36,7 @@ ESCAPES = {
     "—": "---",
     "–": "--",
     "ᵀ": r"$^{\top}$",
-    "·": r"$\cdot$",
+    "·": r"\textperiodcentered{}",
     "′": r"$'$",
     "␣": r"\textvisiblespace{}",
     "−": r"$-$",

@@ -27,13 +27,14 @@ class Heading:
 
 def headings(document: Document) -> Iterator[Heading]:
     """The headings of a document in their order; what is no whole text has no parts."""
-    part = None
+    before = None
     for i, section in enumerate(document.sections):
-        inside = document.whole and section.part is not None
-        if inside and section.part is not None and section.part != part:
-            yield Heading(section.part, 1, i, opens_part=True)
-        part = section.part
-        yield Heading(title(section), 2 if inside else 1, i)
+        part = section.part if document.whole else None
+        alone = part in (None, section.title)
+        if part is not None and not alone and part != before:
+            yield Heading(part, 1, i, opens_part=True)
+        before = part
+        yield Heading(title(section), 1 if alone else 2, i)
 
 
 def title(section: Section) -> str:

@@ -86,22 +86,34 @@ class LatexNotation(Notation):
 
 
 class MeasureNotation(TextNotation):
-    """Plain text as wide as the mathematics: a fraction is no wider than its wider part."""
+    """Plain text about as wide as the mathematics; a fraction is as wide as its wider part."""
+
+    times = " × "
+
+    def __init__(self, *, fractions: bool) -> None:
+        self.fractions = fractions
 
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+        if not self.fractions:
+            return super().quotient(quotient)
         return max(self.write(quotient.over), self.write(quotient.under), key=cells), Binding.ATOM
 
 
-MEASURE, TEXT = MeasureNotation(), TextNotation()
+BROKEN = MeasureNotation(fractions=False)
 
 
 class Mathematics:
     """Mathematics for one kind of reader."""
 
-    def __init__(self, named: Callable[[str], str], letters: int) -> None:
-        """`named` writes tokens and labels; a worked line has so many `letters`."""
+    def __init__(self, named: Callable[[str], str], letters: int, *, fractions: bool) -> None:
+        """`named` writes tokens and labels; a worked line has so many `letters`.
+
+        With `fractions`, quotients in worked lines are fractions where there is room for them.
+        """
         self.in_formulas = LatexNotation(named, fractions=True)
         self.in_lines = LatexNotation(named, fractions=False)
+        self.in_whole_sides = LatexNotation(named, fractions=fractions)
+        self.measured = MeasureNotation(fractions=fractions)
         self.named, self.letters = named, letters
 
     def formula(self, chain: Chain) -> str:
@@ -128,9 +140,10 @@ class Mathematics:
         sides = chain.sides[:-1] if chain.relations else chain.sides
         plain, latex = [], []
         for relation, side in zip(["", *chain.relations], sides, strict=False):
-            fits = cells(MEASURE.write(side)) <= room - len("≈ ")
-            in_text = (MEASURE if fits else TEXT).write(side)
-            in_latex = (self.in_formulas if fits else self.in_lines).write(side)
+            in_text, in_latex = self.measured.write(side), self.in_whole_sides.write(side)
+            fits = cells(in_text) <= room - len("≈ ")
+            if not fits:
+                in_text, in_latex = BROKEN.write(side), self.in_lines.write(side)
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
@@ -157,8 +170,8 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 92)
-"""As LaTeX sets it on A4."""
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 96, fractions=False)
+"""As LaTeX sets it on A4, where lines stand close."""
 
-PAGE = Mathematics(on_page, 84)
+PAGE = Mathematics(on_page, 84, fractions=True)
 """As KaTeX and MathJax set it on a page, without a $ inside."""

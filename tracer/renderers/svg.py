@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from tracer.lesson.document import Matrix
+from tracer.renderers.rows import cells
 from tracer.renderers.text import name_text, number_text
 
-CELL_WIDTH, CELL_HEIGHT, LETTER, MARGIN = 64, 32, 7.5, 12
-LONGEST_NAME = 20
+CELL_WIDTH, CELL_HEIGHT, LETTER, LINE, MARGIN = 72, 36, 7.5, 15, 12
+MOST_LINES = {"column": 3, "row": 2}
+ROOM = {"column": 9, "row": 18}
+"""Letters that a line of a label has."""
+
+ROWS, COLUMNS = "who looks", "at whom"
 
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
-.cell { fill: #0969da } .frame { fill: none; stroke: #8c959f }
-.strong { fill: #ffffff }
+.axis { fill: #57606a; font-style: italic } .followed { font-weight: bold }
+.page { fill: #ffffff } .cell { fill: #54aeff } .frame { fill: none; stroke: #8c959f }
+.marked { fill: none; stroke: #1f2328; stroke-width: 2 }
+.hatched { fill: url(#nothing) } path { stroke: #d0d7de }
 @media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } .cell { fill: #58a6ff } .strong { fill: #0d1117 }
+  text { fill: #e6edf3 } .axis { fill: #8b949e } .page { fill: #0d1117 } .cell { fill: #1158c7 }
+  .frame { stroke: #6e7681 } .marked { stroke: #e6edf3 } path { stroke: #30363d }
 }"""
+"""Words have a contrast of 4.5 to 1 at least on each of their grounds."""
+
+HATCHING = (
+    '<defs><pattern id="nothing" width="6" height="6" patternUnits="userSpaceOnUse">'
+    '<path d="M0 6L6 0"/></pattern></defs>'
+)
 
 
 def image(
@@ -39,55 +54,88 @@ def description(matrix: Matrix) -> str:
     """The picture in words: the title, and the strongest cell of each row that has one."""
     assert matrix.figure
     strongest = []
-    for label, cells in zip(matrix.rows, matrix.cells, strict=True):
-        shares = [cell.value for cell in cells]
+    for label, numbers in zip(matrix.rows, matrix.cells, strict=True):
+        shares = [number.value for number in numbers]
         best = shares.index(max(shares))
         if sum(map(bool, shares)) > 1 and shares.count(shares[best]) == 1:
-            column, number = name_text(matrix.columns[best]), number_text(cells[best])
+            column, number = name_text(matrix.columns[best]), number_text(numbers[best])
             strongest.append(f"{name_text(label)} most to {column} ({number})")
     return f"{matrix.figure.title}{': ' * bool(strongest)}{'; '.join(strongest)}."
 
 
 def heat_map(matrix: Matrix) -> str:
-    """Rows look at columns; the larger the share, the fuller the cell."""
+    """Rows look at columns; the larger the share, the fuller the cell, and none is hatched."""
     assert matrix.figure
-    stub = MARGIN + LETTER * max(len(_short(label)) for label in matrix.rows) + MARGIN
-    column = max(CELL_WIDTH, LETTER * max(len(_short(c)) for c in matrix.columns) + MARGIN)
-    top = 64
-    width = stub + column * len(matrix.columns) + MARGIN
-    height = top + CELL_HEIGHT * len(matrix.rows) + MARGIN
-    lines = [f'<text x="{MARGIN}" y="22">{escape(matrix.figure.title)}</text>']
-    for j, label in enumerate(matrix.columns):
-        x = stub + column * (j + 0.5)
-        lines.append(f'<text x="{x:g}" y="{top - 10}" text-anchor="middle">{_name(label)}</text>')
-    for i, label in enumerate(matrix.rows):
+    rows = [_lines(label, "row") for label in matrix.rows]
+    columns = [_lines(label, "column") for label in matrix.columns]
+    stub = 2 * MARGIN + LETTER * max(
+        map(cells, [ROWS, *(line for label in rows for line in label)])
+    )
+    top = 50 + LINE * max(map(len, columns))
+    width = stub + CELL_WIDTH * len(columns) + MARGIN
+    height = top + CELL_HEIGHT * len(rows) + MARGIN
+    middle = stub + CELL_WIDTH * len(columns) / 2
+    lines = [
+        HATCHING,
+        f'<rect class="page" width="{width:g}" height="{height:g}"/>',
+        f'<text x="{MARGIN}" y="22">{escape(matrix.figure.title)}</text>',
+        f'<text class="axis" x="{middle:g}" y="42" text-anchor="middle">{COLUMNS}</text>',
+        f'<text class="axis" x="{stub - 8:g}" y="{top - 8:g}" text-anchor="end">{ROWS}</text>',
+    ]
+    for j, label in enumerate(columns):
+        first = top - 8 - LINE * (len(label) - 1)
+        lines.append(_label(label, (stub + CELL_WIDTH * (j + 0.5), first), "middle"))
+    for i, label in enumerate(rows):
         y = top + CELL_HEIGHT * i
-        middle = y + CELL_HEIGHT / 2 + 5
-        at = f'x="{stub - 8:g}" y="{middle:g}" text-anchor="end"'
-        lines.append(f"<text {at}>{_name(label)}</text>")
-        lines += _cells(matrix, i, (stub, y, column, middle))
+        middle = y + CELL_HEIGHT / 2 + 5 - LINE * (len(label) - 1) / 2
+        lines.append(_label(label, (stub - 8, middle), "end", followed=i == matrix.marked))
+        lines += _cells(matrix, i, stub, y)
+    if matrix.marked is not None:
+        box = _box(stub, top + CELL_HEIGHT * matrix.marked, CELL_WIDTH * len(columns))
+        lines.append(f'<rect class="marked" {box}/>')
     return image(matrix.figure.title, description(matrix), (width, height), STYLE, lines)
 
 
-def _cells(matrix: Matrix, row: int, place: tuple[float, float, float, float]) -> Iterator[str]:
-    stub, y, width, middle = place
+def _cells(matrix: Matrix, row: int, stub: float, y: float) -> Iterator[str]:
+    followed = ' class="followed"' if row == matrix.marked else ""
     for j, number in enumerate(matrix.cells[row]):
         share = min(max(float(number.value), 0.0), 1.0)
-        x = stub + width * j
-        box = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{CELL_HEIGHT}"'
-        strong = ' class="strong"' if share > 0.6 else ""
+        x = stub + CELL_WIDTH * j
+        box = _box(x, y, CELL_WIDTH)
         yield f'<rect class="cell" {box} fill-opacity="{share:.3g}"/>'
+        if not number.value:
+            yield f'<rect class="hatched" {box}/>'
         yield f'<rect class="frame" {box}/>'
-        yield (
-            f'<text x="{x + width / 2:g}" y="{middle:g}" text-anchor="middle"{strong}>'
-            f"{number_text(number)}</text>"
-        )
+        at = f'x="{x + CELL_WIDTH / 2:g}" y="{y + CELL_HEIGHT / 2 + 5:g}" text-anchor="middle"'
+        yield f"<text {at}{followed}>{number_text(number)}</text>"
 
 
-def _short(name: str) -> str:
-    whole = name_text(name)
-    return whole if len(whole) <= LONGEST_NAME else f"{whole[: LONGEST_NAME - 1]}…"
+def _box(x: float, y: float, width: float) -> str:
+    return f'x="{x:g}" y="{y:g}" width="{width:g}" height="{CELL_HEIGHT}"'
 
 
-def _name(name: str) -> str:
-    return escape(_short(name))
+def _label(
+    lines: Sequence[str], at: tuple[float, float], anchor: str, *, followed: bool = False
+) -> str:
+    """The lines of a label below each other."""
+    x, y = at
+    spans = "".join(
+        f'<tspan x="{x:g}" y="{y + LINE * i:g}">{escape(line)}</tspan>'
+        for i, line in enumerate(lines)
+    )
+    kind = ' class="followed"' if followed else ""
+    return f'<text text-anchor="{anchor}"{kind}>{spans}</text>'
+
+
+def _lines(name: str, of: str) -> list[str]:
+    """A label over a few lines, broken behind a space or a hyphen where it has one."""
+    lines = [""]
+    for word in re.findall(".*?[ -]|.+", name_text(name)):
+        if lines[-1] and cells(lines[-1] + word.rstrip()) > ROOM[of]:
+            lines.append("")
+        for c in word:
+            if cells(lines[-1] + c) > ROOM[of] and c != " ":
+                lines.append("")
+            lines[-1] += c
+    most = MOST_LINES[of]
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][:-1]}…"]
