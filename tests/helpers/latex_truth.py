@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tests.helpers.truth import without_pictures
+
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 GREEK = {
@@ -59,7 +61,7 @@ def from_latex(text: str) -> str:
 
 def from_markdown(text: str) -> str:
     """The worked lines of Markdown, in fences and between $$ and $$."""
-    lines = text.split("\n")
+    lines = without_pictures(text).split("\n")
     worked = [""] * len(lines)
     end, start = "", 0
     for number, line in enumerate(lines):

@@ -103,10 +103,19 @@ def needless_equations(text: str) -> list[Equation]:
 # --- lines ---------------------------------------------------------------------------------------
 
 
+def without_pictures(text: str) -> str:
+    """The text with the picture of the model emptied: in it is a line with nothing but ways."""
+    blocks = text.split("\n\n")
+    for i, block in enumerate(blocks):
+        if re.search(r"^[ │]*│[ │]*$", block, re.MULTILINE):
+            blocks[i] = "\n" * block.count("\n")
+    return "\n\n".join(blocks)
+
+
 def _worked_lines(text: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     open_ = False  # whether the line before belongs to a worked line
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(without_pictures(text).split("\n"), start=1):
         if re.match(r" {4}[^ ]", line):
             found.append((number, line.strip()))
             open_ = True
