@@ -102,12 +102,15 @@ def test_random_scenarios(scenario: Scenario, form: str) -> None:
 
 
 @every_format
-def test_a_wrong_digit_is_found(form: str) -> None:
+@pytest.mark.parametrize("digits", ["16.353 /", "11.563"], ids=["inside", "result"])
+def test_a_wrong_digit_is_found(digits: str, form: str) -> None:
     options, read = FORMATS[form]
-    text = printed("run", "alex", *options)
-    assert text.count("16.353") == 1
-    (false, _), *_ = false_equations(read(text.replace("16.353", "16.354")))
-    assert bare(false) == ("13.647+2.706/√2", "=", "16.354/√2")
+    text = printed("step", "scores", "--head", "1", *options)
+    shown = digits.replace(" /", "}{") if form == "math" else digits
+    wrong = re.sub("3(?=[^0-9.]*$)", "4", shown)
+    before, _, after = text.partition(shown)
+    (false, _), *_ = false_equations(read(before + wrong + after))
+    assert wrong[:6] in false.left + false.right
 
 
 READ = {

@@ -41,7 +41,7 @@ PACKAGES = r"""\usepackage{amsmath,amssymb,longtable,multicol}
 """
 
 PREAMBLE = rf"""\documentclass[a4paper]{{article}}
-\usepackage[margin=2cm]{{geometry}}
+\usepackage[hmargin=2cm,vmargin=1.7cm,footskip=0.8cm]{{geometry}}
 \usepackage{{iftex}}
 \ifPDFTeX
   \usepackage[utf8]{{inputenc}}
