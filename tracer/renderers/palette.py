@@ -17,6 +17,7 @@ BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 
 
 TITLE = PART = SECTION = RESULT = MARKED = "bold"
 LABEL = RULE = GREY
+NAME = "italic"
 
 _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.QUERY, roles.HIDDEN, roles.ACTIVATION), MAGENTA),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
 from tracer.decoder.tape import Value
@@ -51,7 +51,9 @@ def equation(formula: Chain, blocks: Sequence[Block], board: Board) -> list[str 
     result = own.get(bare(formula.sides[0]))
     if result is None or None in parts:
         return None
-    return [*(part for part in parts if part is not None), "=", result]
+    found = [part for part in parts if part is not None]
+    left = [_factor(part) if sign == "·" else part for sign, part in pairwise(["", *found])]
+    return [*left, "=", result]
 
 
 def equation_rows(parts: Sequence[str | Matrix], width: int) -> list[Row] | None:
@@ -111,6 +113,13 @@ def _matrix(symbol: Expression, known: Mapping[Expression, Matrix]) -> Matrix | 
             return None if found is None else _transposed(found)
         case found:
             return known.get(found)
+
+
+def _factor(part: str | Matrix) -> str | Matrix:
+    """All rows of a second factor go into each row of the product: none of them is marked."""
+    if isinstance(part, str) or part.marked is None:
+        return part
+    return Matrix(part.symbol, part.rows, part.columns, part.cells)
 
 
 def _transposed(matrix: Matrix) -> Matrix:

@@ -25,7 +25,7 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.expression import Chain, Number
 from tracer.renderers.headings import fits_beside, has_parts, heading_rows, section_title
-from tracer.renderers.palette import LABEL, RESULT, TITLE
+from tracer.renderers.palette import NAME, RESULT, TITLE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
 from tracer.renderers.rows import INDENT, Row, indented, wrapped
@@ -78,7 +78,9 @@ def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
     parted = has_parts(document.sections)
     part: str | None = None
     board: Board = {}
-    for section in document.sections:
+    for i, section in enumerate(document.sections):
+        if i:
+            yield Row()
         if parted and section.part and section.part != part:
             yield from heading_rows(section.part, "═", min(width, MEASURE))
             yield Row()
@@ -109,7 +111,7 @@ def _rows_of(
     parts = equation(formula, blocks, board) if formula and width >= SIDE_BY_SIDE else None
     whole = equation_rows(parts, width) if parts else None
     for block in blocks:
-        if parts is None or whole is None or block not in parts:
+        if parts is None or whole is None or not any(block is part for part in parts):
             yield _rendered(block, width, coloured)
         elif whole:
             yield whole
@@ -140,7 +142,7 @@ def _inline(part: Inline) -> Text:
         case str():
             return Text(part)
         case Name(name):
-            return Text(f"“{name_text(name)}”", LABEL)
+            return Text(f"“{name_text(name)}”", NAME)
         case Percent(number):
             return Text(f"{number_text(Number(trimmed(number.value * 100)))} %", RESULT)
         case Number():
