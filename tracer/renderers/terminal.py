@@ -35,7 +35,7 @@ from tracer.renderers.working import formula_rows, working_rows
 from tracer.scenario.rounding import trimmed
 
 LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100
-"""Cells: of the narrowest screen, of one that does not tell, of the longest row of words."""
+"""Cells: of the narrowest screen, of one that does not tell, of the longest title."""
 
 
 def plain(document: Document, width: int | None = None) -> str:
@@ -119,10 +119,9 @@ def _rows_of(
 
 
 def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
-    measure = min(width, MEASURE)
     match block:
         case Paragraph(parts):
-            return wrapped(Text.assemble(*(_inline(part) for part in parts)), measure)
+            return wrapped(Text.assemble(*(_inline(part) for part in parts)), width)
         case Formula(chain):
             return formula_rows(chain, width)
         case Working():
@@ -130,7 +129,7 @@ def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
         case Matrix():
             return matrix_rows(block, width)
         case Table():
-            return table_rows(block, measure)
+            return table_rows(block, width)
         case Picture():
             return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
         case _:
