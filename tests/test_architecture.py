@@ -19,7 +19,7 @@ ORDER = (
         ("lesson",),
         ("renderers",),
     ),
-    *(("request",), ("pipeline",), ("completion", "values", "usage")),
+    *(("request",), ("pipeline",), ("completion", "values", "usage", "pager")),
     *(("library", "weave", "options"), ("cli",)),
     ("__main__",),
 )

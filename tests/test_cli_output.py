@@ -73,7 +73,7 @@ def test_a_step_shows_what_it_leads_to_and_no_other(name: str, scenario: str) ->
     if scenario == "science":
         expected -= {"layer1.ffn.residual"}
     assert set(addresses(name, scenario)) & set(ALL) == expected
-    assert re.search(r"^[0-9]+\. ", printed("step", name, "--scenario", scenario), re.MULTILINE)
+    assert re.search(r"^[0-9]+ · ", printed("step", name, "--scenario", scenario), re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_step_shows_what_it_leads_to_and_no_other(name: str, scenario: str) ->
     [("embedding", 1), ("query", 2), ("qkv", 6), ("residual", 2), ("norm", 2), ("ffn", 3)],
 )
 def test_each_head_and_sub_layer_has_its_section(name: str, sections: int) -> None:
-    assert len(re.findall(r"^[0-9]+\. ", printed("step", name), re.MULTILINE)) == sections
+    assert len(re.findall(r"^[0-9]+ · ", printed("step", name), re.MULTILINE)) == sections
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -138,10 +138,10 @@ def test_an_unknown_address_is_answered_with_the_nearest() -> None:
 
 
 def test_a_run_shows_its_steps_in_order() -> None:
-    numbers = re.findall(r"^([0-9]+)\. ", printed("run", "alex"), re.MULTILINE)
+    numbers = re.findall(r"^([0-9]+) · ", printed("run", "alex"), re.MULTILINE)
     assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
     # A step keeps the number that it has in the whole run.
-    assert re.search(rf"^{numbers[-1]}\. ", printed("step", "output"), re.MULTILINE)
+    assert re.search(rf"^{numbers[-1]} · ", printed("step", "output"), re.MULTILINE)
 
 
 # --- on a terminal -------------------------------------------------------------------------------

@@ -141,7 +141,8 @@ Two tokens
 
 The calculation is worked for the token b, position 2 of 2, and 7.77 is only a number.
 
-1. Tokens and embeddings
+1 · Tokens and embeddings
+───
 
   position  id   token
   1         101  a
@@ -151,7 +152,8 @@ The calculation is worked for the token b, position 2 of 2, and 7.77 is only a n
   a   0.5  1.25
   b  -0.5  2
 
-2. Positions
+2 · Positions
+───
 
   ω = 10000^(-2k / 2)
 
@@ -173,7 +175,8 @@ The cosines:
   a  0.841   0.540
   b  0.909  -0.416
 
-3. Input vectors
+3 · Input vectors
+───
 
   X′ = X + P
 
@@ -184,7 +187,8 @@ The cosines:
   a   1.341  1.790
   b   0.409  1.584
 
-4. Head 1: Query
+4 · Head 1: Query
+───
 
   Q¹ = X′ · W_Q¹ + b_Q¹
 
@@ -212,7 +216,8 @@ The cosines:
   a   -2.438
   b   -3.684
 
-5. Head 1: Attention scores
+5 · Head 1: Attention scores
+───
 
 What the dot products are divided by:
 
@@ -225,7 +230,8 @@ What the dot products are divided by:
     b: (0.509×0.409 + [1 more: -5.835]) / √2
        ≈ (0.208 + [1 more: -5.835]) / √2 = -5.627 / √2 ≈ -3.979
 
-6. Head 1: Causal mask
+6 · Head 1: Causal mask
+───
 
     a: -4.180 + (-∞) = -∞
 
@@ -233,7 +239,8 @@ What the dot products are divided by:
   a       -1.500      -∞
   b           -∞  -3.979
 
-7. Head 1: Softmax
+7 · Head 1: Softmax
+───
 
 The exponentials:
 
@@ -253,7 +260,8 @@ Each of them divided by the sum:
     a: 0 / 0.01870 = 0
     b: 0.01870 / 0.01870 = 1.000
 
-8. LayerNorm
+8 · LayerNorm
+───
 
 The mean:
 
@@ -288,7 +296,8 @@ Each deviation, measured in standard deviations:
     d₀: -0.5875 / 0.66720 ≈ -0.881
     d₁: 0.5875 / 0.66720 ≈ 0.881
 
-9. FFN: activation
+9 · FFN: activation
+───
 
   a = max(0, x₁)
 
@@ -382,12 +391,14 @@ def test_a_number_that_stood_under_another_name_is_caught(old: str, new: str, nu
 
 def test_a_later_value_takes_the_place_of_an_earlier_one() -> None:
     again = """
-10. Head 1: Query
+10 · Head 1: Query
+───
 
   Q¹     q₁     q₂
   b   0.111  0.222
 
-11. Head 1: Output
+11 · Head 1: Output
+───
 
   y = Q¹ · 2
 
@@ -429,7 +440,8 @@ def test_two_forms_of_one_value_are_caught(old: str, new: str) -> None:
 
 def test_lines_for_some_of_the_entries_are_held_against_those() -> None:
     page = """
-1. Mask
+1 · Mask
+───
 
   T = S + M
 
@@ -440,7 +452,7 @@ def test_lines_for_some_of_the_entries_are_held_against_those() -> None:
 """
     assert two_forms(page) == []
     (found,) = two_forms(page.replace("    c: 0.5 + (-∞) = -∞", "    b: 0.2 + 0.02 = 0.22"))
-    assert found == "1. Mask: no row of T has the numbers of its lines"
+    assert found == "1 · Mask: no row of T has the numbers of its lines"
 
 
 @pytest.mark.parametrize("judge", [continuity, readable_digits])

@@ -13,6 +13,7 @@ import typer
 from tracer import __version__, progress, streams
 from tracer.errors import Problem, TracerError
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
+from tracer.pager import page
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
@@ -51,7 +52,7 @@ def step(request: Request) -> None:
 
 
 @command(LOOK, "steps alex.yaml", "steps my.yaml --format markdown")
-@asks("SCENARIO", "format", "standalone", "output", "force")
+@asks("SCENARIO", "format", "standalone", "output", "force", "no_pager")
 def steps(request: Request) -> None:
     """The steps with their numbers, names, shapes and addresses."""
     _show(request)
@@ -195,7 +196,6 @@ def _show(request: Request) -> None:
     from tracer.pipeline import answer, pictures, rendered
 
     on_screen = request.output is None and request.format is Format.TERMINAL
-    lines, text = None, ""
     reads = _not_written_over(request)
     with progress.shown(f"{request.command} {request.scenario}"):
         answered = answer(request)
@@ -203,12 +203,10 @@ def _show(request: Request) -> None:
         if on_screen and not isinstance(answered, str):
             from tracer.renderers import terminal
 
-            lines = terminal.laid_out(answered)
+            text = terminal.shown(terminal.laid_out(answered))
         else:
             text = rendered(request, answered)
-    if lines is not None:
-        terminal.show(lines)
-    elif request.output is None:
+    if request.output is None and (request.no_pager or not page(text)):
         sys.stdout.write(text)
     written = list(drawn.items())
     if request.output is not None:

@@ -168,6 +168,9 @@ OPTIONS: dict[str, Any] = {
         help="Write to this file instead of the screen.",
     ),
     "force": _option(bool, "--force", help="Write even over a file that the command reads."),
+    "no_pager": _option(
+        bool, "--no-pager", help="Print a text that is longer than the screen all at once."
+    ),
 }
 
 
@@ -198,9 +201,12 @@ ARGUMENTS: dict[str, Any] = {
 }
 
 ROUNDING = ("decimals", "carry")
-TEXT = (*ROUNDING, "format", "brief", "math", "heading", "standalone", "output", "force")
+TEXT = (
+    *(*ROUNDING, "format", "brief", "math", "heading", "standalone"),
+    *("output", "force", "no_pager"),
+)
 """How a text is shown: every command has this that shows one."""
-PAGE = (*TEXT[:-2], "figures", *TEXT[-2:])
+PAGE = (*TEXT[:-3], "figures", *TEXT[-3:])
 """The same for a text with attention weights, of which there are pictures."""
 
 Command: TypeAlias = Callable[[Request], None]

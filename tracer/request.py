@@ -54,6 +54,7 @@ class Request:
     figures: Path | None = None
     output: Path | None = None
     force: bool = False
+    no_pager: bool = False
     decimals: int | None = None
     carry: Carry | None = None
 
@@ -83,6 +84,7 @@ RULES = (
         lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
     ),
     Rule("force", "--output or --figures", lambda r: bool(r.output or r.figures)),
+    Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
     Rule("depth", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),
@@ -98,7 +100,8 @@ def check(request: Request) -> None:
     unset = Request(request.command)
     problems = [
         Problem(
-            f"goes with {rule.goes_with.format(format=request.format)}", address=f"--{rule.option}"
+            f"goes with {rule.goes_with.format(format=request.format)}",
+            address=f"--{rule.option}".replace("_", "-"),
         )
         for rule in RULES
         if getattr(request, rule.option) != getattr(unset, rule.option) and not rule.holds(request)

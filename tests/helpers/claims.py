@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 from tests.helpers import claims_of_steps, claims_of_texts
 from tests.helpers.judge import FORMS, Judge, address_of
@@ -26,21 +27,43 @@ UNNUMBERED = {
 def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
     """The sentences of a text that are unknown or false; `seen` counts the forms that it has."""
     found: list[str] = []
+    part = ""
     at.further["own"] = at.values
-    for line in text.split("\n")[1:]:
-        if line.startswith(" "):
+    lines = text.split("\n")
+    for line, below in pairwise(lines[1:]):
+        if line.startswith((" ", "▸")):
             at.lines.append(line)
-        elif re.match(r"\d+\. ", line) or line in UNNUMBERED:
+        elif re.fullmatch("[═─]+", line):
+            continue
+        elif re.fullmatch("═+", below):
+            part = line
+        elif re.fullmatch("─+", below) and not line.startswith("Turn "):
+            line = whole_heading(line, part, crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
             at.address = address_of(line, at)
         elif turn := re.fullmatch(r"Turn (\d+)", line):
+            part = ""
             at.turn, at.heading, at.lines = int(turn[1]), line, []
             listed_values = at.turns[at.turn - 1].get("values", [])
             at.values = {value["address"]: value for value in listed_values}
         elif line and (fault := judged(line, at, seen)):
             found.append(f"{at.heading}: {line} [{fault}]")
     return found
+
+
+def whole_heading(line: str, part: str, *, crosses: bool) -> str:
+    """`7. Layer 1, head 2 · Query`, of `7 · Head 2 · Query   Q = X · W` in `Layer 1: attention`.
+
+    What sort of attention it is, is said where there is more than one.
+    """
+    number, *pieces = re.split(" {2,}", line)[0].split(" · ")
+    if not number.isdecimal():
+        return line
+    layer, _, sub_layer = part.rpartition(": ")
+    attention = [sub_layer] if crosses and "attention" in sub_layer.lower() else []
+    where = ", ".join([*filter(None, [layer]), *attention, *pieces[:-1]])
+    return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:

@@ -17,8 +17,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import accumulate, chain, zip_longest
 from typing import NamedTuple
+
+from rich.cells import cell_len
 
 from tests.helpers.truth import Node, Worked, worked
 
@@ -59,9 +61,8 @@ _SHAPE = re.compile(r" \([0-9]+(?: × [0-9]+)*\)")
 _MARK = "▸"  # may stand before the row that is followed
 
 
-@dataclass(frozen=True)
-class _Heading:
-    text: str
+_RULE = re.compile("[─═]+")
+_OPERATOR = re.compile("  ([·+=]|/ [^ ]+)(?=  )")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,12 @@ class _Formula:
     @property
     def constants(self) -> set[str]:
         return set(_OF_A_FORMULA.findall(self.right))
+
+
+@dataclass(frozen=True)
+class _Heading:
+    text: str
+    formula: _Formula | None = None  # of all lines of its step, where it is the only one
 
 
 @dataclass(frozen=True)
@@ -105,11 +112,12 @@ def _blocks(text: str) -> list[_Block]:
     by_number = {line.line: line for line in _worked(text)}
     found: list[_Block] = []
     for first, lines in _paragraphs(text):
-        block = _block(first, lines, by_number)
-        if isinstance(block, _Table) and found and (whole := _unfolded(found[-1], block)):
-            found[-1] = whole
-        elif block is not None:
-            found.append(block)
+        for part in _side_by_side(lines):
+            block = _block(first, part, by_number)
+            if isinstance(block, _Table) and found and (whole := _unfolded(found[-1], block)):
+                found[-1] = whole
+            elif block is not None:
+                found.append(block)
     return found
 
 
@@ -127,20 +135,65 @@ def _paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block | None:
+    if _RULE.fullmatch(lines[-1]):
+        return _heading(lines[:-1])
     joined = " ".join(line.strip() for line in lines)
     if not lines[0].startswith(" "):
-        return _Heading(joined) if re.match(r"[0-9]+\. ", joined) else _Prose(joined)
-    if lines[0].startswith("    "):
+        return _Prose(joined)
+    if re.match(" {4}[^ ]", lines[0]):
         here = range(first, first + len(lines))
         return _Lines(tuple(by_number[number] for number in here if number in by_number))
     if " = " in joined and "  " not in lines[0].strip():
-        left, _, right = _SHAPE.sub("", joined).partition(" = ")
-        return _Formula(left, right)
+        return _formula(joined)
     return _table(lines)
 
 
+def _formula(written: str) -> _Formula:
+    left, _, right = _SHAPE.sub("", written).partition(" = ")
+    return _Formula(left, right)
+
+
+def _heading(lines: list[str]) -> _Heading:
+    """A title over its rule, at its right the formula of its step, if it has one there."""
+    title, *formula = re.split(" {2,}", " ".join(lines))
+    return _Heading(title, _formula(formula[0]) if formula else None)
+
+
+def _side_by_side(lines: list[str]) -> list[list[str]]:
+    """The tables of `X · W = Q` beside each other; lines that are none of that stay as they are.
+
+    An operator stands on the row of the symbols, with nothing below it.
+    """
+    header = lines[0]
+    at = [(m.start() + 2, m.end()) for m in _OPERATOR.finditer(header)]
+    places = [(cell_len(header[:a]), cell_len(header[:b])) for a, b in at]
+    operators = [
+        (a, b) for a, b in places if not any(_between(line, a, b).strip() for line in lines[1:])
+    ]
+    is_equation = header.startswith("  ") and any(_between(header, *o) == "=" for o in operators)
+    if not is_equation or len(lines) == 1:
+        return [lines]
+    starts, ends = [0, *(b for _, b in operators)], [*(a for a, _ in operators), None]
+    parts = [
+        [part for line in lines if (part := _between(line, a, b)).strip(f" {_MARK}")]
+        for a, b in zip(starts, ends, strict=True)
+    ]
+    return [part for part in parts if part]
+
+
+def _between(line: str, first: int, last: int | None) -> str:
+    """What stands in these cells of a line; 日 takes two."""
+    ends = list(accumulate(map(cell_len, line)))
+    return "".join(c for c, end in zip(line, ends, strict=True) if first < end <= (last or end))
+
+
 def _table(lines: list[str]) -> _Table | None:
-    """A matrix; None for a table of words, whose header begins with a word: positions, words."""
+    """A matrix; None for a table of words, whose header begins with a word: positions, words.
+
+    A row without a name has the symbol for one, and nothing over it.
+    """
+    if lines[0].startswith("   ") and len(lines) == 2:
+        lines = [f"  {_cells(lines[1])[0]}  {lines[0].strip()}", lines[1]]
     header, *rows = [_cells(line) for line in lines]
     if re.fullmatch("[a-z]{2,}", header[0]):
         return None
@@ -208,21 +261,28 @@ class _Page:
         self.expressions: list[str] = []  # of this step, those that come later too
         self.formula: _Formula | None = None  # the last one read in this step
         self.own = False  # whether it stands right over the lines, with no sentence between
+        self.headed = False  # whether it stands in the heading, over all lines
 
     def enter(self, step: list[_Block]) -> None:
         """A new step: results without a name are forgotten, those with a name can be replaced."""
         self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
         self.places.pop("", None)
         for block in step:
-            if isinstance(block, _Formula):
+            if isinstance(block, _Heading) and block.formula:
+                self.formula, self.own = block.formula, True
+                self.expressions += [block.formula.left, block.formula.right]
+            elif isinstance(block, _Formula):
                 self.expressions += [block.left, block.right]
             elif isinstance(block, _Table):
                 self.expressions.append(block.symbol)
+        self.headed = self.own
 
     def read(self, block: _Block) -> None:
         match block:
+            case _Heading(formula=_Formula() as formula):
+                self.stands(formula.left, self.places.get(formula.right, ()))
             case _Prose():
-                self.own = False
+                self.own = self.headed
             case _Formula():
                 self.formula, self.own = block, True
                 self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
@@ -428,13 +488,18 @@ def _results(symbol: str, blocks: list[_Block]) -> list[tuple[str, str]]:
     The positions have none: there, sines and cosines come in turn.
     """
     formula: _Formula | None = None
+    in_heading: _Formula | None = None
     nameless: list[list[tuple[str, str]]] = []
     for block in blocks:
         match block:
+            case _Heading():
+                formula = in_heading = block.formula
             case _Formula():
                 formula = block
             case _Prose():
-                formula = None
+                formula = in_heading
+            case _Lines(lines=lines) if in_heading and any(line.names for line in lines):
+                continue  # √d_k = √2: it works out something of its own
             case _Lines(lines=lines):
                 results = [(line.label, _printed(line.sides[-1])) for line in lines]
                 if formula and formula.left == symbol:

@@ -269,7 +269,7 @@ def contents(name: str) -> list[list[str]]:
 @every_scenario
 def test_the_contents_are_those_of_the_run(name: str) -> None:
     shapes = {v["address"]: v["shape"] for v in run_json(name)["values"]}
-    headings = re.findall(r"^([0-9]+)\. ", printed("run", name), re.MULTILINE)
+    headings = re.findall(r"^([0-9]+) · ", printed("run", name), re.MULTILINE)
     rows = contents(name)
     assert [number for number, *_ in rows] == headings
     for _, _, shape, address in rows:

@@ -6,10 +6,10 @@ Fields are parameters of the operation: with them and its operands it can be don
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from tracer.scenario.model import ActivationFunction
@@ -87,8 +87,13 @@ class Concat:
     name: ClassVar[str] = "concat"
 
     def axes(self, *heads: Axes) -> Axes:
-        """The labels of all heads, in their order."""
-        labels = tuple(chain.from_iterable(head[1].labels for head in heads))
+        """The labels of all heads, in their order; of several heads' it is said whose they are."""
+        heads_of = Counter(label for head in heads for label in set(head[1].labels))
+        labels = tuple(
+            f"{label} of head {number}" if heads_of[label] > 1 else label
+            for number, head in enumerate(heads, 1)
+            for label in head[1].labels
+        )
         return (heads[0][0], Axis("concat", labels))
 
 

@@ -179,13 +179,15 @@ Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture
 class Section(Node):
     """A step as the reader meets it; `number` is its place in the whole run, if it has one.
 
-    `part` is the title of the part of the text that it belongs to, if that has several.
+    `part` is the title of the part of the text that it belongs to, if that has several; `within`
+    is its own title under that, in pieces: ("Head 1", "Query").
     """
 
     number: int | None
     title: str
     blocks: tuple[Block, ...]
     part: str | None = None
+    within: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, repr=False)

@@ -54,11 +54,21 @@ def _carried(pencil: Pencil) -> str:
 
 def title(step: Step, told: Told) -> str:
     """`Layer 1, head 2 · Query`; only what there are several of is named."""
-    words = step.kind.title
-    if step.place.sub_layer and not step.kind.inner:
-        words += f" {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
-    place = where(step, told)
+    place, words = where(step, told), _words(step)
     return f"{place[0].upper()}{place[1:]} · {words}" if place else words
+
+
+def within(step: Step, told: Told) -> tuple[str, ...]:
+    """`Head 2`, `Query`: the title under that of its part."""
+    head = step.place.head
+    return (*([f"Head {head}"] if head and told.heads > 1 else []), _words(step))
+
+
+def _words(step: Step) -> str:
+    """What a step is called, wherever it is."""
+    if step.place.sub_layer and not step.kind.inner:
+        return f"{step.kind.title} {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
+    return step.kind.title
 
 
 def picture(step: Step, told: Told) -> str:

@@ -67,10 +67,9 @@ class Teacher:
 
     def section(self, step: Step) -> Section:
         """A step with its title."""
-        title = sentences.title(step, self.told)
-        return Section(
-            step.number, title, tuple(self.blocks(step)), sentences.part(step, self.told)
-        )
+        title, part = sentences.title(step, self.told), sentences.part(step, self.told)
+        within = sentences.within(step, self.told)
+        return Section(step.number, title, tuple(self.blocks(step)), part, within)
 
     def blocks(self, step: Step) -> list[Block]:
         """Goal and reason; formula, parameters and worked lines of each record; what it gives."""

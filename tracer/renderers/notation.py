@@ -167,7 +167,7 @@ class Notation(ABC):
         written = [self.inside(terms[0], PRODUCT, first=True)]
         for term in terms[1:]:
             if plain and isinstance(term, Number) and term.value < 0 and len(terms) > 2:
-                written += ["-", self.write(Number(-term.value))]
+                written += ["-", self.write(Number(-term.value, term.origin, term.at))]
             else:
                 written += ["+", self.inside(term, PRODUCT)]
         return written

@@ -10,15 +10,22 @@ from rich.text import Span, Text
 
 from tracer.renderers.text import name_text
 
-TITLE, SECTION, LABEL, SIGN, RESULT, MARKED = (
-    *("bold", "bold blue", "cyan", "dim", "bold", "bold"),
-)
-INDENT = 2
+INDENT, GAP = 2, "  "
 LONGEST_NAME = 24
 """Longer names are shortened beside numbers; the table of tokens has them whole."""
 
-NARROW = re.compile("[ -~×·²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
+MARK = "▸ "
+"""Before the row of the token that is followed."""
+
+NARROW = re.compile("[ -~×·─═▸²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
 """What worked lines and labels mostly consist of: signs that take one cell each."""
+
+
+CLUSTERS = re.compile(
+    "(?:[\U0001f1e6-\U0001f1ff]){2}|.[\u0300-\u036f\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*"
+    "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
+)
+"""What is one picture to the reader: a letter with its accents, a flag, a family."""
 
 
 def cells(words: str) -> int:
@@ -32,17 +39,19 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
     most = min(most, LONGEST_NAME)
     if cells(whole) <= most:
         return whole
-    head = tail = ""
     half = (most - 1) // 2
-    for c in whole:
-        if cells(head + c) > half:
+    pictures = CLUSTERS.findall(whole)
+    return f"{_first(pictures, half)}…{_first(pictures[::-1], half, last=True)}"
+
+
+def _first(pictures: Iterable[str], most: int, *, last: bool = False) -> str:
+    """As many as fit; with `last`, put together from the end."""
+    kept = ""
+    for picture in pictures:
+        if cells(kept) + cells(picture) > most:
             break
-        head += c
-    for c in reversed(whole):
-        if cells(c + tail) > half:
-            break
-        tail = c + tail
-    return f"{head}…{tail}"
+        kept = picture + kept if last else kept + picture
+    return kept
 
 
 class Row:
@@ -59,13 +68,22 @@ class Row:
         self.spans.append((start, len(self.plain) if end is None else end, style))
         return self
 
+    def styled(self, spans: Iterable[tuple[int, int, str]], by: int = 0) -> Row:
+        """The row, with styles from where to where, all of them further right."""
+        self.spans += [(start + by, end + by, style) for start, end, style in spans]
+        return self
+
     def indented(self, by: int) -> Row:
         """The row further right; an empty one stays empty."""
         if self.plain:
             self.plain = " " * by + self.plain
-        if self.plain and self.spans:
             self.spans = [(start + by, end + by, style) for start, end, style in self.spans]
         return self
+
+    def marked(self) -> Row:
+        """The row of the followed token, with a sign in its indentation."""
+        self.plain = MARK + self.plain[len(MARK) :]
+        return self.stylize("bold", 0, len(MARK))
 
     def text(self) -> Text:
         """As Rich prints it: what is too wide is folded by the terminal itself, never cut."""
@@ -78,8 +96,9 @@ def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
     return (row.indented(by) for row in rows)
 
 
-def wrapped(text: Text, width: int, *, fold: bool = False) -> Iterator[Row]:
+def wrapped(words: Text | str, width: int, *, fold: bool = False) -> Iterator[Row]:
     """Words over as many rows as they need; with `fold`, a word longer than a row too."""
+    text = Text(words) if isinstance(words, str) else words
     # Rich asks for a console to wrap, and needs one only to justify.
     for line in text.wrap(None, width, overflow="fold" if fold else None):  # type: ignore[arg-type]
         row = Row(line.plain.rstrip())

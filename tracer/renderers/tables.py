@@ -2,62 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-from rich.text import Text
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from tracer.lesson.document import Matrix, Table
 from tracer.lesson.expression import Number
-from tracer.renderers.rows import (
-    INDENT,
-    LABEL,
-    MARKED,
-    SIGN,
-    Row,
-    cells,
-    indented,
-    padded,
-    short,
-    wrapped,
-)
+from tracer.renderers.palette import LABEL, MARKED, hue
+from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
 from tracer.renderers.text import name_text, number_text, text
 
-GAP = "  "
 LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
 
+WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
+"""From which share on a cell of a heat map has which style."""
 
-def matrix_rows(matrix: Matrix, width: int) -> Iterable[Row]:
+
+def matrix_rows(matrix: Matrix, width: int) -> list[Row]:
     """The matrix; in blocks of columns below each other where it is too wide."""
-    columns = [short(label, width // 3) for label in matrix.columns]
-    rows = [short(label, width // 3) for label in matrix.rows]
-    numbers = map(_aligned, zip(*matrix.cells, strict=True))
-    rows = [text(matrix.symbol), *rows]
-    widest = max(map(cells, rows))
-    stub = [padded(row, widest) for row in rows]
+    names = _corner_and_rows(matrix, width // 3)
+    columns = [short(label, width // 3) if label else "" for label in matrix.columns]
+    numbers = map(aligned, zip(*matrix.cells, strict=True))
+    widest = max(map(cells, names))
+    stub = [padded(name, widest) for name in names]
     grid = [_column(name, below) for name, below in zip(columns, numbers, strict=True)]
     room = width - INDENT - widest
     lines: list[Row] = []
     for first, last in _fitting([cells(column[0]) for column in grid], room):
-        for i, cells_of_row in enumerate(zip(*grid[first:last], strict=True)):
-            line = Row(GAP.join([stub[i], *cells_of_row]).rstrip(), "" if i else LABEL)
-            if i:
-                line.stylize(LABEL, 0, len(stub[i]))
-            if i and matrix.figure:
-                _shade(line, len(stub[i]), cells_of_row, matrix.cells[i - 1][first:last])
-            lines.append(_marked(line, i - 1 == matrix.marked))
+        header, *rows = zip(*(column for column in grid[first:last]), strict=True)
+        lines.append(Row(" " * INDENT + GAP.join([stub[0], *header]).rstrip(), LABEL))
+        for i, written in enumerate(rows):
+            of_row = matrix.cells[i][first:last]
+            lines.append(_matrix_row(matrix, stub[i + 1], written, of_row, i == matrix.marked))
         lines.append(Row())
-    return indented(lines[:-1], INDENT)
+    return lines[:-1]
 
 
-def _shade(line: Row, start: int, written: Sequence[str], shares: Sequence[Number]) -> None:
-    """The cells of a heat map: the larger the share, the deeper its blue."""
-    for cell, share in zip(written, shares, strict=True):
-        start += len(GAP)
-        if share.value:
-            light = 255 - round(170 * min(max(float(share.value), 0), 1))
-            line.stylize(f"black on rgb({light},{light},255)", start, start + len(cell))
-        start += len(cell)
+def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
+    """The symbol and the names of the rows; of a single row without a name the symbol is that."""
+    if matrix.marked is None and matrix.rows == ("",):
+        return ["", text(matrix.symbol)]
+    return [text(matrix.symbol), *(short(label, most) for label in matrix.rows)]
+
+
+def _matrix_row(
+    matrix: Matrix, name: str, written: Sequence[str], numbers: Sequence[Number], marked: bool
+) -> Row:
+    """A row: its name, and its numbers in the hue of their matrix."""
+    row = Row(GAP.join([name, *written]).rstrip())
+    row.stylize(MARKED if marked else LABEL, 0, len(name))
+    start = len(name)
+    for cell, number in zip(written, numbers, strict=True):
+        style = f"{_weight(number) if matrix.figure else MARKED if marked else ''} {hue(number)}"
+        row.stylize(style.strip(), start + len(GAP), start + len(GAP) + len(cell))
+        start += len(GAP) + len(cell)
+    row.indented(INDENT)
+    return row.marked() if marked else row
+
+
+def _weight(share: Number) -> str:
+    """How much a cell of a heat map stands out: the larger its share, on any background."""
+    return next((style for least, style in WEIGHTS if share.value >= least), "")
 
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
@@ -78,13 +83,7 @@ def _column(name: str, numbers: Sequence[str]) -> list[str]:
     return [" " * (widest - wide) + name, *[number.rjust(widest) for number in numbers]]
 
 
-def _marked(line: Row, marked: bool) -> Row:
-    if marked:
-        line.stylize(MARKED)
-    return line
-
-
-def _aligned(numbers: Sequence[Number]) -> list[str]:
+def aligned(numbers: Sequence[Number]) -> list[str]:
     """The numbers of a column with their decimal points below each other."""
     written = list(map(number_text, numbers))
     if len({len(w.partition(".")[2]) for w in written}) == 1:
@@ -94,16 +93,16 @@ def _aligned(numbers: Sequence[Number]) -> list[str]:
         (len(w) - p for w, p in zip(written, points, strict=True) if p and p > 0), default=0
     )
 
-    def aligned(w: str, point: int | None) -> str:
+    def filled(w: str, point: int | None) -> str:
         """Powers of ten and infinities stand at the right of the column."""
         if point is None:
             return w
         return w + " " * (behind - (len(w) - point if point > 0 else 0))
 
-    return [aligned(*pair) for pair in zip(written, points, strict=True)]
+    return [filled(*pair) for pair in zip(written, points, strict=True)]
 
 
-def table_rows(table: Table, width: int) -> Iterable[Row]:
+def table_rows(table: Table, width: int) -> list[Row]:
     """Text in columns; only the last may be of any length, and is folded where it is too long.
 
     Where too little is left for the last it stands below the others.
@@ -118,13 +117,13 @@ def table_rows(table: Table, width: int) -> Iterable[Row]:
     lines: list[Row] = []
     for i, shown in enumerate(last):
         start = "".join(padded(column[i], max(map(cells, column))) + GAP for column in columns)
-        parts = [part.plain for part in wrapped(Text(shown), room, fold=True)]
+        parts = [part.plain for part in wrapped(shown, room, fold=True)]
         first, *rest = ["", *parts] if is_below else parts
         margin = " " * (BELOW if is_below else cells(start))
         for line in (start + first, *(margin + part for part in rest)):
-            row = Row(line.rstrip(), LABEL if i else SIGN)
-            lines.append(_marked(row, i - 1 == table.marked))
-    return indented(lines, INDENT)
+            row = Row(line.rstrip(), "" if i else LABEL).indented(INDENT)
+            lines.append(row.stylize(MARKED).marked() if i - 1 == table.marked else row)
+    return lines
 
 
 def _columns(table: Table, most: int) -> list[list[str]]:

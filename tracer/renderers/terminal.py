@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
@@ -21,42 +19,23 @@ from tracer.lesson.document import (
     Percent,
     Picture,
     Reference,
+    Section,
     Table,
     Working,
 )
 from tracer.lesson.expression import Chain, Number
+from tracer.renderers.headings import fits_beside, has_parts, heading_rows, section_title
+from tracer.renderers.palette import NAME, RESULT, TITLE
 from tracer.renderers.picture.characters import in_characters
-from tracer.renderers.rows import (
-    INDENT,
-    LABEL,
-    RESULT,
-    SECTION,
-    SIGN,
-    TITLE,
-    Row,
-    cells,
-    indented,
-    padded,
-    short,
-    wrapped,
-)
+from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
+from tracer.renderers.rows import INDENT, Row, indented, wrapped
 from tracer.renderers.tables import matrix_rows, table_rows
 from tracer.renderers.text import name_text, number_text, text
-from tracer.renderers.wrapping import wrapped as wrapped_chain
+from tracer.renderers.working import formula_rows, working_rows
 from tracer.scenario.rounding import trimmed
 
-RELATION = re.compile("[=≈]")
-WORKING_INDENT, LEAST_WIDTH, USUAL_WIDTH = 4, 40, 80
-
-
-def show(lines: Iterable[Row]) -> None:
-    """Print lines on standard output, in colour where that is a terminal that has some."""
-    console = _console()
-    if console.color_system is None:
-        sys.stdout.write("".join(f"{line.plain}\n" for line in lines))
-        return
-    for line in lines:
-        console.print(line.text(), crop=False)
+LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100
+"""Cells: of the narrowest screen, of one that does not tell, of the longest title."""
 
 
 def plain(document: Document, width: int | None = None) -> str:
@@ -66,7 +45,20 @@ def plain(document: Document, width: int | None = None) -> str:
 
 def laid_out(document: Document, width: int | None = None) -> list[Row]:
     """A document in lines for a terminal of `width` cells, or for this one."""
-    return list(_lines(document, _console().width if width is None else width))
+    console = _console()
+    coloured = console.color_system is not None
+    return list(_lines(document, max(width or console.width, LEAST_WIDTH), coloured))
+
+
+def shown(lines: Iterable[Row]) -> str:
+    """The lines for standard output, with what colours them where that is a terminal with some."""
+    console = _console()
+    if console.color_system is None:
+        return "".join(f"{line.plain}\n" for line in lines)
+    with console.capture() as captured:
+        for line in lines:
+            console.print(line.text(), crop=False)
+    return captured.get()
 
 
 def _console() -> Console:
@@ -76,31 +68,64 @@ def _console() -> Console:
     return console
 
 
-def _lines(document: Document, wide: int) -> Iterator[Row]:
+def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
     """The lines of a document, broken for a width, with an empty one behind each block."""
-    width = max(wide, LEAST_WIDTH)
     yield from wrapped(Text(name_text(document.title), TITLE), width)
     yield Row()
     for block in document.introduction:
-        yield from _rendered(block, width)
+        yield from _rendered(block, width, coloured)
         yield Row()
-    for section in document.sections:
-        number = "" if section.number is None else f"{section.number}. "
-        yield from wrapped(Text(f"{number}{section.title}", SECTION), width)
-        yield Row()
-        for block in section.blocks:
-            yield from _rendered(block, width)
+    parted = has_parts(document.sections)
+    part: str | None = None
+    board: Board = {}
+    for i, section in enumerate(document.sections):
+        if i:
             yield Row()
+        if parted and section.part and section.part != part:
+            yield from heading_rows(section.part, "═", min(width, MEASURE))
+            yield Row()
+        part = section.part
+        yield from _section(section, width, coloured, board)
 
 
-def _rendered(block: Block, width: int) -> Iterable[Row]:
+def _section(section: Section, width: int, coloured: bool, board: Board) -> Iterator[Row]:
+    """A step: its title, with its formula where it has only one and that fits, and its blocks."""
+    formulas = [block for block in section.blocks if isinstance(block, Formula)]
+    only = formulas[0].chain if len(formulas) == 1 else None
+    title = section_title(section)
+    measure = min(width, MEASURE)
+    beside = fits_beside(title, only, measure)
+    yield from heading_rows(title, "─", measure, only if beside else None)
+    yield Row()
+    blocks = [block for block in section.blocks if not (beside and block in formulas)]
+    for rows in _rows_of(blocks, only, width, coloured, board):
+        yield from rows
+        yield Row()
+    board.update((bare(block.symbol), block) for block in blocks if isinstance(block, Matrix))
+
+
+def _rows_of(
+    blocks: Sequence[Block], formula: Chain | None, width: int, coloured: bool, board: Board
+) -> Iterator[Iterable[Row]]:
+    """The rows of each block; on a wide terminal the matrices of the formula beside each other."""
+    parts = equation(formula, blocks, board) if formula and width >= SIDE_BY_SIDE else None
+    whole = equation_rows(parts, width) if parts else None
+    for block in blocks:
+        if parts is None or whole is None or not any(block is part for part in parts):
+            yield _rendered(block, width, coloured)
+        elif whole:
+            yield whole
+            whole = []
+
+
+def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
     match block:
         case Paragraph(parts):
             return wrapped(Text.assemble(*(_inline(part) for part in parts)), width)
         case Formula(chain):
-            return indented(_chain(chain, "", width - INDENT), INDENT)
+            return formula_rows(chain, width)
         case Working():
-            return _working(block, width)
+            return working_rows(block, width, coloured=coloured)
         case Matrix():
             return matrix_rows(block, width)
         case Table():
@@ -116,7 +141,7 @@ def _inline(part: Inline) -> Text:
         case str():
             return Text(part)
         case Name(name):
-            return Text(f"“{name_text(name)}”", LABEL)
+            return Text(f"“{name_text(name)}”", NAME)
         case Percent(number):
             return Text(f"{number_text(Number(trimmed(number.value * 100)))} %", RESULT)
         case Number():
@@ -125,46 +150,3 @@ def _inline(part: Inline) -> Text:
             return Text(f"step {number}")
         case _:
             return Text(text(part))
-
-
-def _working(working: Working, width: int) -> Iterable[Row]:
-    """Worked lines, their labels shortened further where they leave too little room."""
-    room = width - WORKING_INDENT
-    lines = _labelled(working, width // 4, room)
-    if any(cells(line.plain) > room for line in lines):
-        lines = _labelled(working, width // 8, room)
-    return indented(lines, WORKING_INDENT)
-
-
-def _labelled(working: Working, most: int, room: int) -> list[Row]:
-    """Worked lines behind labels of at most so many cells."""
-    labels = [
-        "" if line.label is None else f"{short(line.label, most)}: " for line in working.lines
-    ]
-    longest = max(map(cells, labels))
-    return [
-        row
-        for label, line in zip(labels, working.lines, strict=True)
-        for row in _chain(line.chain, padded(label, longest), room)
-    ]
-
-
-def _arrows(steps: Sequence[str], width: int) -> Iterator[Row]:
-    """Steps below each other, each with an arrow to it, what is broken off behind the arrow."""
-    for i, step in enumerate(steps):
-        arrow = "→ " if i else ""
-        for row in wrapped(Text(step), width - len(arrow)):
-            yield Row(arrow + row.plain)
-            arrow = " " * len(arrow)
-
-
-def _chain(chain: Chain, label: str, width: int) -> list[Row]:
-    """A chain in lines, coloured."""
-    first, *rest = map(text, chain.sides)
-    related = (f"{relation} {side}" for relation, side in zip(chain.relations, rest, strict=True))
-    lines = [Row(line) for line in wrapped_chain([first, *related], label, width)]
-    for line in lines:
-        for sign in RELATION.finditer(line.plain):
-            line.stylize(SIGN, *sign.span())
-    lines[0].stylize(LABEL, 0, len(label))
-    return lines

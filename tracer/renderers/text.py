@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tracer.lesson.expression import Expression, Number, Product, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
+JOINED = re.compile(f"{PICTURE}\ufe0f?\u200d(?={PICTURE})")
+"""A picture with the sign behind it that joins it to the next."""
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -76,14 +80,17 @@ number_text = _TEXT.number
 def name_text(name: str) -> str:
     """A token or label in one line: nothing is lost, and nothing acts on the terminal.
 
-    What cannot be printed is written as an escape, a space at either end as ␣.
+    What cannot be printed is written as an escape, a space at either end as ␣. Signs that are
+    joined into one picture (👩‍👧) stay so.
     """
     inner = name.strip(" ")
     if inner == name and name.isprintable() and name:
         return name  # most names
     before = len(name) - len(name.lstrip(" ")) if inner else len(name)
     after = len(name) - before - len(inner)
+    joined = {match.end() - 1 for match in JOINED.finditer(inner)}
     visible = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in inner
+        c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
+        for i, c in enumerate(inner)
     )
     return "␣" * before + visible + "␣" * after or '""'

@@ -15,20 +15,25 @@ Pieces: TypeAlias = list[list[str]]
 """The sides of a chain, each cut where it may be broken."""
 
 
-def wrapped(sides: Sequence[str], label: str, width: int) -> list[str]:
+def wrapped(sides: Sequence[str], label: str, width: int, tail: int = 0) -> list[str]:
     """A chain in lines of `width` cells; each side but the first begins with its relation.
 
-    The lines are aligned behind the label, where that leaves them room.
+    The lines are aligned behind the label, where that leaves them room. Behind the last side
+    `tail` cells stay free, where that is possible.
     """
     start = cells(label)
     margin = max(LEAST_MARGIN, start)
     room = width - HANGING - margin
     # A side that has room is not broken anywhere.
-    pieces = [[side] if cells(side) <= room else cut(side, room) for side in sides]
+    free = [0] * (len(sides) - 1) + [tail]
+    pieces = [
+        [side] if cells(side) + behind <= room else cut(side, room)
+        for side, behind in zip(sides, free, strict=True)
+    ]
     if any(cells(piece) > room for side in pieces for piece in side):
         margin = LEAST_MARGIN
     lines: list[str] = []
-    for row in rows(pieces, start, margin, width):
+    for row in rows(pieces, start, margin, width, tail):
         written = " ".join(pieces[side][piece] for side, piece in row)
         begins_side = row[0][1] == 0
         before = label if not lines else " " * (margin if begins_side else margin + HANGING)
@@ -45,7 +50,9 @@ def cut(side: str, room: int) -> list[str]:
     ]
 
 
-def rows(pieces: Pieces, start: int, margin: int, width: int) -> list[list[tuple[int, int]]]:
+def rows(
+    pieces: Pieces, start: int, margin: int, width: int, tail: int = 0
+) -> list[list[tuple[int, int]]]:
     """Which pieces stand on each line, as (side, piece); the first line has `start` cells before.
 
     A side that fits on a line of its own is not broken, and what follows a broken side begins on a
@@ -55,6 +62,8 @@ def rows(pieces: Pieces, start: int, margin: int, width: int) -> list[list[tuple
     used, broken = start, False
     for i, side in enumerate(pieces):
         widths = list(map(cells, side))
+        if i == len(pieces) - 1:
+            widths[-1] += tail
         whole = sum(widths) + len(side) - 1
         if i and (broken or used + 1 + whole > width):
             lines.append([])

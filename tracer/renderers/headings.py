@@ -1,0 +1,41 @@
+"""Headings on a terminal: parts of a text and their steps, with a rule under each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tracer.lesson.document import Section
+from tracer.lesson.expression import Chain
+from tracer.renderers.palette import RULE, SECTION
+from tracer.renderers.rows import GAP, Row, cells, padded, wrapped
+from tracer.renderers.working import formula_text
+
+JOINT = " · "
+
+
+def section_title(section: Section) -> str:
+    """`7 · Head 1 · Attention scores`."""
+    number = [] if section.number is None else [str(section.number)]
+    return JOINT.join([*number, *(section.within or (section.title,))])
+
+
+def has_parts(sections: Sequence[Section]) -> bool:
+    """Whether the parts need titles: there are several, or one that says what its steps do not."""
+    silent = (s.within and s.title != JOINT.join(s.within) for s in sections)
+    return len({section.part for section in sections}) > 1 or any(silent)
+
+
+def fits_beside(title: str, formula: Chain | None, width: int) -> bool:
+    """Whether a formula fits at the right of a title."""
+    return formula is not None and cells(title + GAP + formula_text(formula)) <= width
+
+
+def heading_rows(title: str, rule: str, width: int, formula: Chain | None = None) -> Iterator[Row]:
+    """A title, a formula at its right if there is one, and a rule under both."""
+    *above, last = (row.stylize(SECTION) for row in wrapped(title, width))
+    yield from above
+    if formula is not None:
+        shown = formula_text(formula)
+        last.plain = padded(last.plain, width - cells(shown)) + shown
+    yield last
+    yield Row(rule * width, RULE)

@@ -1,0 +1,68 @@
+"""Styles, and the hue of a number: that of what it is, in its table and in every line.
+
+A hue says where a number comes from. Each has a contrast of at least 4.5 : 1 on black and on
+white; hues that meet in an operation are told apart by colour-blind readers too. What is learned,
+and what only stands inside a line, has the plain colour of the terminal.
+"""
+
+from __future__ import annotations
+
+from tracer.decoder import roles
+from tracer.decoder.roles import Role
+from tracer.lesson.expression import Expression, Number
+from tracer.renderers.text import TextNotation
+
+BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
+"""Of the 256 colours, which look the same in every terminal, those with enough contrast."""
+
+TITLE = PART = SECTION = RESULT = MARKED = "bold"
+LABEL = RULE = GREY
+NAME = "italic"
+
+_HUES: dict[Role, str] = {
+    **dict.fromkeys((roles.QUERY, roles.HIDDEN, roles.ACTIVATION), MAGENTA),
+    **dict.fromkeys((roles.MEAN, roles.VARIANCE, roles.STD, roles.POSITION), MAGENTA),
+    **dict.fromkeys((roles.KEY, roles.KEYS), GREEN),
+    **dict.fromkeys((roles.VALUE, roles.VALUES, roles.HEAD_OUTPUT, roles.CONCAT), CLAY),
+    **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),
+    **dict.fromkeys((roles.MASK, roles.D_K, roles.SCALE, roles.POSITION_INDEX), ""),
+}
+"""All others are blue: a token's vector on its way, and what is made of scores."""
+
+_STARTS = {hue: chr(0xE000 + i) for i, hue in enumerate((BLUE, CLAY, MAGENTA, GREEN))}
+_END = "\ue00f"
+_OF_START = {start: hue for hue, start in _STARTS.items()}
+
+
+def hue(number: Number) -> str:
+    """The hue of a number; none, if it is not taken from a value, or from a learned one."""
+    if number.origin is None or number.origin.role.parameter:
+        return ""
+    return _HUES.get(number.origin.role, BLUE)
+
+
+class _Marking(TextNotation):
+    """Text in which signs that no text has stand around each number that has a hue."""
+
+    def number(self, number: Number) -> str:
+        """A number between its marks."""
+        written, of = super().number(number), hue(number)
+        return f"{_STARTS[of]}{written}{_END}" if of else written
+
+
+_MARKING = _Marking()
+
+
+def hues(expression: Expression) -> list[tuple[int, int, str]]:
+    """From where to where the text of an expression has which hue."""
+    spans: list[tuple[int, int, str]] = []
+    at = start = 0
+    of = ""
+    for sign in _MARKING.write(expression):
+        if sign in _OF_START:
+            start, of = at, _OF_START[sign]
+        elif sign == _END:
+            spans.append((start, at, of))
+        else:
+            at += 1
+    return spans

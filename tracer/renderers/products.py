@@ -1,0 +1,148 @@
+"""Matrices beside each other on a wide terminal, with what is done to them: X · W = Q."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, zip_longest
+from typing import TypeAlias
+
+from tracer.decoder.tape import Value
+from tracer.lesson.document import Block, Matrix, Working
+from tracer.lesson.expression import (
+    Brackets,
+    Chain,
+    Expression,
+    MatrixProduct,
+    Quotient,
+    Sized,
+    Sum,
+    Symbol,
+    Transposed,
+    entries_in,
+)
+from tracer.renderers.rows import Row, cells, padded
+from tracer.renderers.tables import matrix_rows
+from tracer.renderers.text import text
+
+SIDE_BY_SIDE = 120
+"""Cells from which on matrices stand beside each other."""
+UNBROKEN = 10_000
+
+Board: TypeAlias = dict[Expression, Matrix]
+"""The matrices that stand on the page, the last under each symbol."""
+
+Parts: TypeAlias = list[str | Expression]
+"""Operators and symbols, in the order of an equation."""
+
+
+def equation(formula: Chain, blocks: Sequence[Block], board: Board) -> list[str | Matrix] | None:
+    """The matrices of a formula with the operators between them: X, `·`, W, `=`, Q.
+
+    Only where all of them stand in these blocks, or stood on the page and are what the lines of
+    these blocks put in.
+    """
+    right = _parts(formula.sides[-1])
+    if right is None or formula.relations != ("=",):
+        return None
+    own = {bare(block.symbol): block for block in blocks if isinstance(block, Matrix)}
+    used = _values_put_in(blocks)
+    known: Board = {**{s: m for s, m in board.items() if _value(m) in used}, **own}
+    parts = [part if isinstance(part, str) else _matrix(part, known) for part in right]
+    result = own.get(bare(formula.sides[0]))
+    if result is None or None in parts:
+        return None
+    found = [part for part in parts if part is not None]
+    left = [_factor(part) if sign == "·" else part for sign, part in pairwise(["", *found])]
+    return [*left, "=", result]
+
+
+def equation_rows(parts: Sequence[str | Matrix], width: int) -> list[Row] | None:
+    """The matrices beside each other, operators on the row of their symbols; None if too wide."""
+    columns = [
+        [Row(f"  {part}")] if isinstance(part, str) else matrix_rows(part, UNBROKEN)
+        for part in parts
+    ]
+    widths = [max(cells(row.plain) for row in column) for column in columns]
+    if sum(widths) > width:
+        return None
+    return [_beside(row, widths) for row in zip_longest(*columns)]
+
+
+def bare(expression: Expression) -> Expression:
+    """A symbol without the shapes that a formula gives."""
+    match expression:
+        case Sized(of):
+            return bare(of)
+        case Brackets(items):
+            return Brackets(tuple(map(bare, items)))
+        case _:
+            return expression
+
+
+def _parts(side: Expression) -> Parts | None:
+    """What stands in a side; None, where something is no matrix."""
+    match side:
+        case Sized(of):
+            return _parts(of)
+        case Symbol() | Brackets() | Transposed():
+            return [side]
+        case MatrixProduct(left, right):
+            return _joined([left, right], "·")
+        case Sum(terms):
+            return _joined(terms, "+")
+        case Quotient(MatrixProduct() as over, under):
+            return [*product, f"/ {text(under)}"] if (product := _parts(over)) else None
+        case _:
+            return None
+
+
+def _joined(operands: Sequence[Expression], operator: str) -> Parts | None:
+    joined: Parts = []
+    for operand in operands:
+        parts = _parts(operand)
+        if parts is None:
+            return None
+        joined += [operator, *parts] if joined else parts
+    return joined
+
+
+def _matrix(symbol: Expression, known: Mapping[Expression, Matrix]) -> Matrix | None:
+    match bare(symbol):
+        case Transposed(of):
+            found = known.get(bare(of))
+            return None if found is None else _transposed(found)
+        case found:
+            return known.get(found)
+
+
+def _factor(part: str | Matrix) -> str | Matrix:
+    """All rows of a second factor go into each row of the product: none of them is marked."""
+    if isinstance(part, str) or part.marked is None:
+        return part
+    return Matrix(part.symbol, part.rows, part.columns, part.cells)
+
+
+def _transposed(matrix: Matrix) -> Matrix:
+    turned = tuple(zip(*matrix.cells, strict=True))
+    return Matrix(Transposed(matrix.symbol), matrix.columns, matrix.rows, turned)
+
+
+def _values_put_in(blocks: Sequence[Block]) -> set[Value | None]:
+    """The values whose numbers the worked lines put in."""
+    lines = [line for block in blocks if isinstance(block, Working) for line in block.lines]
+    sides = [side for line in lines for side in line.chain.sides if not isinstance(side, Symbol)]
+    return {entry.value for side in sides for entry in entries_in(side)}
+
+
+def _value(matrix: Matrix) -> Value | None:
+    return matrix.cells[0][0].origin
+
+
+def _beside(row: Sequence[Row | None], widths: Sequence[int]) -> Row:
+    whole = Row()
+    for part, width in zip(row, widths, strict=True):
+        if part is not None:
+            whole.styled(part.spans, len(whole.plain))
+        whole.plain += padded(part.plain if part else "", width)
+    whole.plain = whole.plain.rstrip()
+    return whole
