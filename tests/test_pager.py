@@ -106,7 +106,7 @@ def test_else_it_is_printed(
     options: list[str], environment: dict[str, str], tmp_path: Path
 ) -> None:
     named = {"DECODER_TRACE_PAGER": pager(tmp_path, COUNTS), **environment}
-    shown = seen("run", "alex", *options, **named)
+    shown = seen("run", "alex", *options, typed=None, **named)
     assert shown == (run("run", "alex").stdout, 0)
 
 

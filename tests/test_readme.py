@@ -16,7 +16,8 @@ FENCES = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DO
 
 
 def test_its_outputs_are_the_programs() -> None:
-    assert README.count("<!-- decoder-trace: step") == 2  # one woven, one shown in a fence
+    assert README.count("<!-- decoder-trace: value") == 2  # one woven, one shown in a fence
+    assert "](snapshots/terminal.svg)" in README
     ran = run("weave", str(ROOT / "README.md"), "--check")
     assert (ran.exit_code, ran.stdout, ran.stderr) == (0, "", "")
 

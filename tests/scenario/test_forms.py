@@ -200,3 +200,14 @@ def test_title_and_layers_may_be_left_out() -> None:
     assert printed("run", "-", stdin=text).startswith("stdin\n")
     assert "y of a = [1, 2]" in printed("run", "-", stdin=text)
     assert printed("tutorial", "-", stdin=text).startswith("# stdin\n")
+
+
+@pytest.mark.parametrize("form", ["identity", "{random: {}}"])
+def test_a_short_form_does_not_stand_for_endless_numbers(form: str) -> None:
+    wide = ", ".join(["1"] * 3000)
+    text = f"tokens: [a]\nembeddings: {{a: [{wide}]}}\nlayers: [{{ffn: {{W_1: {form}, W_2: {form}}}}}]\n"
+    ran = run("run", "-", stdin=text)
+    assert ran.exit_code == 2
+    told = ran.stderr.splitlines()
+    assert "layer1.ffn.W_1: 3000 × " in told[0]
+    assert "numbers, expected at most 250000 in a short form" in told[0]

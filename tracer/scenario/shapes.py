@@ -20,6 +20,9 @@ from tracer.scenario.reader import Data, Place, Source
 Size: TypeAlias = int | None
 """How many rows, columns or entries; None where it is not known."""
 
+LARGEST_FORM = 250_000
+"""Numbers that one word may stand for: a short file is not to fill the memory."""
+
 AS_THE_OTHERS = "as many as in the other rows"
 
 
@@ -142,7 +145,7 @@ class _Counted:
                 ("embeddings",), "how many features? expected {random: {columns: 4}} or features"
             )
         else:
-            self.found.wanted["embeddings",] = (0, width)
+            self.want(("embeddings",), len(self.words("vocabulary") or ()) + 1, width)
         return width
 
     def table(self, tokens: Size, width: Size, feature: str) -> None:
@@ -384,7 +387,12 @@ class _Counted:
 
     def want(self, place: Place, rows: Size, columns: Size) -> Size:
         """A matrix to be written out in this size."""
-        if rows is not None and columns is not None:
+        if rows is None or columns is None:
+            return columns
+        if rows * columns > LARGEST_FORM:
+            message = f"{rows} × {columns} numbers, expected at most {LARGEST_FORM} in a short form"
+            self.tell(place, message)
+        else:
             self.found.wanted[place] = (rows, columns)
         return columns
 
