@@ -198,7 +198,7 @@ def test_none_stands_for_no_target() -> None:
 def test_title_and_layers_may_be_left_out() -> None:
     text = "tokens: [a]\nembeddings: {a: [1, 2]}\n"
     assert printed("run", "-", stdin=text).startswith("stdin\n")
-    assert "y of a = [1, 2]" in printed("run", "-", stdin=text)
+    assert "y (1 × 2) = X′" in printed("run", "-", stdin=text)
     assert printed("tutorial", "-", stdin=text).startswith("# stdin\n")
 
 
