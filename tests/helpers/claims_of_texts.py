@@ -143,7 +143,7 @@ def as_in(at: Judge, said: dict[str, Any]) -> None:
     assert (said["where"] or "").lower() == where.lower()
 
 
-@form(r"It takes (?P<parts>.+ from step .+)\.")
+@form(r"\S.* is made of (?P<parts>.+ from step .+)\.")
 def takes(at: Judge, said: dict[str, Any]) -> None:
     here = int(at.heading.partition(".")[0])
     assert all(int(n) < here for n in re.findall(r"from step (\d+)", said["parts"]))

@@ -118,22 +118,24 @@ ANYWHERE = frozenset(
         "The exponential makes every number positive, so that they can be shares of a whole, and "
         "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
         "e times as much, about 2.7 times.",
-        "This is the one place where something goes from token to token: everything else in the "
-        "decoder is done to each token by itself. The sum has the width of a value, however many "
-        "tokens there are.",
+        "Here something goes from token to token, and only here, because everything else in the "
+        "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
+        "however many tokens there are.",
+        "They are not added up, because what each head has found would then be mixed before "
+        "anything could weigh it.",
         "A sub-layer then only has to say what it would change, because what was known before is "
         "kept. In training the way back goes through the sum as well: the gradient passes it "
         "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
-        "Attention only carries numbers from token to token; to make something new of them, the "
-        "features of one token have to be combined with each other. Each hidden unit does so "
-        "with weights of its own, a column of W₁: it is large where the token's vector fits that "
-        "column.",
+        "It is needed because attention only carries numbers from token to token; to make "
+        "something new of them, the features of one token have to be combined with each other. "
+        "Each hidden unit does so with weights of its own, a column of W₁: it is large where the "
+        "token's vector fits that column.",
         "Without it the two matrices of the FFN would be one: whatever W₁ and W₂ do in turn, their "
         "product does at once. The bend between them is what lets the FFN treat large and small "
         "numbers differently.",
         "A row of W₂ is what its hidden unit says when it is active: the output is the sum of "
-        "these rows, each as often as its unit is large. So the FFN can hold what was learned "
-        "about the world, one unit for one pattern.",
+        "these rows, each as often as its unit is large, so that the FFN can hold what was "
+        "learned about the world, one unit for one pattern.",
         "Decoders have many layers, because each can only work with what the one before has found: "
         "the first looks at words, a later one at what has been understood of them.",
         "Every word has a column of W_U. The dot product with it is large where the answer points "

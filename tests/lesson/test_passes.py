@@ -94,7 +94,7 @@ def test_introduction_steps_summary(name: str) -> None:
 def test_every_step_shows_what_run_shows(name: str) -> None:
     told = steps(tutorial(name))
     for heading, body in steps(printed("run", name, "--format", "markdown")).items():
-        here = [block for block in told[heading].split("\n\n") if not block.startswith("It takes ")]
+        here = [block for block in told[heading].split("\n\n") if " is made of " not in block]
         assert "\n\n".join(here) == body
 
 
@@ -104,7 +104,7 @@ def test_every_step_shows_what_run_shows(name: str) -> None:
 def references(body: str) -> list[tuple[str, int]]:
     """The symbols that a step takes, each with the step's number."""
     linked = re.sub(r"\[(step [0-9]+)\]\(#[^)]*\)", r"\1", body)
-    sentence = re.findall(r"^It takes (.*)\.$", linked, re.MULTILINE)
+    sentence = re.findall(r"^.+? is made of (.*)\.$", linked, re.MULTILINE)
     assert len(sentence) <= 1
     parts = re.findall(
         r"(?:^|, | and )((?:(?! from step).)+) from step ([0-9]+)", "".join(sentence)

@@ -132,11 +132,11 @@ def question(told: Told, *, predicts: bool) -> list[Sentence]:
     return [(asked,), read, (plan,), *introduction(told)]
 
 
-def references(sources: Sequence[tuple[Expression, int]]) -> Sentence | None:
-    """From which steps the numbers of a step come."""
+def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:
+    """From which steps the numbers come that a step is made of."""
     parts: list[Inline] = []
     for i, (symbol, number) in enumerate(sources):
         if i:
             parts.append(" and " if i == len(sources) - 1 else ", ")
         parts += [symbol, " from ", Reference(number)]
-    return ("It takes ", *parts, ".") if parts else None
+    return (made, " is made of ", *parts, ".")

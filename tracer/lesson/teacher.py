@@ -24,7 +24,7 @@ from tracer.lesson.expression import Chain, Expression
 from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps
 from tracer.lesson.sizes import described, parameters, sized
-from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.steps import OPERANDS, Kind, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 from tracer.lesson.written import Worked, formula
@@ -53,6 +53,7 @@ class Teacher:
         self.steps = steps(trace.records)
         self.writer = Writer(trace.pencil, self.told.symbols, trace.producers, len(self.told.names))
         self.said: dict[Sentence, Step] = {}
+        self.reasoned: set[Kind] = set()
         self.said_rows = False
         self.tables: set[Value] = set()
 
@@ -73,11 +74,16 @@ class Teacher:
 
     def blocks(self, step: Step) -> list[Block]:
         """Goal and reason; formula, parameters and worked lines of each record; what it gives."""
-        written: list[Block] = list(map(Paragraph, self.goal(step)))
-        if self.refers and (sentence := sentences.references(self.sources(step))):
-            written.append(Paragraph(sentence))
+        goal = step.kind.goal_of(step, self.told)
+        before = self.said.setdefault(goal, step)
+        again = before.number != step.number
+        told = [sentences.as_in(before, step, self.told)] if again else [goal, *self.reason(step)]
+        if self.refers and (sources := self.sources(step)):
+            symbol = self.told.symbols[step.last.output.address]
+            told.append(sentences.references(symbol, sources))
+        written: list[Block] = list(map(Paragraph, told))
         for record in step.records:
-            written += self.record(record, step)
+            written += self.record(record, step, again)
         if step.kind.outcome:
             return written + step.kind.outcome(step, self.told)
         value = step.last.output
@@ -87,16 +93,11 @@ class Teacher:
         sentence = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(sentence)] if sentence else written
 
-    def goal(self, step: Step) -> Iterator[Sentence]:
-        """What a step is for, and why; where that was said before, in which step."""
-        goal = step.kind.goal_of(step, self.told)
-        before = self.said.setdefault(goal, step)
-        if before.number != step.number:
-            yield sentences.as_in(before, step, self.told)
-            return
-        yield goal
+    def reason(self, step: Step) -> Iterator[Sentence]:
+        """Why a step is done, if that was not said before."""
         reason = step.kind.reason_of(step, self.told) if self.full else ()
-        if reason and self.said.setdefault(reason, step) is step:
+        if reason and step.kind not in self.reasoned:
+            self.reasoned.add(step.kind)
             yield reason
 
     def sources(self, step: Step) -> list[tuple[Expression, int]]:
@@ -110,8 +111,8 @@ class Teacher:
             if origin.number != step.number
         ]
 
-    def record(self, record: Record, step: Step) -> list[Block]:
-        """Formula, parameters, worked lines."""
+    def record(self, record: Record, step: Step, again: bool) -> list[Block]:
+        """Caption, formula, parameters, worked lines; less, where the like was told before."""
         operation, value = record.operation, record.output
         if isinstance(operation, Pinned):
             return [self.pinned(value)]
@@ -122,9 +123,11 @@ class Teacher:
         if isinstance(operation, Chosen | Given):
             return []
         written: list[Block] = []
-        if len(step.records) > 1 and (caption := step.kind.caption_of(record)):
+        in_symbols = formula(record, self.told.symbols)
+        caption = step.kind.caption_of(record) if len(step.records) > 1 else None
+        if caption and not (again and in_symbols):  # a formula says enough the second time
             written.append(Paragraph((caption,)))
-        if in_symbols := formula(record, self.told.symbols):
+        if in_symbols:
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
         written += self.operands(record)
@@ -139,13 +142,19 @@ class Teacher:
         values = [value for value in record.inputs if value.role in OPERANDS]
         learned = [value for value in values if value.role.parameter]
         counted = parameters(learned, self.told.symbols) if self.full else None
-        told = [self.described(value) for value in values if not value.role.parameter]
+        told: list[Block] = [
+            block for value in values if not value.role.parameter for block in self.described(value)
+        ]
         told += [Paragraph(counted)] if counted else []
         return [*told, *map(self.told.matrix, values)]
 
-    def described(self, value: Value) -> Paragraph:
-        """What the rows and columns of a matrix are that no formula gives."""
-        return Paragraph(described(value, self.told.symbols[value.address]))
+    def described(self, value: Value) -> list[Block]:
+        """What the rows and columns of a matrix are that no formula gives, once."""
+        sentence = described(value, self.told.symbols[value.address])
+        if value in self.tables:
+            return []
+        self.tables.add(value)
+        return [Paragraph(sentence)]
 
     def pinned(self, value: Value) -> Paragraph:
         """That a value is not computed."""
@@ -173,7 +182,7 @@ class Teacher:
             equal = Chain((symbols[value.address], symbols[record.inputs[0].address]), ("=",))
             return [*written, Formula(sized(equal, record, symbols, self.trace.producers))]
         if isinstance(record.operation, Given | Interleave):
-            written.append(self.described(value))
+            written += self.described(value)
         self.tables.add(value)
         return [*written, self.told.matrix(value, self.figure(value, step))]
 

@@ -163,9 +163,9 @@ def _why_exponential(step: Step, told: Told) -> Sentence:
 
 def _why_weighted(step: Step, told: Told) -> Sentence:
     return (
-        "This is the one place where something goes from token to token: everything else in the "
-        "decoder is done to each token by itself. The sum has the width of a value, however many "
-        "tokens there are.",
+        "Here something goes from token to token, and only here, because everything else in the "
+        "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
+        "however many tokens there are.",
     )
 
 
@@ -353,6 +353,15 @@ def _concat_goal(step: Step, told: Told) -> Sentence:
     return ("The outputs of the heads stand side by side, one long row for each token.",)
 
 
+def _why_not_added(step: Step, told: Told) -> Sentence:
+    if len(step.last.inputs) == 1:
+        return ()
+    return (
+        "They are not added up, because what each head has found would then be mixed before "
+        "anything could weigh it.",
+    )
+
+
 def _side_by_side(naming: Naming) -> Expression:
     return Brackets(naming.inputs) if len(naming.inputs) > 1 else naming.inputs[0]
 
@@ -407,6 +416,7 @@ CONCAT_STEP = Kind(
     _concat_goal,
     {CONCAT: Telling(_side_by_side)},
     sign=_concat_sign,
+    reason=_why_not_added,
     inner=True,
 )
 

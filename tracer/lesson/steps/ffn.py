@@ -73,9 +73,9 @@ HIDDEN_STEP = Kind(
     {HIDDEN: Telling(Symbol("h"))},
     sign=linear,
     reason=(
-        "Attention only carries numbers from token to token; to make something new of them, the "
-        "features of one token have to be combined with each other. Each hidden unit does so with "
-        "weights of its own, a column of ",
+        "It is needed because attention only carries numbers from token to token; to make something "
+        "new of them, the features of one token have to be combined with each other. Each hidden "
+        "unit does so with weights of its own, a column of ",
         *(Symbol("W", "1"), ": it is large where the token's vector fits that column."),
     ),
     inner=True,
@@ -102,8 +102,8 @@ FFN_OUTPUT_STEP = Kind(
     sign=linear,
     reason=(
         *("A row of ", Symbol("W", "2"), " is what its hidden unit says when it is active: the "),
-        "output is the sum of these rows, each as often as its unit is large. So the FFN can hold "
-        "what was learned about the world, one unit for one pattern.",
+        "output is the sum of these rows, each as often as its unit is large, so that the FFN can "
+        "hold what was learned about the world, one unit for one pattern.",
     ),
     claim=_main_unit,
     inner=True,
