@@ -73,9 +73,9 @@ HIDDEN_STEP = Kind(
     {HIDDEN: Telling(Symbol("h"))},
     sign=linear,
     reason=(
-        "It is needed because attention only carries numbers from token to token; to make something "
-        "new of them, the features of one token have to be combined with each other. Each hidden "
-        "unit does so with weights of its own, a column of ",
+        "It is needed because attention only carries numbers from token to token; to make "
+        "something new of them, the features of one token have to be combined with each other. "
+        "Each hidden unit does so with weights of its own, a column of ",
         *(Symbol("W", "1"), ": it is large where the token's vector fits that column."),
     ),
     inner=True,
