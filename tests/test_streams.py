@@ -32,7 +32,7 @@ def test_a_full_disk_is_told(arguments: str, tmp_path: Path) -> None:
 
 @full
 def test_figures_are_not_written_where_the_text_cannot_be(tmp_path: Path) -> None:
-    line = "$PROGRAM tutorial alex --figures figures > /dev/full"
+    line = "$PROGRAM step softmax --head 1 --figures figures > /dev/full"
     assert in_shell(line, tmp_path)[0] == 2
     assert list(tmp_path.iterdir()) == []
 
