@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 
 from tests.helpers.command import printed
-from tests.helpers.process import ALONE, PROGRAM, ended, started
+from tests.helpers.process import ALONE, PROGRAM, ended
 from tracer import interruption
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals to another process")
@@ -143,9 +143,10 @@ def test_no_kill_loses_a_file(number: signal.Signals, tmp_path: Path) -> None:
         page.write_text(old[page], encoding="utf-8")
         out.write_text(old[out], encoding="utf-8")
         before = set(tmp_path.iterdir())
-        process = started(*commands[path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if i % 4 < 2:  # at any moment but the first ones, which are Python's own
-            time.sleep(chance.uniform(0.05, 0.5))
+        # The moments before are Python's own.
+        process = at_work(*commands[path], imported="tracer.streams")
+        if i % 4 < 2:  # at any moment
+            time.sleep(chance.uniform(0, 0.5))
         else:  # from when its drafts are there
             while set(tmp_path.iterdir()) <= before and process.poll() is None:
                 pass

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.command import Ran, printed, run
-from tests.helpers.process import ended, in_shell, started
+from tests.helpers.process import ALONE, ended, in_shell, started
 from tracer import __version__, streams
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="a shell that closes streams")
@@ -32,7 +34,7 @@ def test_a_full_disk_is_told(arguments: str, tmp_path: Path) -> None:
 
 @full
 def test_figures_are_not_written_where_the_text_cannot_be(tmp_path: Path) -> None:
-    line = "$PROGRAM tutorial alex --figures figures > /dev/full"
+    line = "$PROGRAM step softmax --head 1 --figures figures > /dev/full"
     assert in_shell(line, tmp_path)[0] == 2
     assert list(tmp_path.iterdir()) == []
 
@@ -91,10 +93,27 @@ def test_signs_that_the_encoding_lacks_come_out_as_escapes(monkeypatch: pytest.M
     bytes_, errors = io.BytesIO(), io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(bytes_, "ascii"))
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(errors, "ascii"))
+    monkeypatch.setattr(sys, "__stdout__", sys.stdout)
+    monkeypatch.setattr(sys, "__stderr__", sys.stderr)
     streams.prepare()
     sys.stdout.write("≈ 1\n")
     sys.stdout.flush()
     assert bytes_.getvalue() == b"\\u2248 1\n"
+
+
+@posix
+def test_the_size_of_the_terminal_can_be_asked_for() -> None:
+    pty, fcntl, struct, termios = map(import_module, ("pty", "fcntl", "struct", "termios"))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
+    code = "import shutil, sys; from tracer import streams; streams.prepare(); "
+    code += "sys.stderr.write(str(tuple(shutil.get_terminal_size())))"
+    outer = {name: value for name, value in ALONE.items() if name not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-c", code]
+    asked = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, env=outer, check=True)
+    os.close(ours)
+    os.close(theirs)
+    assert asked.stderr == b"(100, 50)"
 
 
 def test_a_process_prints_what_the_tests_see() -> None:

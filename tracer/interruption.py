@@ -43,16 +43,20 @@ def put_off() -> Iterator[Callable[[], None]]:
         if waiting:
             _end()
         raise
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, _ignored)
 
 
 def _on_interruption(_signal: int, _frame: object) -> None:
     _end()
 
 
+def _ignored(_signal: int, _frame: object) -> None:
+    """Python complains of a signal that comes in the moment in which it is set to SIG_IGN."""
+
+
 def _end() -> None:
     """End here and now: an exception would be lost in some libraries while they are imported."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, _ignored)
     for take_away in before_the_end:
         take_away()
     with suppress(OSError):

@@ -20,6 +20,8 @@ def prepare() -> None:
     """
     sys.stdout = _Output(*_taken_over(sys.stdout))
     sys.stderr = _Errors(*_taken_over(sys.stderr))
+    # Where others ask how large the terminal is.
+    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
 
 
 @contextmanager
