@@ -49,11 +49,13 @@ def _strokes(drawing: Drawing) -> Iterator[tuple[int, str]]:
         strokes = [stroke for stroke in drawing.strokes if stroke.sort == sort]
         sides = {side for stroke in strokes for side in stroke.sides() if side[0] not in hidden}
         for row, start, length in _runs(sides):
-            yield row, rf"{thickness}\put({start:g},1){{\line(1,0){{{length:g}}}}}"
-        for (column, row), side in sorted(sides):
-            if side in "NS":
-                up = 1 if side == "N" else -1
-                yield row, rf"{thickness}\put({column + 0.5},1){{\line(0,{up}){{1}}}}"
+            line = rf"\line(1,0){{{length:g}}}"
+            yield row, rf"{thickness}\put({start:g},1){{{line}}}"
+        for column, row in sorted({cell for cell, side in sides if side in "NS"}):
+            bottom = 0 if ((column, row), "S") in sides else 1
+            top = 2 if ((column, row), "N") in sides else 1
+            line = rf"\line(0,1){{{top - bottom}}}"
+            yield row, rf"{thickness}\put({column + 0.5},{bottom}){{{line}}}"
 
 
 def _runs(sides: Iterable[tuple[Cell, str]]) -> Iterator[tuple[int, float, float]]:

@@ -1,0 +1,228 @@
+"""The picture of the model has what the scenario has: each part, each step, each shape once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.helpers.command import run_json
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.small_scenario import changed
+from tests.helpers.traces import traced, traced_or_rejected
+from tracer.decoder.forward import Trace
+from tracer.lesson.document import Box, Heads, Layer, Part, Picture, Row
+from tracer.lesson.picture import picture
+from tracer.lesson.selection import steps
+from tracer.lesson.symbols import symbols
+from tracer.lesson.told import Told
+from tracer.renderers.text import text
+
+several = settings(
+    phases=[Phase.generate],
+    database=None,
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+NAMES = {"attention": "attention", "cross_attention": "cross-attention", "ffn": "FFN"}
+
+
+def drawn(trace: Trace) -> Picture:
+    return picture(Told(trace, 0, symbols(trace.records)), steps(trace.records))
+
+
+def sign(box: Box) -> str:
+    return "".join(part if isinstance(part, str) else text(part) for part in box.sign)
+
+
+def signs(row: Row) -> list[str]:
+    return [sign(box) for box in row]
+
+
+def boxes_of(part: Part) -> Iterator[Box]:
+    for inside in part.inside:
+        rows = (
+            [row for head in inside.heads for row in head]
+            if isinstance(inside, Heads)
+            else [inside]
+        )
+        for row in rows:
+            yield from row
+    yield from [part.residual] if part.residual else []
+    for row in part.behind:
+        yield from row
+
+
+def boxes(of: Picture) -> list[Box]:
+    """All of them, from below."""
+    layers = [box for layer in of.layers for part in layer.parts for box in boxes_of(part)]
+    encoder = [of.encoder.box] if of.encoder else []
+    inputs, outputs = ([box for row in rows for box in row] for rows in (of.inputs, of.outputs))
+    return [*inputs, *encoder, *layers, *outputs]
+
+
+# --- random scenarios ----------------------------------------------------------------------------
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",)) | scenarios(epsilons=("0.1",), alike=True))
+def test_each_step_stands_in_it_once(scenario: Scenario) -> None:
+    trace = traced_or_rejected(scenario)
+    found = drawn(trace)
+    numbers = [box.step for box in boxes(found)]
+    for layer in found.layers:
+        first, last = layer.others or (1, 0)
+        numbers += range(first, last + 1)
+    assert sorted(numbers) == [step.number for step in steps(trace.records)]
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",), encoder=True))
+def test_its_shapes_are_those_of_the_json(scenario: Scenario) -> None:
+    trace = traced_or_rejected(scenario)
+    values = run_json("-", stdin=to_yaml(scenario))["values"]
+    data = {value["address"]: value["data"] for value in values}
+    address = {step.number: step.last.output.address for step in steps(trace.records)}
+    for box in boxes(drawn(trace)):
+        assert box.shape == np.shape(data[address[box.step]])
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",)))
+def test_its_parts_are_those_of_the_scenario(scenario: Scenario) -> None:
+    found = drawn(traced_or_rejected(scenario))
+    assert [token.text for token in found.tokens] == scenario["tokens"]
+    positions = scenario.get("positions", "none") != "none"
+    assert [signs(row) for row in found.inputs] == (
+        [["X", "P"], ["X + P"]] if positions else [["X"], ["X′"]]
+    )
+    assert (found.encoder is not None) == ("encoder" in scenario)
+    if found.encoder:
+        assert [token.text for token in found.encoder.tokens] == scenario["encoder"]["tokens"]
+    assert [sign(row[-1]) for row in found.outputs][1:] == (
+        [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
+        if "vocabulary" in scenario
+        else []
+    )
+    numbers = [number for layer in found.layers for number in range(layer.first, layer.last + 1)]
+    assert numbers == list(range(1, len(scenario["layers"]) + 1))
+    for layer in found.layers:
+        for spec in scenario["layers"][layer.first - 1 : layer.last]:
+            assert_is(layer, spec)
+
+
+LOGITS = {False: "· W_U", True: "· W_U + b_U"}
+
+
+def assert_is(layer: Layer, spec: dict[str, Any]) -> None:
+    """What a layer shows is what the scenario says of it."""
+    kinds = [kind for kind in NAMES if kind in spec]
+    assert [part.name for part in layer.parts] == [NAMES[kind] for kind in kinds]
+    for part, kind in zip(layer.parts, kinds, strict=True):
+        of = spec[kind]
+        assert (part.residual is not None) == of.get("residual", True)
+        shown = [sign(box) for box in boxes_of(part)]
+        norm = of.get("norm", spec.get("norm", "none"))
+        placement = "" if norm == "none" else norm.get("placement", "post")
+        assert shown.count("LayerNorm") == bool(placement)
+        assert shown[0 if placement == "pre" else -1] == "LayerNorm" or not placement
+        assert bool(part.behind) == (placement == "post" and of.get("residual", True))
+        if kind == "ffn":
+            active = "ReLU" if of.get("activation", "relu") == "relu" else "no activation"
+            assert [s for s in shown if s not in ("+", "LayerNorm")] == [
+                "· W₁" + " + b₁" * ("b_1" in of),
+                active,
+                "· W₂" + " + b₂" * ("b_2" in of),
+            ]
+        else:
+            assert_is_attention(part, of, masked=kind == "attention")
+
+
+def assert_is_attention(part: Part, of: dict[str, Any], *, masked: bool) -> None:
+    (heads,) = [inside for inside in part.inside if isinstance(inside, Heads)]
+    assert len(heads.heads) == len(of["heads"])
+    assert set(heads.crosses) == {not masked}
+    for rows, head in zip(heads.heads, of["heads"], strict=True):
+        d_k, d_v = len(head["W_Q"][0]), len(head["W_V"][0])
+        assert [signs(row) for row in rows] == [
+            ["Q", "K", "V"],
+            [f"Q · Kᵀ / √{d_k}"],
+            *([["mask"]] if masked else []),
+            ["softmax"],
+            ["A · V"],
+        ]
+        assert [box.shape[1] for box in rows[0]] == [d_k, d_k, d_v]
+    projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
+    assert projection in [sign(box) for box in boxes_of(part)]
+
+
+# --- layers that are built alike -----------------------------------------------------------------
+
+LAYER = "  - ffn: {W_1: [[1], [2]], W_2: [[1, 2]]}\n"
+OTHER = "  - ffn: {W_1: [[1, 2], [2, 3]], W_2: [[1, 2], [3, 4]]}\n"
+ONLY_FFNS = "title: T\ntokens: [a]\nembeddings: [[1, 2]]\nlayers:\n"
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"),
+    [
+        (LAYER, [(1, 1, None)]),
+        (LAYER * 12, [(1, 12, (7, 50))]),
+        (LAYER + OTHER, [(1, 1, None), (2, 2, None)]),
+        (LAYER * 2 + OTHER + LAYER, [(1, 2, (7, 10)), (3, 3, None), (4, 4, None)]),
+        (LAYER + LAYER.replace("]]}", "]], residual: false}"), [(1, 1, None), (2, 2, None)]),
+    ],
+)
+def test_layers_that_are_built_alike_are_drawn_once(
+    layers: str, expected: list[tuple[int, int, tuple[int, int] | None]]
+) -> None:
+    found = drawn(traced(ONLY_FFNS + layers)).layers
+    assert [(layer.first, layer.last, layer.others) for layer in found] == expected
+
+
+# --- what is given -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "numbers", "shown"),
+    [
+        ("layer1.attention.head1.query", "[[1], [2]]", "Q given"),
+        ("layer1.attention.head1.scale", "3", "Q · Kᵀ / √d_k, in part given"),
+        ("layer1.attention.residual", "[[1, 2], [3, 4]]", "x₁ given"),
+        ("layer1.ffn.output", "[[1, 2], [3, 4]]", "FFN(x₁) given"),
+        ("input", "[[1, 2], [3, 4]]", "X′ given"),
+    ],
+)
+def test_what_is_pinned_is_given(address: str, numbers: str, shown: str) -> None:
+    yaml = changed(("tokens: [a, b]", f"tokens: [a, b]\ngiven: {{{address}: {numbers}}}"))
+    assert [sign(box) for box in boxes(drawn(traced(yaml))) if box.given] == [shown]
+
+
+def test_no_way_leads_around_to_a_sum_that_is_given() -> None:
+    pinned = "given: {layer1.attention.residual: [[1, 2], [3, 4]]}"
+    (layer,) = drawn(traced(changed(("tokens: [a, b]", f"tokens: [a, b]\n{pinned}")))).layers
+    assert [part.residual is None for part in layer.parts] == [True, False]
+
+
+@pytest.mark.parametrize("pinned", ["key", "value"])
+def test_what_is_given_reads_no_encoder(pinned: str) -> None:
+    head = "{W_Q: [[1], [2]], W_K: [[1]], W_V: [[1, 2]]}"
+    yaml = (
+        "title: T\ntokens: [a]\nembeddings: [[1, 2]]\nencoder: {tokens: [b], vectors: [[3]]}\n"
+        f"layers: [{{cross_attention: {{heads: [{head}]}}}}]\ngiven: "
+    )
+    at = "layer1.cross_attention.head1"
+    one = {"key": "[[1]]", "value": "[[1, 2]]"}[pinned]
+    both = f"{{{at}.key: [[1]], {at}.value: [[1, 2]]}}\n"
+    assert crosses(yaml + f"{{{at}.{pinned}: {one}}}\n") == (True,)
+    assert crosses(yaml + both) == (False,)
+
+
+def crosses(yaml: str) -> tuple[bool, ...]:
+    (layer,) = drawn(traced(yaml)).layers
+    (heads,) = [inside for inside in layer.parts[0].inside if isinstance(inside, Heads)]
+    return heads.crosses

@@ -1,0 +1,187 @@
+"""The picture of the model as characters, SVG and LaTeX: all of it there, nothing over the edge."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from rich.cells import cell_len
+
+from tests.helpers.command import printed
+from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios
+from tests.helpers.traces import bundled, traced, traced_or_rejected
+from tracer.decoder.forward import Trace
+from tracer.lesson.document import Picture
+from tracer.lesson.picture import picture
+from tracer.lesson.selection import steps
+from tracer.lesson.symbols import symbols
+from tracer.lesson.told import Told
+from tracer.renderers.picture.as_svg import image_of
+from tracer.renderers.picture.characters import in_characters
+
+SCENARIOS = ("alex", "science", "pizza", "comics")
+WIDTHS = (40, 60, 80, 120)
+SVG = "{http://www.w3.org/2000/svg}"
+
+several = settings(
+    phases=[Phase.generate],
+    database=None,
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def drawn(trace: Trace) -> Picture:
+    return picture(Told(trace, 0, symbols(trace.records)), steps(trace.records))
+
+
+def numbers(lines: list[str]) -> list[int]:
+    """The steps at the right of the lines, and those of heads that are left out."""
+    found: list[int] = []
+    for line in lines:
+        at_the_right = re.search(r"  ([0-9]+(?:–[0-9]+)?(?: · [0-9]+(?:–[0-9]+)?)*)$", line)
+        left_out = re.search(r"│ +([0-9]+–[0-9]+) +│", line)
+        for each in filter(None, (at_the_right, left_out)):
+            for part in each[1].split(" · "):
+                first, _, last = part.partition("–")
+                found += range(int(first), int(last or first) + 1)
+    return found
+
+
+# --- characters ----------------------------------------------------------------------------------
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",)) | scenarios(epsilons=("0.1",), alike=True))
+def test_each_step_is_named_once(scenario: Scenario) -> None:
+    trace = traced_or_rejected(scenario)
+    for width in WIDTHS:
+        *lines, _ = in_characters(drawn(trace), width)  # the tokens may be numbers
+        assert sorted(numbers(lines)) == list(range(1, len(steps(trace.records)) + 1))
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",), names=odd_tokens(), max_tokens=30))
+def test_no_line_is_too_wide(scenario: Scenario) -> None:
+    trace = traced_or_rejected(scenario)
+    for width in WIDTHS:
+        lines = in_characters(drawn(trace), width)
+        assert [line for line in lines if cell_len(line) > width] == []
+        assert "" not in lines
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",), max_layers=1))
+def test_ways_heads_and_entrances(scenario: Scenario) -> None:
+    text = "\n".join(in_characters(drawn(traced_or_rejected(scenario)), 200))
+    (layer,) = scenario["layers"]
+    parts = [layer[kind] for kind in ("attention", "cross_attention", "ffn") if kind in layer]
+    assert text.count("◂") == sum(p.get("residual", True) for p in parts)
+    assert text.count("▸") == ("cross_attention" in layer)
+    heads = sum(len(part.get("heads", [])) for part in parts)
+    assert text.count("A · V") == heads
+
+
+@pytest.mark.parametrize(("heads", "shown"), [(1, 1), (2, 2), (3, 3), (4, 1), (12, 1)])
+def test_heads_are_below_each_other_where_it_is_narrow(heads: int, shown: int) -> None:
+    narrow = "\n".join(in_characters(drawn(traced(with_heads(heads))), 40))
+    assert narrow.count("A · V") == shown
+    assert ("more" in narrow) == (shown < heads)
+
+
+@pytest.mark.parametrize(("heads", "shown"), [(1, 1), (2, 2), (4, 2), (12, 2)])
+def test_of_many_heads_some_are_left_out(heads: int, shown: int) -> None:
+    lines = in_characters(drawn(traced(with_heads(heads))), 80)
+    beside = [line.count("A · V") for line in lines if "A · V" in line]
+    assert beside == [shown]
+    assert (f"{heads - shown} more" in "\n".join(lines)) == (shown < heads)
+
+
+def with_heads(count: int) -> str:
+    head = "{W_Q: [[1], [2]], W_K: [[3], [4]], W_V: [[1, 0], [0, 1]]}"
+    heads = ", ".join([head] * count)
+    return (
+        "title: T\ntokens: [a, b]\nembeddings: [[1, 2], [3, 4]]\n"
+        f"layers: [{{attention: {{heads: [{heads}], residual: false}}}}]\n"
+    )
+
+
+def test_many_tokens_are_counted() -> None:
+    tokens = ", ".join(f"word{i}" for i in range(30))
+    yaml = f"title: T\ntokens: [{tokens}]\nembeddings: {[[1, 2]] * 30}\n"
+    *_, last = in_characters(drawn(traced(yaml)), 40)
+    assert last.split("  ") == ["word0", "word1", "word2", "… 26 more …", "word29"]
+    assert len(last) <= 40 < len(last) + len("  word3")
+
+
+def test_a_model_without_layers() -> None:
+    lines = in_characters(drawn(traced("title: T\ntokens: [a]\nembeddings: [[1, 2]]\n")), 80)
+    assert [line.split() for line in lines] == [
+        *(["y", "1×2", "3"], ["│"], ["X′", "1×2", "2"], ["X", "1×2", "1"], ["a"]),
+    ]
+
+
+@pytest.mark.parametrize("command", ["run", "tutorial"])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_it_stands_before_the_steps(name: str, command: str) -> None:
+    text = printed(command, name, "--format", "terminal")
+    introduction, _, _ = text.partition("Tokens and embeddings")
+    assert "The model, to be read from below." in introduction
+    count = len(steps(bundled(name).records))
+    assert sorted(numbers(introduction.split("\n"))) == list(range(1, count + 1))
+
+
+# --- SVG -----------------------------------------------------------------------------------------
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",), names=odd_tokens()))
+def test_boxes_do_not_overlap(scenario: Scenario) -> None:
+    found = drawn(traced_or_rejected(scenario))
+    svg = ElementTree.fromstring(image_of(found))
+    width, height = (float(svg.get(side) or 0) for side in ("width", "height"))
+    sides = ("x", "y", "width", "height")
+    boxes = [tuple(float(rect.get(s) or 0) for s in sides) for rect in svg.iter(f"{SVG}rect")]
+    for x, y, w, h in boxes:
+        assert 0 <= x < x + w <= width
+        assert 0 <= y < y + h <= height
+    for (x1, y1, w1, h1), (x2, y2, w2, h2) in combinations(boxes, 2):
+        assert x1 + w1 <= x2 or x2 + w2 <= x1 or y1 + h1 <= y2 or y2 + h2 <= y1
+    lines = [
+        [float(line.get(end) or 0) for end in ("x1", "x2", "y1", "y2")]
+        for line in svg.iter(f"{SVG}line")
+    ]
+    assert all(x1 == x2 or y1 == y2 for x1, x2, y1, y2 in lines)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_file_beside_the_text(name: str, tmp_path: Path) -> None:
+    markdown = printed("run", name, "--format", "markdown", "--figures", str(tmp_path))
+    file = tmp_path / f"{name}.model.svg"
+    svg = ElementTree.fromstring(file.read_bytes())
+    assert svg.findtext(f"{SVG}title") == "The model"
+    assert f"/{file.name})" in markdown
+    assert "│" not in markdown  # the characters are only for who has no figures
+    written = printed("run", name, "--format", "markdown")
+    signs = [element.text for element in svg.iter(f"{SVG}text")]
+    assert [sign for sign in signs if sign and sign not in written] == []
+
+
+# --- LaTeX ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_latex_names_the_same_steps(name: str) -> None:
+    latex = printed("run", name, "--format", "latex")
+    rows = re.findall(
+        r"^\\begin\{picture\}\(\d+,2\)\(-\d+,0\)(.*)\\end\{picture\}\\par$", latex, re.M
+    )
+    words = [each for row in rows for each in re.findall(r"\[l\]\{([0-9][^A-Z]*)\}\}$", row)]
+    shown = [each.replace("--", "–").replace(r"\textperiodcentered{}", "·") for each in words]
+    last = len(steps(bundled(name).records))
+    assert sorted(numbers([f"  {text}" for text in shown])) == list(range(1, last + 1))
