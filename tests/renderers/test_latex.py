@@ -16,17 +16,19 @@ import pytest
 from tests.helpers.command import printed
 from tests.helpers.random_scenarios import ODD_WORDS, Scenario, to_yaml
 
-PDFLATEX, NODE = shutil.which("pdflatex"), shutil.which("node")
+PDFLATEX, LUALATEX = shutil.which("pdflatex"), shutil.which("lualatex")
+NODE = shutil.which("node")
 KATEX = os.environ.get("KATEX_MODULE", "")
 """The folder of KaTeX, as npm installs it: …/node_modules/katex."""
 
 needs_pdflatex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
+needs_lualatex = pytest.mark.skipif(LUALATEX is None, reason="lualatex is not installed")
 needs_katex = pytest.mark.skipif(
     NODE is None or not Path(KATEX, "package.json").is_file(),
     reason="needs node, and KATEX_MODULE naming the folder of KaTeX",
 )
 
-MOST_OVERFULL = 10.0
+MOST_OVERFULL = 5.0
 """Points by which a line may be too wide."""
 
 ZALGO = "Z\u0351\u036b"
@@ -77,12 +79,12 @@ def scenario(names: Sequence[str], *, wide: bool = False) -> str:
     return to_yaml(made)
 
 
-def typeset(folder: Path, latex: str) -> str:
-    """What pdflatex says of a document, which it must be able to set."""
-    assert PDFLATEX
+def typeset(folder: Path, latex: str, engine: str | None = PDFLATEX) -> str:
+    """What an engine says of a document, which it must be able to set."""
+    assert engine
     (folder / "a.tex").write_text(latex, encoding="utf-8")
-    command = [PDFLATEX, "-interaction=nonstopmode", "-halt-on-error", "a.tex"]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "a.tex"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=600, check=False)
     log = (folder / "a.log").read_text(encoding="utf-8", errors="replace")
     assert ran.returncode == 0, re.findall("^!.*", log, re.MULTILINE)
     assert "Undefined control sequence" not in log
@@ -105,7 +107,25 @@ def in_latex(name: str, stdin: str = "") -> str:
 @needs_pdflatex
 @pytest.mark.parametrize("name", ["alex", "science", "comics"])
 def test_tutorials(name: str, tmp_path: Path) -> None:
-    assert overfull(typeset(tmp_path, in_latex(name))) == []
+    latex = in_latex(name)
+    typeset(tmp_path, latex)
+    log = typeset(tmp_path, latex)  # with the contents and references of the first time
+    assert overfull(log) == []
+    assert re.findall("LaTeX Warning: (?!Label).*|hyperref Warning: .*", log) == []
+
+
+@needs_lualatex
+def test_letters_of_any_script_with_another_engine(tmp_path: Path) -> None:
+    latex = in_latex("-", stdin=scenario(["日本語", "Ħal", "Ωmega", "a"]))
+    typeset(tmp_path, latex, LUALATEX)
+
+
+@needs_pdflatex
+def test_a_fragment_says_what_it_needs(tmp_path: Path) -> None:
+    fragment = printed("step", "softmax", "--format", "latex")
+    needed = re.findall(r"^% (\\.*)$", fragment, re.MULTILINE)
+    begin = "\\documentclass{article}\n" + "\n".join(needed) + "\n\\begin{document}\n"
+    typeset(tmp_path, f"{begin}{fragment}\\end{{document}}\n")
 
 
 @needs_pdflatex
@@ -152,6 +172,42 @@ def test_latin_letters(tmp_path: Path) -> None:
 @needs_pdflatex
 def test_letters_that_the_font_does_not_have(tmp_path: Path) -> None:
     typeset(tmp_path, in_latex("-", stdin=scenario(["Ħal", "ſ", "ŧ"])))
+
+
+# --- what needs no engine ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["alex", "pizza"])
+def test_references_lead_to_their_steps(name: str) -> None:
+    latex = in_latex(name)
+    title = re.compile(r"\\sub(?:sub)?section\*\{([0-9]+)\. .*\}\\label\{(.*)\}")
+    labels = {label: number for number, label in title.findall(latex)}
+    references = re.findall(r"\\hyperref\[(.*?)\]\{step~([0-9]+)\}", latex)
+    assert len(references) > 20
+    assert all(labels[label] == number for label, number in references)
+    assert "step~" not in re.sub(r"\\hyperref\[.*?\]\{step~", "", latex)
+
+
+def test_every_heading_is_in_the_contents() -> None:
+    latex = in_latex("alex")
+    titles = re.findall(r"^\\(sub(?:sub)?section)\*\{(.*)\}\\add", latex, re.MULTILINE)
+    listed = re.findall(
+        r"\\addcontentsline\{toc\}\{(.*?)\}\{(.*?)\}(?:\\label.*)?$", latex, re.MULTILINE
+    )
+    assert titles == listed
+    assert len(listed) > 20
+
+
+def test_the_larger_a_share_the_fuller_its_cell() -> None:
+    latex = printed("step", "softmax", "--head", "1", "--format", "latex")
+    table = latex[latex.index(r"\hline") : latex.index(r"\end{array}")]
+    cells = re.findall(
+        r"(?:\\cellcolor\{blue!([0-9]+)\})?(?:\\mathbf\{)?([01](?:\.[0-9]+)?)", table
+    )
+    assert len(cells) == 16
+    assert all(
+        int(depth or 0) == pytest.approx(40 * float(share), abs=0.51) for depth, share in cells
+    )
 
 
 # --- KaTeX ---------------------------------------------------------------------------------------

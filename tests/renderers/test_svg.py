@@ -21,10 +21,9 @@ every_scenario = pytest.mark.parametrize("name", SCENARIOS)
 
 
 def pictures(folder: Path) -> dict[str, ElementTree.Element]:
-    """The heat maps in a folder, read as XML; beside them only the picture of the model lies."""
-    maps = [path for path in folder.iterdir() if not path.name.endswith(".model.svg")]
-    assert len(maps) >= len(list(folder.iterdir())) - 1
-    return {path.name: ElementTree.fromstring(path.read_bytes()) for path in maps}
+    """The heat maps in a folder, read as XML; beside the picture of the model nothing else is."""
+    found = {path.name: ElementTree.fromstring(path.read_bytes()) for path in folder.iterdir()}
+    return {name: picture for name, picture in found.items() if not name.endswith(".model.svg")}
 
 
 def texts(picture: ElementTree.Element) -> list[str]:
@@ -77,6 +76,7 @@ def test_the_numbers_are_those_that_are_printed(name: str, tmp_path: Path) -> No
         numbers = [cell for row in rows[2:] for cell in row[1:]]
         title, *shown = texts(pictures(tmp_path)[file])
         assert title.startswith("Attention weights")
+        assert shown[:2] == ["at whom", "who looks"]
         assert [
             text for text in shown if re.fullmatch(r"[0-9.]+(×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?", text)
         ] == numbers
@@ -108,6 +108,73 @@ def test_titles_and_colours(name: str, tmp_path: Path) -> None:
     assert len(titles) == len(pictures(tmp_path))
 
 
+def of_kind(picture: ElementTree.Element, kind: str) -> list[ElementTree.Element]:
+    return [element for element in picture.iter() if element.get("class") == kind]
+
+
+@every_scenario
+def test_what_is_hidden_is_hatched_and_the_followed_row_is_framed(
+    name: str, tmp_path: Path
+) -> None:
+    printed("run", name, "--token", "2", "--figures", str(tmp_path))
+    for file, value in weights(name).items():
+        picture, data = pictures(tmp_path)[file], value["data"]
+        hidden = [(i, j) for i, row in enumerate(data) for j, x in enumerate(row) if x == 0]
+        cells = [(cell.get("x"), cell.get("y")) for cell in of_kind(picture, "cell")]
+        hatched = [(cell.get("x"), cell.get("y")) for cell in of_kind(picture, "hatched")]
+        assert hatched == [cells[i * len(data[0]) + j] for i, j in hidden]
+        (frame,) = of_kind(picture, "marked")
+        assert (frame.get("x"), frame.get("y")) == cells[len(data[0])]
+        label, *numbers = of_kind(picture, "followed")
+        assert "".join(label.itertext()) == value["axes"][0]["labels"][1]
+        assert [number.text for number in numbers] == value["printed"][1]
+
+
+def test_long_names_are_folded_and_make_no_cell_wider(tmp_path: Path) -> None:
+    long = ["a-very-long-street-name", "Donaudampfschifffahrtsgesellschaft", "two small words"]
+    sizes = []
+    for names in (["a", "b", "c"], long):
+        printed("run", "-", "--figures", str(tmp_path), "--force", stdin=odd_scenario(names))
+        (picture,) = pictures(tmp_path).values()
+        sizes.append({cell.get("width") for cell in of_kind(picture, "cell")})
+    assert sizes[0] == sizes[1]
+    spans = [
+        [span.text or "" for span in text] for text in picture.iter(f"{NAMESPACE}text") if len(text)
+    ]
+    assert all(len(line.rstrip()) <= 18 for lines in spans for line in lines)
+    assert spans[2] == ["two small ", "words"]
+    assert spans[1][-1].endswith("…")
+
+
+def luminance(colour: tuple[float, ...]) -> float:
+    """As WCAG defines it, of red, green and blue between 0 and 1."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    darker, lighter = sorted(map(luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def colours(style: str) -> dict[str, tuple[float, ...]]:
+    """The fill of each kind of thing."""
+    found = re.findall(r"([.\w]+) \{[^}]*?fill: #([0-9a-f]{6})", style)
+    return {kind: tuple(int(c[i : i + 2], 16) / 255 for i in (0, 2, 4)) for kind, c in found}
+
+
+def test_words_are_easy_to_read_on_every_cell_by_day_and_by_night(tmp_path: Path) -> None:
+    printed("step", "softmax", "--figures", str(tmp_path))
+    picture = next(iter(pictures(tmp_path).values()))
+    day, _, night = (picture.findtext(f"{NAMESPACE}style") or "").partition("@media")
+    for found in (colours(day), colours(day) | colours(night)):
+        for share in range(0, 101, 5):
+            pairs = zip(found[".page"], found[".cell"], strict=True)
+            ground = tuple(page + (cell - page) * share / 100 for page, cell in pairs)
+            assert contrast(found["text"], ground) >= 4.5
+        assert contrast(found[".axis"], found[".page"]) >= 4.5
+
+
 def test_what_is_not_seen_without_the_mask(tmp_path: Path) -> None:
     arguments = ("step", "attention", "-s", "pizza", "--layer", "1", "--head", "1", "--no-mask")
     printed(*arguments, "--figures", str(tmp_path))
@@ -129,9 +196,9 @@ def test_hostile_names(tmp_path: Path) -> None:
     ]
     assert [name for name in plain if texts(picture).count(name) < 2] == []
     assert {element.tag.removeprefix(NAMESPACE) for element in picture.iter()} == {
-        *("svg", "title", "desc", "style", "text", "rect")
+        *("svg", "title", "desc", "style", "text", "tspan", "rect", "defs", "pattern", "path")
     }
-    _, (path, description) = linked(markdown)
+    ((path, description),) = (link for link in linked(markdown) if "model" not in link[0])
     assert (Path.cwd() / path).resolve().is_file()
     assert description == picture.findtext(f"{NAMESPACE}desc")
 
@@ -154,7 +221,7 @@ def test_links(place: str, absolute: bool, tmp_path: Path, monkeypatch: pytest.M
     ran = run("tutorial", "alex", "--output", page, "--figures", folder)
     assert ran == Ran(0, "", "")
     found = linked(Path(page).read_text(encoding="utf-8"))
-    assert len(found) == 3  # the model, and its two heads
+    assert len(found) == 3
     for path, description in found:
         assert not Path(path).is_absolute()
         target = Path(page).parent / path

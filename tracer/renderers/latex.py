@@ -240,7 +240,7 @@ def _table(table: Table) -> str:
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
     widths = [max(width(name_text(cell.text)) for cell in column) for column in columns]
     capped = [min(wide, LINE) for wide in widths]
-    shares = (max(0.08, 0.8 * wide / sum(capped)) for wide in capped)
+    shares = (max(0.12, 0.78 * wide / sum(capped)) for wide in capped)
     wide = "".join(rf"p{{{share:.3f}\textwidth}}" for share in shares)
     form = "l" * len(widths) if sum(widths) < LINE else wide
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)

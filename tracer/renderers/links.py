@@ -26,14 +26,14 @@ class Heading:
 
 
 def headings(document: Document) -> Iterator[Heading]:
-    """The headings of a document in their order; what is no whole text has no parts."""
+    """The headings of a document in their order, in two levels where it begins with a part."""
+    in_parts = document.whole and any(section.part for section in document.sections[:1])
     before = None
     for i, section in enumerate(document.sections):
-        part = section.part if document.whole else None
-        alone = part in (None, section.title)
-        if part is not None and not alone and part != before:
-            yield Heading(part, 1, i, opens_part=True)
-        before = part
+        alone = not in_parts or section.part in (None, section.title)
+        if section.part and not alone and section.part != before:
+            yield Heading(section.part, 1, i, opens_part=True)
+        before = section.part
         yield Heading(title(section), 1 if alone else 2, i)
 
 
