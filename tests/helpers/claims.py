@@ -35,9 +35,9 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             at.lines.append(line)
         elif re.fullmatch("[═─]+", line):
             continue
-        elif re.fullmatch("═+", below):
+        elif re.fullmatch("═+", below) and not re.match("Summary|The text|Turn ", line):
             part = line
-        elif re.fullmatch("─+", below) and not line.startswith("Turn "):
+        elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             line = whole_heading(line, part, crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)

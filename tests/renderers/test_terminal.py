@@ -118,8 +118,9 @@ def test_a_wrong_digit_in_a_column_of_results_is_found() -> None:
 
 
 def test_the_largest_shares_stand_out_without_a_background() -> None:
-    colours = {"FORCE_COLOR": "1", "NO_COLOR": "", "TERM": "xterm-256color"}
-    shown = run("step", "softmax", "--head", "1", **colours).stdout
+    shown = run(
+        *("step", "softmax", "--head", "1"), FORCE_COLOR="1", NO_COLOR="", TERM="xterm-256color"
+    ).stdout
     table = shown[shown.index("A¹", shown.index("Frank:")) :]
     found = re.findall(r"\x1b\[([0-9;]+)m *(0\.529|0\.324|0\.147)", table)
     styles = {share: style.split(";") for style, share in found}

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number, Product, Sum
+from tracer.lesson.expression import Chain, Expression, Number, Product, Relation, Sum
 from tracer.renderers.rows import cells
 from tracer.renderers.working import working_rows
 
@@ -16,8 +16,11 @@ def n(number: str) -> Number:
     return Number(Decimal(number))
 
 
+EQUAL: Relation = "="
+
+
 def line(label: str, *sides: Expression) -> Line:
-    return Line(label, Chain(sides, ("=",) * (len(sides) - 1)))
+    return Line(label, Chain(sides, tuple(EQUAL for _ in sides[1:])))
 
 
 def shown(*lines: Line, width: int = 60) -> list[str]:
