@@ -71,7 +71,7 @@ def test_there_is_no_circle() -> None:
 @pytest.mark.parametrize(("library", "places"), [
     ("rich", {
         "tracer.progress",
-        *(f"tracer.renderers.{name}" for name in ("rows", "tables", "terminal")),
+        *(f"tracer.renderers.{name}" for name in ("rows", "terminal")),
     }),
     ("yaml", {"tracer.scenario.reader"}),
     ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),

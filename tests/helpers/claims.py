@@ -35,9 +35,9 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             at.lines.append(line)
         elif re.fullmatch("[═─]+", line):
             continue
-        elif re.fullmatch("═+", below):
+        elif re.fullmatch("═+", below) and not re.match("Summary|The text|Turn ", line):
             part = line
-        elif re.fullmatch("─+", below) and not line.startswith("Turn "):
+        elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             line = whole_heading(line, part, crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
@@ -55,13 +55,14 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
 def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     """`7. Layer 1, head 2 · Query`, of `7 · Head 2 · Query   Q = X · W` in `Layer 1: attention`.
 
-    What sort of attention it is, is said where there is more than one.
+    Inside an attention it is said which, where there is more than one.
     """
     number, *pieces = re.split(" {2,}", line)[0].split(" · ")
     if not number.isdecimal():
         return line
     layer, _, sub_layer = part.rpartition(": ")
-    attention = [sub_layer] if crosses and "attention" in sub_layer.lower() else []
+    inside = "attention" in sub_layer.lower() and not re.match("Residual|LayerNorm", pieces[-1])
+    attention = [sub_layer] if crosses and inside else []
     where = ", ".join([*filter(None, [layer]), *attention, *pieces[:-1]])
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 

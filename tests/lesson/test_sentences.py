@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -74,8 +75,9 @@ def test_the_introduction_names_the_token_that_is_followed(token: str, place: st
 
 
 def titles(step: str, scenario: str, stdin: str = "") -> list[str]:
-    lines = printed("step", step, "-s", scenario, width=WIDE, stdin=stdin).split("\n")
-    return [line for line in lines if line[:1].isdigit() and ". " in line]
+    """As a page has them; a terminal leaves out what the title of the part says."""
+    page = printed("step", step, "-s", scenario, "-f", "markdown", stdin=stdin)
+    return re.findall("^#+ ([0-9]+[.] .+)$", page, re.MULTILINE)
 
 
 def test_titles_name_the_head_where_there_are_several() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from tracer.lesson.document import Section
 from tracer.lesson.expression import Chain
@@ -10,7 +11,7 @@ from tracer.renderers.palette import RULE, SECTION
 from tracer.renderers.rows import GAP, Row, cells, padded, wrapped
 from tracer.renderers.working import formula_text
 
-JOINT = " · "
+JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
 
 
 def section_title(section: Section) -> str:
@@ -19,10 +20,19 @@ def section_title(section: Section) -> str:
     return JOINT.join([*number, *(section.within or (section.title,))])
 
 
-def has_parts(sections: Sequence[Section]) -> bool:
-    """Whether the parts need titles: there are several, or one that says what its steps do not."""
-    silent = (s.within and s.title != JOINT.join(s.within) for s in sections)
-    return len({section.part for section in sections}) > 1 or any(silent)
+def part_titles(sections: Sequence[Section]) -> Iterator[str | None]:
+    """The title of a part that begins with each section, if one begins there and needs a title.
+
+    So it does beside other parts, and where it says what the titles of its steps do not.
+    """
+    for _, group in groupby(sections, lambda section: section.part is None):
+        together = list(group)
+        silent = (s.within and s.title != JOINT.join(s.within) for s in together)
+        parted = len({section.part for section in together}) > 1 or any(silent)
+        before = None
+        for section in together:
+            yield section.part if parted and section.part != before else None
+            before = section.part
 
 
 def fits_beside(title: str, formula: Chain | None, width: int) -> bool:

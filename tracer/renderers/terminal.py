@@ -24,7 +24,14 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Chain, Number
-from tracer.renderers.headings import fits_beside, has_parts, heading_rows, section_title
+from tracer.renderers.headings import (
+    PART_RULE,
+    STEP_RULE,
+    fits_beside,
+    heading_rows,
+    part_titles,
+    section_title,
+)
 from tracer.renderers.palette import NAME, RESULT, TITLE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
@@ -75,27 +82,29 @@ def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
     for block in document.introduction:
         yield from _rendered(block, width, coloured)
         yield Row()
-    parted = has_parts(document.sections)
-    part: str | None = None
     board: Board = {}
-    for i, section in enumerate(document.sections):
+    parted = any(section.part for section in document.sections)
+    titles = part_titles(document.sections)
+    for i, (section, part) in enumerate(zip(document.sections, titles, strict=True)):
         if i:
             yield Row()
-        if parted and section.part and section.part != part:
-            yield from heading_rows(section.part, "═", min(width, MEASURE))
+        if part is not None:
+            yield from heading_rows(part, PART_RULE, min(width, MEASURE))
             yield Row()
-        part = section.part
-        yield from _section(section, width, coloured, board)
+        rule = PART_RULE if parted and section.part is None else STEP_RULE
+        yield from _section(section, rule, width, coloured, board)
 
 
-def _section(section: Section, width: int, coloured: bool, board: Board) -> Iterator[Row]:
+def _section(
+    section: Section, rule: str, width: int, coloured: bool, board: Board
+) -> Iterator[Row]:
     """A step: its title, with its formula where it has only one and that fits, and its blocks."""
     formulas = [block for block in section.blocks if isinstance(block, Formula)]
     only = formulas[0].chain if len(formulas) == 1 else None
     title = section_title(section)
     measure = min(width, MEASURE)
     beside = fits_beside(title, only, measure)
-    yield from heading_rows(title, "─", measure, only if beside else None)
+    yield from heading_rows(title, rule, measure, only if beside else None)
     yield Row()
     blocks = [block for block in section.blocks if not (beside and block in formulas)]
     for rows in _rows_of(blocks, only, width, coloured, board):

@@ -75,7 +75,7 @@ def _edge(bodies: Sequence[Sequence[str]], widest: int, room: int) -> int:
     """
     last = max(cells(body[-1]) for body in bodies)
     if len(bodies) == 1:
-        return last + len(" ") + widest
+        return min(last + len(" ") + widest, room)
     rows = max(cells(row) for body in bodies for row in body)
     return min(max(rows, last + len(GAP) + widest), room)
 
