@@ -205,7 +205,8 @@ def test_title_and_layers_may_be_left_out() -> None:
 @pytest.mark.parametrize("form", ["identity", "{random: {}}"])
 def test_a_short_form_does_not_stand_for_endless_numbers(form: str) -> None:
     wide = ", ".join(["1"] * 3000)
-    text = f"tokens: [a]\nembeddings: {{a: [{wide}]}}\nlayers: [{{ffn: {{W_1: {form}, W_2: {form}}}}}]\n"
+    ffn = f"{{W_1: {form}, W_2: {form}}}"
+    text = f"tokens: [a]\nembeddings: {{a: [{wide}]}}\nlayers: [{{ffn: {ffn}}}]\n"
     ran = run("run", "-", stdin=text)
     assert ran.exit_code == 2
     told = ran.stderr.splitlines()
