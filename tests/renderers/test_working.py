@@ -44,12 +44,12 @@ def test_a_line_alone_needs_no_column() -> None:
 
 
 def test_the_result_stands_at_the_end_of_the_last_row() -> None:
-    both = (line("x", TERMS, Sum((n("0.125"), n("1.75"))), n("1.875")), SHORT)
+    both = (line("xx", TERMS, Sum((n("0.125"), n("1.75"))), n("1.875")), SHORT)
     assert shown(*both, width=44) == [
-        "    x: 0.125×1 + 0.125×2 + 0.125×3 + 0.125×4",
-        "         + 0.125×5",
-        "       = 0.125 + 1.75           = 1.875",
-        "    a: 1 + 2                    = 3",
+        "    xx: 0.125×1 + 0.125×2 + 0.125×3",
+        "          + 0.125×4 + 0.125×5",
+        "        = 0.125 + 1.75      = 1.875",
+        "    a:  1 + 2               = 3",
     ]
 
 

@@ -9,7 +9,9 @@ from typing import TypeAlias
 from tracer.renderers.rows import cells
 
 LEAST_MARGIN, HANGING = 4, 2
-BEFORE_TERM, BEFORE_FACTOR = re.compile(r" (?=[-+] )"), re.compile(r" (?=[/·] )")
+BEFORE_TERM = re.compile(r" (?=[-+] )")
+BEFORE_FACTOR = re.compile(r" (?=[/·] )|(?<=\)) (?=\w)")
+"""Also between the heads in [O¹ (4 × 3) O² (4 × 2)]."""
 
 Pieces: TypeAlias = list[list[str]]
 """The sides of a chain, each cut where it may be broken."""
