@@ -14,6 +14,7 @@ from tracer.errors import TracerError
 from tracer.request import RULES, Request, check
 
 REFUSED = {
+    "run alex --no-pager -o out.txt": "--no-pager: goes with the screen, not --output",
     "run alex --math": "--math: goes with --format markdown, not terminal",
     "step ffn --math -f latex": "--math: goes with --format markdown, not latex",
     "loss pizza --math -f json": "--math: goes with --format markdown, not json",
@@ -51,7 +52,7 @@ def test_what_would_change_nothing_is_refused(
 
 def test_each_rule_refuses_something() -> None:
     refused = {told.partition(":")[0] for told in REFUSED.values()}
-    assert refused == {f"--{rule.option}" for rule in RULES}
+    assert refused == {f"--{rule.option}".replace("_", "-") for rule in RULES}
 
 
 def test_all_that_is_refused_is_told_at_once() -> None:

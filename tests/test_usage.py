@@ -71,7 +71,7 @@ def test_what_is_asked_comes_before_how_it_is_shown() -> None:
     assert names == [
         *("token", "layer", "head", "sequence", "no-mask", "given", "decimals", "carry"),
         *("format", "brief", "math", "heading", "standalone", "figures", "output", "force"),
-        "help",
+        *("no-pager", "help"),
     ]
 
 
