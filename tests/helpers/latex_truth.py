@@ -131,7 +131,7 @@ def _display(latex: str) -> list[str]:
 def _rows(rows: str) -> list[str]:
     """Rows of an alignment; one that begins with a relation or further in goes on with the last."""
     worked: list[str] = []
-    for row in re.split(r" \\\\\n", rows.removesuffix("\n")):
+    for row in re.split(r" \\\\(?:\[4pt\])?\n", rows.removesuffix("\n")):
         found = ROW.fullmatch(row)
         if not found:
             raise UnreadableError(row)

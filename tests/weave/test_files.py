@@ -213,7 +213,9 @@ def test_the_format_is_that_of_the_command_line_else_markdown(page: Path, comman
         assert begin[0].startswith("#")
     else:
         assert begin[0] == "```text"
-        assert begin[1].startswith({"json": "{", "latex": r"\subsection*{"}[form])
+        assert begin[1].startswith(
+            {"json": "{", "latex": "% A document that includes this needs:"}[form]
+        )
 
 
 def test_a_fence_is_longer_than_any_in_it(page: Path) -> None:

@@ -73,7 +73,7 @@ def test_too_many_turns_are_not_computed(page: Path) -> None:
     told = refused(page, block("generate mine.yaml --max-tokens 1000000"))
     assert told.startswith("1:1: to compute about 3,0")
     assert told.endswith("expected at most 20,000,000 in a file; the command can be run by hand")
-    assert woven(page, block("generate mine.yaml --max-tokens 5")).count("Turn") == 5
+    assert woven(page, block("generate mine.yaml --max-tokens 5")).count("## Turn") == 5
 
 
 def test_what_all_marks_compute_is_bounded(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

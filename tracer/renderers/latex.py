@@ -104,7 +104,7 @@ class _Page:
         """Title, introduction, contents, sections."""
         document = self.document
         if document.whole:
-            yield rf"\{HEADINGS[0]}*{{{breakable(document.title)}}}"
+            yield rf"\{HEADINGS[0]}*{{\raggedright {breakable(document.title)}}}"
         yield from self.together(document.introduction, -1)
         headings = list(links.headings(document))
         if self.contents and document.whole and len(headings) >= links.WORTH_CONTENTS:

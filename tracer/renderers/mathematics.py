@@ -19,6 +19,9 @@ UNCUT = 1000
 SPACE = r" \; "
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
+END, APART = " \\\\\n", " \\\\[4pt]\n"
+"""Between rows, and below fractions, which would touch the next."""
+
 RELATIONS = {"=": "=", "≈": r"\approx"}
 
 
@@ -132,7 +135,8 @@ class Mathematics:
         beside = max(map(width, labels)) + max(len(_result(line.chain)) for line in lines)
         room = self.letters - beside
         pairs = zip(labels, lines, strict=True)
-        return " \\\\\n".join(row for pair in pairs for row in self._rows(*pair, room))
+        *above, last = [row for pair in pairs for row in self._rows(*pair, room)]
+        return "".join(row + (APART if r"\frac" in row else END) for row in above) + last
 
     def _rows(self, label: str, line: Line, room: int) -> list[str]:
         """The rows of a line; a side that fits into one has its quotients as fractions."""
@@ -173,5 +177,5 @@ def _unary(row: str) -> str:
 PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 96, fractions=False)
 """As LaTeX sets it on A4, where lines stand close."""
 
-PAGE = Mathematics(on_page, 84, fractions=True)
+PAGE = Mathematics(on_page, 92, fractions=True)
 """As KaTeX and MathJax set it on a page, without a $ inside."""
