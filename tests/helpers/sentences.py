@@ -12,7 +12,7 @@ def reading(yaml: str, step: str, token: str) -> str | None:
     """The sentence that ends a step; a matrix, which is indented, where there is none."""
     text = printed("step", step, "-s", "-", "--token", token, width=WIDE, stdin=yaml)
     *_, last = text.strip("\n").split("\n")
-    return None if last.startswith(" ") else last
+    return None if last.startswith((" ", "▸")) else last
 
 
 # The query is the first feature, the key the second: where the query is 1, a token's score is its

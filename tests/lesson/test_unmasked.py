@@ -53,7 +53,8 @@ def test_weights_are_the_softmax_of_the_unmasked_scores(
 def test_random_scenarios(scenario: Scenario) -> None:
     expected = reference(scenario)
     scores = {address: x for address, x in expected.items() if address.endswith(".scores")}
-    assume(scores and all(np.abs(x).max() < 50 for x in scores.values()))
+    assume(any(".attention." in a for a in scores))  # else there is no mask to leave out
+    assume(all(np.abs(x).max() < 50 for x in scores.values()))
     text = to_yaml(scenario)
     found, usual = values("-", "--no-mask", stdin=text), values("-", stdin=text)
     # Only self-attention has a mask.
