@@ -99,7 +99,9 @@ def test_of_many_heads_some_are_left_out(heads: int, shown: int) -> None:
     lines = in_characters(drawn(traced(with_heads(heads))), 80)
     beside = [line.count("A · V") for line in lines if "A · V" in line]
     assert beside == [shown]
-    assert (f"{heads - shown} more" in "\n".join(lines)) == (shown < heads)
+    text = "\n".join(lines)
+    assert (f"{heads - shown} more" in text) == (shown < heads)
+    assert (f"heads {shown + 1}–{heads}" in text) == (shown < heads)
 
 
 def with_heads(count: int) -> str:
@@ -114,7 +116,10 @@ def with_heads(count: int) -> str:
 def test_many_tokens_are_counted() -> None:
     tokens = ", ".join(f"word{i}" for i in range(30))
     yaml = f"title: T\ntokens: [{tokens}]\nembeddings: {[[1, 2]] * 30}\n"
-    *_, last = in_characters(drawn(traced(yaml)), 40)
+    found = drawn(traced(yaml))
+    for width in range(40, 100):
+        assert max(map(len, in_characters(found, width))) <= width
+    *_, last = in_characters(found, 40)
     assert last.split("  ") == ["word0", "word1", "word2", "… 26 more …", "word29"]
     assert len(last) <= 40 < len(last) + len("  word3")
 
@@ -176,12 +181,16 @@ def test_the_file_beside_the_text(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_latex_names_the_same_steps(name: str) -> None:
+def test_latex_has_the_same_words(name: str) -> None:
     latex = printed("run", name, "--format", "latex")
     rows = re.findall(
         r"^\\begin\{picture\}\(\d+,2\)\(-\d+,0\)(.*)\\end\{picture\}\\par$", latex, re.M
     )
-    words = [each for row in rows for each in re.findall(r"\[l\]\{([0-9][^A-Z]*)\}\}$", row)]
+    svg = ElementTree.fromstring(image_of(drawn(bundled(name))))
+    written = sum(row.count(r"\makebox") - row.count(r"$\triangle") for row in rows)
+    assert written == len(list(svg.iter(f"{SVG}text")))
+    number = r"\[l\]\{([0-9]+(?:[-0-9 ]|\\textperiodcentered\{\})*)\}"
+    words = [each for row in rows for each in re.findall(number, row)]
     shown = [each.replace("--", "–").replace(r"\textperiodcentered{}", "·") for each in words]
     last = len(steps(bundled(name).records))
     assert sorted(numbers([f"  {text}" for text in shown])) == list(range(1, last + 1))

@@ -99,9 +99,9 @@ class _Page:
         return f'<polygon class="head" points="{points}"/>'
 
     def _box(self, words: Words) -> str:
-        x, y = self._middle((words.column, words.top))
-        x, y = x - COLUMN / 2 - AROUND, y - ROW / 2 + GAP
+        x, y = self._middle((words.middle, words.top))
         width = COLUMN * words.width + 2 * AROUND
+        x, y = x - width / 2, y - ROW / 2 + GAP
         height = ROW * len(words.lines) - 2 * GAP
         sort = "box given" if words.given else "box"
         at = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
@@ -109,9 +109,8 @@ class _Page:
 
     def _line(self, words: Words, row: int, line: str) -> str:
         """One of the lines; names and steps begin at their left, all else has it in the middle."""
-        x, y = self._middle((words.column, row))
-        anchor, x = "start", x - COLUMN / 2
-        if words.sort not in ("name", "steps"):
-            anchor, x = "middle", x + COLUMN * words.width / 2
+        at_left = words.sort in ("name", "steps")
+        x, y = self._middle((words.column if at_left else words.middle, row))
+        anchor = "start" if at_left else "middle"
         sort = "" if words.sort in ("box", "tokens") else ' class="name"'
         return f'<text x="{x:g}" y="{y + 5:g}" text-anchor="{anchor}"{sort}>{escape(line)}</text>'

@@ -123,7 +123,7 @@ class Body:
         if _fits_beside(part.name, self.room):
             self.names.append((self.row, part.name))
         else:
-            self._placed([Words("title", (part.name,), -(cells(part.name) // 2))])
+            self._placed([Words("title", (part.name,)).around(0, 0)])
         leaves = self.row
         self._spine_to(leaves)
         self.row += 1

@@ -23,7 +23,7 @@ def arranged(row: Row, room: int) -> list[Words]:
         beside = [Words("box", _parts(box), given=box.given) for box in row]
         width = sum(words.width + BETWEEN for words in beside) - BETWEEN
         if width <= room:
-            column = -(width // 2)
+            column = -((width - 1) // 2)
             placed = []
             for words in beside:
                 placed.append(words.moved(column))
@@ -32,7 +32,7 @@ def arranged(row: Row, room: int) -> list[Words]:
     placed = []
     for box in row:
         words = Words("box", folded(" ".join(_parts(box)), room), given=box.given)
-        placed.append(words.moved(-(words.width // 2), placed[-1].top + 1 if placed else 0))
+        placed.append(words.around(0, placed[-1].top + 1 if placed else 0))
     return placed
 
 

@@ -46,12 +46,16 @@ class Words:
 
     @property
     def middle(self) -> int:
-        """The column that a way from below or above leads to."""
+        """The column in the middle, to which ways lead; the left of two."""
         return self.column + (self.width - 1) // 2
 
     def moved(self, columns: int, rows: int = 0) -> Words:
         """The same elsewhere."""
         return replace(self, column=self.column + columns, row=self.row + rows)
+
+    def around(self, column: int, row: int) -> Words:
+        """The same with its middle in a column, its last line in a row."""
+        return self.moved(column - self.middle, row - self.row)
 
     def covered(self) -> Iterator[Cell]:
         """The cells in which no stroke is seen."""

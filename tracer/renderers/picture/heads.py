@@ -69,7 +69,7 @@ class Frame:
 
     def _storey(self, columns: Sequence[Column]) -> None:
         """Columns beside each other, their rows at the same height, their titles on top."""
-        middles = [(left + right + 1) // 2 for left, right in pairwise(self.edges)]
+        middles = [(left + right) // 2 for left, right in pairwise(self.edges)]
         bottom = self.row
         heads = [(c, m) for c, m in zip(columns, middles, strict=True) if c.rows]
         for rows in zip(*(column.rows for column, _ in heads), strict=True):
@@ -92,7 +92,7 @@ class Frame:
 
     def _named(self, lines: tuple[str, ...], middle: int, row: int) -> None:
         words = Words("title", lines)
-        self.drawing.words.append(words.moved(middle - words.width // 2, row))
+        self.drawing.words.append(words.around(middle, row))
 
 
 def _columns(heads: Heads, beside: int) -> list[Column]:

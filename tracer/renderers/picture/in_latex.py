@@ -79,7 +79,7 @@ def _words(drawing: Drawing, escaped: Callable[[str], str]) -> Iterator[tuple[in
     """Names and steps begin at their left; all else is written around its middle."""
     for words in drawing.words:
         at_left = words.sort in ("name", "steps")
-        column = words.column if at_left else words.column + words.width / 2
+        column = words.column if at_left else words.middle + 0.5
         for (_, row), line in words.placed():
             yield row, _put(column, "[l]" if at_left else "", _spaced(line, escaped))
 

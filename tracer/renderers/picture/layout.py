@@ -40,7 +40,7 @@ def _finished(picture: Picture, body: Body, width: int) -> Drawing:
     drawing, half = body.drawing, body.half
     left = -half - _left(picture, body)
     tokens = Words("tokens", (_on_a_line(picture.tokens, width + left + half),))
-    drawing.words.append(tokens.moved(-min(half, tokens.width // 2)))
+    drawing.words.append(tokens.moved(max(-half, -tokens.middle)))
     for row, name in [*body.names, *body.rules]:
         drawing.words += [Words("name", (name,), -half, row)] if name else []
     for row, name in body.rules:
@@ -80,11 +80,11 @@ def _left(picture: Picture, body: Body) -> int:
 def _tower(drawing: Drawing, encoder: Tower, body: Body, left: int) -> None:
     """The encoder beside the body: its tokens, its vectors, and their ways into the heads."""
     tokens, box = Words("tokens", _below_each_other(encoder, body)), in_tower(encoder.box)
-    middle = left + max(tokens.width, box.width) // 2
+    middle = left + (max(tokens.width, box.width) - 1) // 2
     top = body.tower - 2
     drawing.words += [
-        tokens.moved(middle - tokens.width // 2, top - len(tokens.lines) + 1),
-        box.moved(middle - box.width // 2, body.tower),
+        tokens.around(middle, top - len(tokens.lines) + 1),
+        box.around(middle, body.tower),
     ]
     drawing.way((middle, top + 1), (middle, body.tower))
     for column, row in body.entrances:
