@@ -125,7 +125,8 @@ def test_references(name: str) -> None:
     headings = list(told)
     for heading, body in told.items():
         found = references(body)
-        assert bool(found) != heading.endswith(TAKE_NOTHING), heading
+        nothing = heading.endswith(TAKE_NOTHING) or "There is only one head here" in body
+        assert bool(found) != nothing, heading
         for symbol, number in found:
             source = headings[number - 1]
             assert number < int(heading.split(".")[0])

@@ -78,8 +78,9 @@ class Teacher:
         before = self.said.setdefault(goal, step)
         again = before.number != step.number
         told = [sentences.as_in(before, step, self.told)] if again else [goal, *self.reason(step)]
-        if self.refers and (sources := self.sources(step)):
-            symbol = self.told.symbols[step.last.output.address]
+        symbol = self.told.symbols[step.last.output.address]
+        sources = self.sources(step) if self.refers else []
+        if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
             told.append(sentences.references(symbol, sources))
         written: list[Block] = list(map(Paragraph, told))
         for record in step.records:
