@@ -253,7 +253,7 @@ def test_random_scenarios(scenario: Scenario) -> None:
     found = ("".join(re.findall("LayerNorm [a-z]+", heading)) for heading in normed)
     assert [sides[words] for words in found] == norms(scenario)
     said = re.findall("After `.*the model says", whole)
-    assert len(said) == ("vocabulary" in scenario)
+    assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said
 
 
 # --- the contents of the long text ---------------------------------------------------------------
