@@ -234,7 +234,7 @@ def test_random_scenarios(scenario: Scenario) -> None:
     text = tutorial("-", stdin=to_yaml(scenario))
     words = [unescaped(paragraph) for paragraph in paragraphs(text)]
     assert [w for w in words if re.search(r"\bNone\b|[{}]|Decimal\(|TODO|  |\bnan\b", w)] == []
-    assert [w for w in words if not re.match(r"[A-Za-zθμσγβ√&<«`[].*[.:]$", w, re.DOTALL)] == []
+    assert [w for w in words if not re.match(r"[A-Za-z0-9θμσγβ√&<«`[].*[.:]$", w, re.DOTALL)] == []
     assert "\n\n\n" not in text
     whole, headings = "\n".join(words), list(sections(text))
     positions = scenario.get("positions", "none")
@@ -242,18 +242,19 @@ def test_random_scenarios(scenario: Scenario) -> None:
     assert ("There are no positions here" in whole) == (positions == "none")
     attentions = sub_layers(scenario, "attention", "cross_attention")
     with_w_o = sum("W_O" in attention for attention in attentions)
-    assert len(re.findall("W_O (?:mixes|makes a vector)", whole)) == with_w_o
-    assert whole.count("There is no W_O here") == len(attentions) - with_w_o
+    # What a step is for is said once, and of the next ones where.
+    assert bool(re.search("W_O (?:mixes|makes a vector)", whole)) == (with_w_o > 0)
+    assert ("There is no W_O here" in whole) == (len(attentions) > with_w_o)
     ffns = sub_layers(scenario, "ffn")
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
     relus = sum(ffn.get("activation") != "none" for ffn in ffns)
-    assert whole.count("ReLU keeps what is positive") == relus
+    assert ("ReLU keeps what is positive" in whole) == (relus > 0)
     normed = [heading for heading in headings if "LayerNorm" in heading]
     sides = {"LayerNorm before": "pre", "LayerNorm after": "post"}
     found = ("".join(re.findall("LayerNorm [a-z]+", heading)) for heading in normed)
     assert [sides[words] for words in found] == norms(scenario)
     said = re.findall("After `.*the model says", whole)
-    assert len(said) == ("vocabulary" in scenario)
+    assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said
 
 
 # --- the contents of the long text ---------------------------------------------------------------
