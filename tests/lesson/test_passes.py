@@ -234,7 +234,7 @@ def test_random_scenarios(scenario: Scenario) -> None:
     text = tutorial("-", stdin=to_yaml(scenario))
     words = [unescaped(paragraph) for paragraph in paragraphs(text)]
     assert [w for w in words if re.search(r"\bNone\b|[{}]|Decimal\(|TODO|  |\bnan\b", w)] == []
-    assert [w for w in words if not re.match(r"[A-Za-z0-9θμσγβ√&<«`[].*[.:]$", w, re.DOTALL)] == []
+    assert [w for w in words if not re.match(r"[A-Za-z0-9θμσγβ√&<«`[].*[.:`]$", w, re.DOTALL)] == []
     assert "\n\n\n" not in text
     whole, headings = "\n".join(words), list(sections(text))
     positions = scenario.get("positions", "none")
