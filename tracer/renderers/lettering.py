@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from tracer.renderers.text import CLUSTERS, name_text
+from tracer.renderers.text import name_text
 
 LONGEST_NAME = 24
 
@@ -137,4 +137,4 @@ def breakable(name: str) -> str:
     whole = name_text(name)
     if max(map(width, whole.split(" "))) <= LONGEST_NAME:
         return in_text(name)
-    return r"\allowbreak{}".join(map(in_text, CLUSTERS.findall(whole)))
+    return r"\allowbreak{}".join(map(_character_or_index, whole))
