@@ -244,7 +244,7 @@ def test_depth_0_is_the_line_alone() -> None:
     shown = printed("why", f"{HEAD}.weights[Alex,Frank]", "--depth", "0")
     assert shown.split("\n\n") == [
         f"Where {HEAD}.weights[Alex,Frank] comes from",
-        "The number",
+        f"The number\n{'─' * 80}",
         f"A¹, {HEAD}.weights, step 9:",
         "    Alex, Frank: 105135 / 109078 ≈ 0.964",
         "",
@@ -356,7 +356,7 @@ def test_the_loss() -> None:
     # No word is right at a position that only fills up: there the loss is 0, and has no line.
     document = why(ran, find(ran, "loss.token[1]"))
     assert len(document.sections) == 1
-    assert re.search(r"^  ℓ +—\n.* 0$", text(document), re.MULTILINE)
+    assert re.search(r"^ +—\n  ℓ  0$", text(document), re.MULTILINE)
 
 
 PINNED = HIDDEN_ROW.replace("padding: fill\n", "") + (

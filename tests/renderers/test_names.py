@@ -49,11 +49,12 @@ several = settings(
 
 
 def visible(name: str) -> str:
-    """What cannot be seen is written as an escape, a space at either end as ␣."""
+    """What cannot be seen is written as an escape, a space at either end as ␣; families stay."""
     inner = name.strip(" ")
     ahead = len(name) - len(name.lstrip(" ")) if inner else len(name)
     escapes = (c if c.isprintable() else ascii(c)[1:-1] for c in inner)
-    return "␣" * ahead + "".join(escapes) + "␣" * (len(name) - ahead - len(inner))
+    written = "".join(escapes).replace("👩\\u200d", "👩\u200d")
+    return "␣" * ahead + written + "␣" * (len(name) - ahead - len(inner))
 
 
 def tutorial(names: Sequence[str], *options: str, title: str = "T", features: bool = False) -> str:

@@ -137,4 +137,4 @@ def breakable(name: str) -> str:
     whole = name_text(name)
     if max(map(width, whole.split(" "))) <= LONGEST_NAME:
         return in_text(name)
-    return r"\allowbreak{}".join(map(in_text, whole))
+    return r"\allowbreak{}".join(map(_character_or_index, whole))

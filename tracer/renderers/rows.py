@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from rich.cells import cell_len
 from rich.text import Span, Text
 
-from tracer.renderers.text import name_text
+from tracer.renderers.text import CLUSTERS, name_text
 
 INDENT, GAP = 2, "  "
 LONGEST_NAME = 24
@@ -19,13 +19,6 @@ MARK = "▸ "
 
 NARROW = re.compile("[ -~×·─═▸²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
 """What worked lines and labels mostly consist of: signs that take one cell each."""
-
-
-CLUSTERS = re.compile(
-    "(?:[\U0001f1e6-\U0001f1ff]){2}|.[\u0300-\u036f\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*"
-    "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
-)
-"""What is one picture to the reader: a letter with its accents, a flag, a family."""
 
 
 def cells(words: str) -> int:

@@ -12,6 +12,12 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 JOINED = re.compile(f"{PICTURE}\ufe0f?\u200d(?={PICTURE})")
 """A picture with the sign behind it that joins it to the next."""
+CLUSTERS = re.compile(
+    "(?:[\U0001f1e6-\U0001f1ff]){2}|.[\u0300-\u036f\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*"
+    "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
+)
+"""What is one picture to the reader: a letter with its accents, a flag, a family."""
+
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
