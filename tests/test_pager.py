@@ -131,7 +131,9 @@ def test_an_interrupt_is_the_pagers(tmp_path: Path) -> None:
     shown = seen(
         *LONG, typed=lambda text: b"\x03" if "reading" in text else b"", DECODER_TRACE_PAGER=waits
     )
-    assert (shown.text.replace("^C", ""), shown.exit_code) == ("reading\nstill here\n", 0)
+    # The terminal may drop what it has not shown yet when it is interrupted.
+    assert re.fullmatch(r"reading\s*(?:\^C)?\s*still here\n", shown.text)
+    assert shown.exit_code == 0
 
 
 def test_an_interrupt_ends_a_pager_that_does_not_mind_it(tmp_path: Path) -> None:

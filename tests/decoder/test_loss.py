@@ -100,8 +100,9 @@ def test_the_loss_of_each_training_example(example: str) -> None:
 
 
 def test_the_first_example_is_the_published_one() -> None:
-    text = printed("loss", "comics")
-    assert text == printed("loss", "comics", "--example", "1")
+    page = printed("loss", "comics")
+    assert page == printed("loss", "comics", "--example", "1")
+    text = re.sub(r" +(?=≈)", " ", page)  # results stand in a column
     assert "love:    -ln(0.001) ≈ 6.9\n" in text
     assert re.search(r"reading: -ln\(0\.998\) ≈ 0\.0020?\n", text)
     assert "books:   -ln(0.85) ≈ 0.16\n" in text
@@ -122,7 +123,7 @@ def test_a_wrong_prediction_is_marked() -> None:
     text = printed("loss", "comics")
     marks = {"love": "✗", "reading": "✓", "books": "✓"}
     assert {row[2]: row[3] for row in answers(text)} == marks
-    assert "2 of 3 predictions are right." in text
+    assert "Right predictions: 2 of 3." in text
 
 
 @pytest.mark.parametrize("example", ["2", "3", "4"])
@@ -152,7 +153,7 @@ COUNTED = {
     "targets: [<PAD>, c, a, a]": [1],
     "targets: [b, <PAD>, a, a]": [0],
 }
-LEFT_OUT = re.compile(r"([0-9]+) positions do not count in the mean: no word is asked for there\.")
+LEFT_OUT = re.compile(r"([0-9]+) positions do not count in the mean: no word of the vocabulary is ")
 
 
 @pytest.mark.parametrize("targets", COUNTED)

@@ -282,7 +282,7 @@ def test_a_listed_name_and_address_show_the_step() -> None:
     for number, step, _, address in contents("science"):
         for asked in (step, address):
             shown = printed("step", asked, "--scenario", "science")
-            assert re.search(rf"^{number}\. ", shown, re.MULTILINE)
+            assert re.search(rf"^ ?{number} · ", shown, re.MULTILINE)
 
 
 @every_scenario
