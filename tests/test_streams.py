@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -99,6 +100,53 @@ def test_signs_that_the_encoding_lacks_come_out_as_escapes(monkeypatch: pytest.M
     sys.stdout.write("≈ 1\n")
     sys.stdout.flush()
     assert bytes_.getvalue() == b"\\u2248 1\n"
+
+
+class OfSmallParts(io.RawIOBase):
+    """What a full disk or a slow pipe may do: it takes a part of what it is given."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, given: Any) -> int:
+        self.taken += bytes(given[:10])
+        return min(10, len(given))
+
+
+def test_all_arrives_where_only_parts_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    unbuffered, errors = OfSmallParts(), io.BytesIO()
+    # As Python makes it when it is asked not to buffer.
+    output = io.TextIOWrapper(cast(Any, unbuffered), "utf-8", write_through=True)
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(errors))
+    monkeypatch.setattr(sys, "__stdout__", sys.stdout)
+    monkeypatch.setattr(sys, "__stderr__", sys.stderr)
+    streams.prepare()
+    sys.stdout.write("ab" * 10_000)
+    sys.stdout.flush()
+    assert unbuffered.taken == b"ab" * 10_000
+
+
+@posix
+def test_a_disk_that_becomes_full_is_told(tmp_path: Path) -> None:
+    line = "ulimit -f 8; PYTHONUNBUFFERED=1 $PROGRAM run alex > out"
+    told = "standard output: cannot be written: File too large\n"
+    assert in_shell(line, tmp_path) == (2, told)
+
+
+@posix
+def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    line = "mkdir gone; cd gone; rmdir ../gone; $PROGRAM run alex -f markdown --figures /x"
+    assert in_shell(line, tmp_path) == (2, "cannot go on: No such file or directory\n")
+
+
+def test_what_the_system_refuses_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"), streams.told_problems():
+        raise NotADirectoryError(20, "Not a directory", "/dev/null/.zshrc")
+    assert capsys.readouterr() == ("", "/dev/null/.zshrc: cannot go on: Not a directory\n")
 
 
 @posix

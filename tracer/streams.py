@@ -6,9 +6,9 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from tracer.errors import Problem, TracerError, told
 
@@ -26,15 +26,24 @@ def prepare() -> None:
 
 @contextmanager
 def told_problems() -> Iterator[None]:
-    """Problems are a line each on standard error, and exit code 2; so is a full disk at the end."""
+    """Problems are a line each on standard error, and exit code 2; so is what the system refuses.
+
+    A full disk may be told of at the very end only.
+    """
     try:
         try:
             yield
         finally:
             sys.stdout.flush()
     except TracerError as error:
-        sys.stderr.writelines(f"{line}\n" for line in told(error.problems))
-        raise SystemExit(2) from None
+        _end(error.problems)
+    except OSError as error:  # where nobody looked for it: a home or a current folder that is gone
+        _end([Problem(f"cannot go on: {error.strerror or error}", error.filename)])
+
+
+def _end(problems: Sequence[Problem]) -> NoReturn:
+    sys.stderr.writelines(f"{line}\n" for line in told(problems))
+    raise SystemExit(2) from None
 
 
 class _Stream(io.TextIOWrapper):
@@ -78,4 +87,7 @@ def _taken_over(stream: TextIO | None) -> tuple[io.BufferedWriter, str, bool]:
         # Closed. The null device, open for reading only, takes its number and fails as it does.
         return os.fdopen(os.open(os.devnull, os.O_RDONLY), "wb"), "utf-8", True
     encoding, line_buffering = stream.encoding, stream.line_buffering
-    return stream.detach(), encoding, line_buffering
+    taken = stream.detach()
+    if isinstance(taken, io.RawIOBase):  # of PYTHONUNBUFFERED: it may write a part, and be content
+        taken = io.BufferedWriter(taken)
+    return taken, encoding, line_buffering
