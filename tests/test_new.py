@@ -19,6 +19,22 @@ def test_it_writes_a_scenario_that_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert [path.name for path in tmp_path.iterdir()] == ["my.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("two words.yaml", "'two words.yaml'"),
+        ("-x.yaml", "./-x.yaml"),
+        ("x\x1b.yaml", "'x\\x1b.yaml'"),
+    ],
+)
+def test_what_to_type_next_is_one_word_and_no_option(
+    name: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert printed("new", "--", name).endswith(f" is written; now: decoder-trace run {typed}\n")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 @pytest.mark.parametrize("there", ["a file", "a folder", "a dangling link"])
 def test_what_is_there_stays(tmp_path: Path, there: str) -> None:
     path = tmp_path / "my.yaml"
@@ -38,7 +54,7 @@ def test_what_is_there_stays(tmp_path: Path, there: str) -> None:
     assert not path.is_file() or path.read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["", "none/my.yaml", "x" * 300])
+@pytest.mark.parametrize("name", ["", "-", "none/my.yaml", "x" * 300])
 def test_where_nothing_can_be_written_is_told(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
+from pathlib import Path
 
 import pytest
 import typer
 
 from tests.helpers.command import run
-from tracer.values import Reader, number, one_of, some, whole
+from tracer.values import Reader, file_name, number, one_of, some, whole
 
 
 class Size(StrEnum):
@@ -67,6 +68,12 @@ def test_one_of_a_few_words() -> None:
     assert told(one_of(Size), "") == "empty, expected small, middle or large"
 
 
+def test_a_file_to_be_written() -> None:
+    assert file_name("-x.md") == Path("-x.md")
+    assert told(file_name, "-") == "got '-', expected the name of a file"
+    assert told(file_name, "") == "empty, expected the name of a file"
+
+
 def test_some_text() -> None:
     assert some("a name")(" ") == " "
     assert some("a number", int)("3") == 3
@@ -79,6 +86,7 @@ REFUSED = [
     *(("--carry", typed, "line, step or never") for typed in ("", "always")),
     *(("--format", typed, "terminal, markdown, latex or json") for typed in ("", "pdf")),
     ("--output", "", "the name of a file"),
+    ("--output", "-", "the name of a file"),
     ("--figures", "", "the name of a folder"),
 ]
 REFUSED_BY_GENERATE = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import Annotated, Any
 import typer
 
 from tracer import __version__, progress, streams
-from tracer.errors import Problem, TracerError
+from tracer.errors import Problem, TracerError, printable
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.pager import page
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
-from tracer.values import some
+from tracer.values import file_name
 
 app = typer.Typer(
     name="decoder-trace",
@@ -148,7 +149,7 @@ def new(
         typer.Argument(
             metavar="FILE",
             show_default=False,
-            parser=some("the name of a new file", Path),
+            parser=file_name,
             help="Where to write it; a file that is there already stays as it is.",
         ),
     ],
@@ -158,7 +159,9 @@ def new(
     from tracer.scenario.schema import template
 
     create(file, template())
-    sys.stdout.write(f"{file} is written; now: decoder-trace run {file}\n")
+    # As a shell takes it for one word, and the program for no option.
+    typed = shlex.quote(f"./{file}" if str(file).startswith("-") else str(file))
+    sys.stdout.write(printable(f"{file} is written; now: decoder-trace run {typed}") + "\n")
 
 
 @command(SCENARIOS, "schema", "new first.yaml")
@@ -188,7 +191,7 @@ def main(
 def start(arguments: Sequence[str] | None = None) -> None:
     """Run a command, that of the command line if no other is given. It ends with SystemExit."""
     with streams.told_problems():
-        app(arguments, prog_name="decoder-trace")
+        _program()(arguments, prog_name="decoder-trace")
 
 
 def _show(request: Request) -> None:
@@ -231,10 +234,9 @@ def _not_written_over(request: Request) -> list[Path | None]:
 
 
 @functools.cache
-def _commands() -> dict[str, Any]:
-    """The commands as Typer makes them, once for all marks."""
-    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    return commands
+def _program() -> Any:
+    """What Typer makes of the commands: once, for the command line and for all marks."""
+    return typer.main.get_command(app)
 
 
 NOT_IN_MARKS = ("-h", "--help", "--version", "--install-completion", "--show-completion")
@@ -250,7 +252,7 @@ def _asked(words: Sequence[str]) -> Request:
     # In a mark the format is Markdown if none is said, and there is no help to ask for.
     here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
     try:
-        context = _commands()[name].make_context(name, arguments, **here)
+        context = _program().commands[name].make_context(name, arguments, **here)
     except WrongUsage as error:
         if error.option in NOT_IN_MARKS:
             raise TracerError(Problem(f"a mark cannot ask for {error.option}")) from None

@@ -15,7 +15,7 @@ from tracer import completion
 from tracer.renderers import Format, Heading
 from tracer.request import Request
 from tracer.scenario.carry import Carry
-from tracer.values import Reader, number, one_of, some, whole
+from tracer.values import Reader, file_name, number, one_of, some, whole
 
 
 def _option(kind: Any, *names: str, help: str, **how: Any) -> Any:
@@ -164,7 +164,7 @@ OPTIONS: dict[str, Any] = {
         "--output",
         "-o",
         takes="FILE",
-        reads=some("the name of a file", Path),
+        reads=file_name,
         help="Write to this file instead of the screen.",
     ),
     "force": _option(bool, "--force", help="Write even over a file that the command reads."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import typer
@@ -68,6 +69,13 @@ def some(expected: str, read: Reader = str) -> Reader:
         return read(typed)
 
     return read_some
+
+
+def file_name(typed: str) -> Path:
+    """A file to be written; `-` is none, as it is standard input where files are read."""
+    if typed in ("", "-"):
+        refuse(typed, "the name of a file")
+    return Path(typed)
 
 
 def refuse(typed: str, expected: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -50,11 +51,19 @@ def mutated(text: str, chance: random.Random) -> str:
     """A scenario with one to three changes to its structure, or to its text."""
     if chance.random() < 0.2:
         return torn(text, chance)
-    data = yaml.load(text, yaml.BaseLoader)
+    data = copy.deepcopy(_read(text))
     for _ in range(chance.randint(1, 3)):
         change(data, chance)
-    dumped: str = yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
+    dumped: str = yaml.dump(data, Dumper=DUMPER, allow_unicode=True, sort_keys=False)
     return dumped
+
+
+DUMPER = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
+
+
+@functools.cache
+def _read(text: str) -> Any:
+    return yaml.load(text, yaml.BaseLoader)
 
 
 def change(data: Any, chance: random.Random) -> None:
