@@ -143,10 +143,22 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     assert in_shell(line, tmp_path) == (2, "cannot go on: No such file or directory\n")
 
 
-def test_what_the_system_refuses_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (
+            NotADirectoryError(20, "Not a directory", "/dev/null/.zshrc"),
+            "/dev/null/.zshrc: cannot go on: Not a directory\n",
+        ),
+        (MemoryError(), "cannot go on: not enough memory\n"),
+    ],
+)
+def test_what_the_system_refuses_is_told(
+    failure: Exception, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit, match=r"^2$"), streams.told_problems():
-        raise NotADirectoryError(20, "Not a directory", "/dev/null/.zshrc")
-    assert capsys.readouterr() == ("", "/dev/null/.zshrc: cannot go on: Not a directory\n")
+        raise failure
+    assert capsys.readouterr() == ("", told)
 
 
 @posix

@@ -39,6 +39,8 @@ def told_problems() -> Iterator[None]:
         _end(error.problems)
     except OSError as error:  # where nobody looked for it: a home or a current folder that is gone
         _end([Problem(f"cannot go on: {error.strerror or error}", error.filename)])
+    except MemoryError:
+        _end([Problem("cannot go on: not enough memory")])
 
 
 def _end(problems: Sequence[Problem]) -> NoReturn:
