@@ -13,6 +13,8 @@ from tests.helpers.command import printed, run
 from tests.helpers.continuity import misplaced, two_forms, violations
 from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, to_yaml
 from tests.helpers.truth import equations, false_equations, unreadable
+from tracer.lesson.document import Name, Table
+from tracer.renderers import tables
 
 WIDE = 160
 FFN = """
@@ -137,3 +139,16 @@ def test_random_pages_fit_and_are_true(scenario: Scenario) -> None:
         page = printed("run", "-", width=width, stdin=to_yaml(scenario))
         assert [line for line in page.split("\n") if cell_len(line) > width] == []
         assert (unreadable(page), false_equations(page)) == ([], [])
+
+
+def test_a_long_table_takes_no_more_time_for_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = list[str]()
+
+    def counted(text: str) -> int:
+        measured.append(text)
+        return cell_len(text)
+
+    monkeypatch.setattr(tables, "cells", counted)
+    rows = tuple((Name(f"row {i}"), Name("1")) for i in range(1000))
+    assert len(tables.table_rows(Table(("name", "number"), rows), 80)) == 1001
+    assert len(measured) < 10_000

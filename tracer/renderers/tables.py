@@ -115,8 +115,10 @@ def table_rows(table: Table, width: int) -> list[Row]:
     room = width - INDENT - BELOW if is_below else left
     last = [table.header[-1], *(name_text(row[-1].text) for row in table.rows)]
     lines: list[Row] = []
+    widths = list(map(_widest, columns))
     for i, shown in enumerate(last):
-        start = "".join(padded(column[i], max(map(cells, column))) + GAP for column in columns)
+        texts = [column[i] for column in columns]
+        start = "".join(padded(*pair) + GAP for pair in zip(texts, widths, strict=True))
         parts = [part.plain for part in wrapped(shown, room, fold=True)]
         first, *rest = ["", *parts] if is_below else parts
         margin = " " * (BELOW if is_below else cells(start))
@@ -136,4 +138,8 @@ def _columns(table: Table, most: int) -> list[list[str]]:
 
 def _wide(columns: Sequence[Sequence[str]]) -> int:
     """The cells that columns take, with the gap behind each."""
-    return sum(max(map(cells, column)) + len(GAP) for column in columns)
+    return sum(_widest(column) + len(GAP) for column in columns)
+
+
+def _widest(column: Sequence[str]) -> int:
+    return max(map(cells, column))
