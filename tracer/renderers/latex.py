@@ -109,8 +109,9 @@ class _Page:
         headings = list(links.headings(document))
         if self.contents and document.whole and len(headings) >= links.WORTH_CONTENTS:
             yield "\\begin{multicols}{2}\\small\n\\tableofcontents\n\\end{multicols}"
+        over = links.over(headings)
         for i, section in enumerate(document.sections):
-            yield "\n".join(self.heading(heading) for heading in headings if heading.section == i)
+            yield "\n".join(map(self.heading, over[i]))
             yield from self.together(section.blocks, i)
 
     def heading(self, heading: links.Heading) -> str:
@@ -122,7 +123,11 @@ class _Page:
     @cached_property
     def labels(self) -> dict[int, str]:
         """The labels of the sections that are referred to."""
-        return {i: f"step-{i + 1}" for i in links.referred_to(self.document)}
+        return {i: f"step-{i + 1}" for i in self.steps.referred_to()}
+
+    @cached_property
+    def steps(self) -> links.Steps:
+        return links.Steps(self.document)
 
     def together(self, blocks: Sequence[Block], section: int) -> Iterator[str]:
         """Paragraphs; what is displayed goes on with the one in front of it."""
@@ -165,7 +170,7 @@ class _Page:
             case Percent(number):
                 return rf"${PAPER.in_lines.number(Number(trimmed(number.value * 100)))}$\,\%"
             case Reference(number):
-                to = links.meant(self.document, section, number)
+                to = self.steps.meant(section, number)
                 step = f"step~{number}"
                 return step if to is None else rf"\hyperref[{self.labels[to]}]{{{step}}}"
             case Sized(of, shape):

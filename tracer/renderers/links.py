@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -42,26 +44,44 @@ def title(section: Section) -> str:
     return section.title if section.number is None else f"{section.number}. {section.title}"
 
 
-def meant(document: Document, here: int, number: int) -> int | None:
-    """The section of a step, as seen from another one: the last up to there, if there is one.
+def over(headings: Iterable[Heading]) -> dict[int, list[Heading]]:
+    """The headings over each section."""
+    found = defaultdict[int, list[Heading]](list)
+    for heading in headings:
+        found[heading.section].append(heading)
+    return found
 
-    A text generated in several turns has a step with that number in each.
-    """
-    before = range(min(here, len(document.sections) - 1), -1, -1)
-    return next((i for i in before if document.sections[i].number == number), None)
 
+class Steps:
+    """Where the steps of a document are."""
 
-def referred_to(document: Document) -> set[int]:
-    """The sections that sentences refer to."""
-    found = {
-        meant(document, i, part.number)
-        for i, section in enumerate(document.sections)
-        for block in section.blocks
-        if isinstance(block, Paragraph)
-        for part in block.parts
-        if isinstance(part, Reference)
-    }
-    return {section for section in found if section is not None}
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.places = defaultdict[int, list[int]](list)
+        for i, section in enumerate(document.sections):
+            if section.number is not None:
+                self.places[section.number].append(i)
+
+    def meant(self, here: int, number: int) -> int | None:
+        """The section of a step, as seen from another one: the last up to there, if there is one.
+
+        A text generated in several turns has a step with that number in each.
+        """
+        places = self.places.get(number, [])
+        up_to_here = bisect_right(places, here)
+        return places[up_to_here - 1] if up_to_here else None
+
+    def referred_to(self) -> set[int]:
+        """The sections that sentences refer to."""
+        found = {
+            self.meant(i, part.number)
+            for i, section in enumerate(self.document.sections)
+            for block in section.blocks
+            if isinstance(block, Paragraph)
+            for part in block.parts
+            if isinstance(part, Reference)
+        }
+        return {section for section in found if section is not None}
 
 
 def slugs(titles: Iterable[str]) -> list[str]:

@@ -86,10 +86,10 @@ class _Page:
         yield from (self.block(block, -1) for block in document.introduction)
         if document.whole and len(self.anchors) >= links.WORTH_CONTENTS:
             yield self.contents()
+        over = links.over(self.headings)
         for i, section in enumerate(document.sections):
-            for heading in self.headings:
-                if heading.section == i:
-                    yield from self.title(_words(heading.title), heading.level)
+            for heading in over[i]:
+                yield from self.title(_words(heading.title), heading.level)
             yield from (self.block(block, i) for block in section.blocks)
 
     @cached_property
@@ -119,11 +119,17 @@ class _Page:
 
     def reference(self, number: int, section: int) -> str:
         """A step, with a link to it where the text has it."""
-        meant = links.meant(self.document, section, number)
-        for heading, slug in self.anchors:
-            if heading.section == meant and not heading.opens_part:
-                return f"[step {number}](#{slug})"
-        return f"step {number}"
+        slug = self.slugs.get(self.steps.meant(section, number))
+        return f"[step {number}](#{slug})" if slug else f"step {number}"
+
+    @cached_property
+    def steps(self) -> links.Steps:
+        return links.Steps(self.document)
+
+    @cached_property
+    def slugs(self) -> dict[int | None, str]:
+        """What each section is linked by."""
+        return {h.section: slug for h, slug in self.anchors if not h.opens_part}
 
     def block(self, block: Block, section: int) -> str:
         match block:
