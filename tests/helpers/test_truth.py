@@ -362,7 +362,8 @@ def test_it_depends_on_nothing_it_judges() -> None:
             else []
         )
     }
-    assert imported == {"__future__", "dataclasses", "decimal", "fractions", "math", "re"}
+    own = {"__future__", "dataclasses", "decimal", "fractions", "functools", "math", "re"}
+    assert imported == own
 
 
 # --- properties ----------------------------------------------------------------------------------

@@ -16,9 +16,11 @@ import re
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 _CONTEXT = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NOISE = Decimal("1e-90")  # a remainder this small beside its own terms is zero
+_LINES_KEPT = 20_000  # most are judged again: in another format, or by another question
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,18 @@ def worked(text: str) -> list[Worked]:
 
 def falsehood(equation: Equation) -> str | None:
     """Why the equation is false as printed; None if it is true."""
+    return _falsehood(equation.left, equation.relation, equation.right)
+
+
+@lru_cache(_LINES_KEPT)
+def _falsehood(left_side: str, relation: str, right_side: str) -> str | None:
     try:
-        left, right = _Parser(equation.left).side(), _Parser(equation.right).side()
+        left, right = _Parser(left_side).side(), _Parser(right_side).side()
         with localcontext(_CONTEXT):
             ours, theirs = _evaluate(left), _evaluate(right)
             if _compare(ours, theirs) == 0:
                 return None
-            if equation.relation == "=":
+            if relation == "=":
                 return f"the left side is {_shown(ours)}, the right side is {_shown(theirs)}"
             return _misrounded(left, right)
     except ArithmeticError as error:
@@ -126,6 +133,7 @@ def _worked_lines(text: str) -> list[tuple[int, str]]:
     return found
 
 
+@lru_cache(_LINES_KEPT)
 def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
     """The longest end of the line, after any label, that is a chain: (it, sides, relations)."""
     starts = [0] + [match.end() for match in re.finditer(r":(?= )", line)]
