@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -43,7 +44,7 @@ def put_off() -> Iterator[Callable[[], None]]:
         if waiting:
             _end()
         raise
-    signal.signal(signal.SIGINT, _ignored)
+    _ignore_for_good()
 
 
 def _on_interruption(_signal: int, _frame: object) -> None:
@@ -52,6 +53,15 @@ def _on_interruption(_signal: int, _frame: object) -> None:
 
 def _ignored(_signal: int, _frame: object) -> None:
     """Python complains of a signal that comes in the moment in which it is set to SIG_IGN."""
+
+
+def _ignore_for_good() -> None:
+    """Also while Python ends, when handlers of ours are no longer asked."""
+    signal.signal(signal.SIGINT, _ignored)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _end() -> None:
