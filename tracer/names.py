@@ -14,14 +14,17 @@ def count(number: int, noun: str) -> str:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names that occur twice are told apart by their position: the (1), the (4)."""
-    times = Counter(names)
-    if len(times) == len(names):
-        return tuple(names)
-    return tuple(
-        f"{name} ({position})" if times[name] > 1 else name
-        for position, name in enumerate(names, 1)
-    )
+    """Names that occur twice are told apart by their position: the (1), the (4).
+
+    So is one that would then be like another: of a, a, a (1) the last is a (1) (3).
+    """
+    found, numbered = tuple(names), set[int]()
+    while len(times := Counter(found)) < len(found):
+        numbered |= {i for i, name in enumerate(found) if times[name] > 1}
+        found = tuple(
+            f"{name} ({i + 1})" if i in numbered else name for i, name in enumerate(names)
+        )
+    return found
 
 
 def closest(name: str, known: Iterable[str]) -> str:

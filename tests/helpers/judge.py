@@ -37,9 +37,12 @@ def number(text: str) -> float:
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Names that occur twice, with their positions."""
-    times = Counter(names)
-    return [f"{n} ({i})" if times[n] > 1 else n for i, n in enumerate(names, 1)]
+    """The names, with their positions those that would otherwise stand twice."""
+    shown, alike = list(names), {""}
+    while alike:
+        alike = {name for name, times in Counter(shown).items() if times > 1}
+        shown = [f"{names[i]} ({i + 1})" if n in alike else n for i, n in enumerate(shown)]
+    return shown
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -29,7 +29,7 @@ HEAD = "layer1.attention.head1"
 WEIGHTS = f"{HEAD}.weights"
 TWICE = """\
 title: Names that are hard to tell apart
-tokens: [a, b, a, "2", "a (1)"]
+tokens: [a, b, a, "2", "a (1) (5)"]
 features: ["1", "x,y"]
 embeddings: [[0.10, 1], [2, 3], [4, 5], [6, 7.50], [8, 9]]
 layers:
@@ -141,7 +141,7 @@ def test_names_and_labels() -> None:
     assert name(Entry(alex["layer1.ffn.norm.std"], (1,))) == "layer1.ffn.norm.std[Emma]"
     twice = traced(TWICE)
     rows = [labels(Entry(twice["embedding"], (i, 0)))[0] for i in range(5)]
-    assert rows == ["a (1)", "b", "a (3)", "2", "a (1)"]
+    assert rows == ["a (1)", "b", "a (3)", "2", "a (1) (5)"]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
