@@ -27,7 +27,7 @@ def training_pass(trace: Trace, *, full: bool = True) -> Document:
             (*_batch(trace), Paragraph(_forcing(trace)), *_answers(trace)),
         ),
         Section(2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name]))),
-        replace(teacher.section(loss), number=3),
+        replace(teacher.section(loss), number=3, part=None),
     )
     return Document(trace.scenario.title, (), sections)
 
