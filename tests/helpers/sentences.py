@@ -5,12 +5,28 @@ from __future__ import annotations
 from tests.helpers.command import printed
 
 WIDE = 500
-"""Columns enough for every sentence to stand on one line."""
+"""Columns enough for every worked line."""
+
+
+def unbroken(page: str) -> str:
+    """A page of the terminal with each paragraph on one line, however long it is."""
+    return "\n\n".join(map(_joined, page.split("\n\n")))
+
+
+def _joined(block: str) -> str:
+    lines = block.strip("\n").split("\n")
+    prose = all(line and line[0] not in " ▸═─" for line in lines)
+    return block.replace("\n".join(lines), " ".join(lines)) if prose else block
+
+
+def told(*arguments: str, stdin: str = "") -> str:
+    """What a terminal prints, its paragraphs unbroken."""
+    return unbroken(printed(*arguments, width=WIDE, stdin=stdin))
 
 
 def reading(yaml: str, step: str, token: str) -> str | None:
     """The sentence that ends a step; a matrix, which is indented, where there is none."""
-    text = printed("step", step, "-s", "-", "--token", token, width=WIDE, stdin=yaml)
+    text = told("step", step, "-s", "-", "--token", token, stdin=yaml)
     *_, last = text.strip("\n").split("\n")
     return None if last.startswith((" ", "▸")) else last
 

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from tests.helpers.claims import FORMS, Judge, faults
 from tests.helpers.command import run
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.sentences import unbroken
 
 WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
@@ -40,7 +41,7 @@ def told(command: str, spec: dict[str, Any], *options: str, stdin: str) -> tuple
     name = "run" if command == "tutorial" else command
     followed = [i for i, option in enumerate(options) if option == "--token"]
     rest = options if not followed else (*options[: followed[0]], *options[followed[0] + 2 :])
-    return ran.stdout, json.loads(run(name, "-", *rest, "--format", "json", stdin=stdin).stdout)
+    return unbroken(ran.stdout), json.loads(run(name, "-", *rest, "--format", "json", stdin=stdin).stdout)
 
 
 def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") -> list[str]:

@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 
 from tests.helpers.command import printed
-from tests.helpers.sentences import WIDE, attention, ffn
+from tests.helpers.sentences import attention, ffn, told
 
 
 def goal(step: str, yaml: str) -> str:
     """The first sentence below the heading of a step."""
-    text = printed("step", step, "-s", "-", width=WIDE, stdin=yaml)
+    text = told("step", step, "-s", "-", stdin=yaml)
     paragraphs = text.split("\n\n")
     return next(p for before, p in pairwise(paragraphs) if before[:1].isdigit())
 
@@ -61,7 +61,7 @@ def test_gain_and_shift_are_spoken_of_where_there_are_any(
     parameters: str, gain: bool, shift: bool
 ) -> None:
     yaml = ffn(added="0, 2").replace("epsilon: 1", f"epsilon: 1{parameters}")
-    text = printed("step", "norm", "-s", "-", width=WIDE, stdin=yaml)
+    text = told("step", "norm", "-s", "-", stdin=yaml)
     (caption,) = (line for line in text.split("\n") if line.startswith("Each deviation"))
     assert ("γ" in caption, "β" in caption) == (gain, shift)
 
@@ -70,7 +70,7 @@ def test_gain_and_shift_are_spoken_of_where_there_are_any(
     ("token", "place"), [("Frank", "position 1 of 4"), ("Alex", "position 4 of 4")]
 )
 def test_the_introduction_names_the_token_that_is_followed(token: str, place: str) -> None:
-    text = printed("run", "alex", "--token", token, width=WIDE)
+    text = told("run", "alex", "--token", token)
     assert f" “{token}”, {place}." in text.split("\n\n")[1]
 
 

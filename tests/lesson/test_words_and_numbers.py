@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.helpers.command import printed
 from tests.helpers.random_scenarios import to_yaml
+from tests.helpers.sentences import told
 from tests.lesson.test_every_claim import wrong
 
-WIDE = 5000
 HEAD = "{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}"
 ONE_HEAD = f"layers: [{{attention: {{heads: [{HEAD}]}}}}]\n"
 
@@ -230,7 +229,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
 @pytest.mark.parametrize("row", ROWS)
 def test_what_is_said(row: str) -> None:
     source, (command, *options), said, unsaid = ROWS[row]
-    text = printed(command, "-", *options, "--format", "terminal", width=WIDE, stdin=source)
+    text = told(command, "-", *options, "--format", "terminal", stdin=source)
     assert [words for words in said if words != "| " and words not in text] == []
     assert [words for words in unsaid if words in text] == []
 
@@ -248,7 +247,7 @@ ONE_OF_EACH = numbers("a", a="1").replace(
 
 
 def test_one_is_no_plural() -> None:
-    text = printed("tutorial", "-", "--format", "terminal", width=WIDE, stdin=ONE_OF_EACH)
+    text = told("tutorial", "-", "--format", "terminal", stdin=ONE_OF_EACH)
     assert "makes 1 hidden number." in text and "output, 1 number for each token." in text
     assert "1 × 1 = 1 parameter." in text
     for plural in ("1 hidden numbers", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
@@ -256,7 +255,7 @@ def test_one_is_no_plural() -> None:
 
 
 def test_of_one_of_a_kind_nothing_is_claimed() -> None:
-    text = printed("run", "-", "--format", "terminal", width=WIDE, stdin=ONE_OF_EACH)
+    text = told("run", "-", "--format", "terminal", stdin=ONE_OF_EACH)
     for claim in (
         "asks fits",
         "attention to",
@@ -270,12 +269,12 @@ def test_of_one_of_a_kind_nothing_is_claimed() -> None:
 
 
 def test_hidden_tokens_are_alternatives() -> None:
-    text = printed("step", "mask", "--token", "Emma", width=WIDE)
+    text = told("step", "mask", "--token", "Emma")
     assert "“Emma” does not see “Daniel” or “Alex”." in text
 
 
 def test_titles_have_one_colon() -> None:
-    text = printed("run", "alex", width=WIDE)
+    text = told("run", "alex")
     assert "Head 1 · Softmax: the attention weights" in text
 
 
@@ -287,7 +286,7 @@ def test_a_token_cannot_melt_into_a_sentence() -> None:
         ("markdown", "`the`", "`a`"),
         ("latex", r"\texttt{the}", r"\texttt{a}"),
     ):
-        text = printed("step", "scores", "-s", "-", "-f", form, width=WIDE, stdin=source)
+        text = told("step", "scores", "-s", "-", "-f", form, stdin=source)
         assert said.format(the, a) in text.replace("$", "")
 
 
@@ -300,5 +299,5 @@ def test_given_values_are_not_spoken_of() -> None:
         ("masked", "hidden"),
     ):
         scenario["given"] = {f"{address}.{name}": [["1", "2"], ["3", "4"]]}
-        text = printed("run", "-", "--format", "terminal", width=WIDE, stdin=to_yaml(scenario))
+        text = told("run", "-", "--format", "terminal", stdin=to_yaml(scenario))
         assert "is given here" in text and claim not in text

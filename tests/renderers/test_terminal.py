@@ -119,6 +119,13 @@ def test_a_wrong_digit_in_a_column_of_results_is_found() -> None:
         assert wrong != page and len(false_equations(wrong)) == 1
 
 
+@pytest.mark.parametrize("width", [80, WIDE, 500])
+def test_prose_keeps_to_a_measure_that_can_be_read(width: int) -> None:
+    page = printed("tutorial", "science", "--format", "terminal", width=width)
+    prose = [line for line in page.split("\n") if line[:1].strip() and line[0] != "▸"]
+    assert 60 < max(map(cell_len, prose)) <= min(width, 100)
+
+
 def test_the_largest_shares_stand_out_without_a_background() -> None:
     shown = run(
         *("step", "softmax", "--head", "1"), FORCE_COLOR="1", NO_COLOR="", TERM="xterm-256color"

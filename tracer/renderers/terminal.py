@@ -42,7 +42,7 @@ from tracer.renderers.working import formula_rows, working_rows
 from tracer.scenario.rounding import trimmed
 
 LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100
-"""Cells: of the narrowest screen, of one that does not tell, of the longest title."""
+"""Cells: of the narrowest screen, of one that does not tell, of the longest line of prose."""
 
 
 def plain(document: Document, width: int | None = None) -> str:
@@ -77,7 +77,7 @@ def _console() -> Console:
 
 def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
     """The lines of a document, broken for a width, with an empty one behind each block."""
-    yield from wrapped(Text(name_text(document.title), TITLE), width)
+    yield from wrapped(Text(name_text(document.title), TITLE), min(width, MEASURE))
     yield Row()
     for block in document.introduction:
         yield from _rendered(block, width, coloured)
@@ -130,7 +130,7 @@ def _rows_of(
 def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
     match block:
         case Paragraph(parts):
-            return wrapped(Text.assemble(*(_inline(part) for part in parts)), width)
+            return wrapped(Text.assemble(*(_inline(part) for part in parts)), min(width, MEASURE))
         case Formula(chain):
             return formula_rows(chain, width)
         case Working():
