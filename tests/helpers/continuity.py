@@ -143,14 +143,15 @@ def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block
     if re.match(" {4}[^ ]", lines[0]):
         here = range(first, first + len(lines))
         return _Lines(tuple(by_number[number] for number in here if number in by_number))
-    if " = " in joined and "  " not in lines[0].strip():
+    if (" = " in joined or len(lines) == 1) and "  " not in lines[0].strip():
         return _formula(joined)
     return _table(lines)
 
 
 def _formula(written: str) -> _Formula:
+    """`x = y`, or only what the lines below work out: `r - μ`."""
     left, _, right = _SHAPE.sub("", written).partition(" = ")
-    return _Formula(left, right)
+    return _Formula(left, right or left)
 
 
 def _heading(lines: list[str]) -> _Heading:
@@ -285,7 +286,8 @@ class _Page:
                 self.own = self.headed
             case _Formula():
                 self.formula, self.own = block, True
-                self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
+                if block.left != block.right:
+                    self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
             case _Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 self.width = len(columns) if symbol.startswith("Q") else self.width

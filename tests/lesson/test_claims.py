@@ -116,6 +116,13 @@ def test_mask(token: str, sentence: str) -> None:
         ("-1, 0.00001", "", "ReLU keeps “h₂” and zeroes “h₁”."),  # however small
         ("1, -1, 2, -2", "", "ReLU keeps “h₁” and “h₃” and zeroes “h₂” and “h₄”."),
         ("-1, 1, 2, 3", "", "ReLU keeps “h₂”, “h₃” and “h₄” and zeroes “h₁”."),
+        ("1, 2, 3, 4, 5, -1", "", "ReLU keeps “h₁”, “h₂”, “h₃”, “h₄” and “h₅” and zeroes “h₆”."),
+        (
+            "1, 2, 3, 4, -1, -2, 0",
+            "",
+            "ReLU keeps 4 of the 7 numbers and zeroes 2; the largest is “h₄” with 4.000.",
+        ),
+        ("1, 2, 4, 4, -1, -2, 0", "", "ReLU keeps 4 of the 7 numbers and zeroes 2."),
         ("1, -1", "labels: [cheap, cozy],", "ReLU keeps “cheap” and zeroes “cozy”."),
         ("1, -1", "labels: [u, u],", "ReLU keeps “u (1)” and zeroes “u (2)”."),
         ("1, -1", "activation: none,", None),

@@ -10,6 +10,9 @@ from tracer.lesson.expression import Call, Expression, Number
 from tracer.lesson.told import listed
 from tracer.scenario.model import ActivationFunction
 
+MOST_NAMED = 6
+"""Of more hidden units nobody reads the names."""
+
 
 def written(function: ActivationFunction, of: Expression) -> Expression:
     """The function of a symbol, or of a number."""
@@ -39,9 +42,9 @@ def goal(function: ActivationFunction) -> Sentence:
 
 
 def claim(
-    function: ActivationFunction, units: Sequence[str], hidden: Sequence[Any]
+    function: ActivationFunction, units: Sequence[str], hidden: Sequence[Any], largest: Sentence
 ) -> Sentence | None:
-    """What it has done to the hidden numbers of one token."""
+    """What it has done to the hidden numbers of one token; of many, how many, and the largest."""
     match function:
         case "relu":
             kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
@@ -52,6 +55,11 @@ def claim(
                 return ("ReLU keeps them all: none is negative.",)
             if not kept:
                 return ("ReLU keeps none: none is positive.",)
+            if len(units) > MOST_NAMED:
+                told = (
+                    f"ReLU keeps {len(kept)} of the {len(units)} numbers and zeroes {len(zeroed)}"
+                )
+                return (told, *(("; the largest is ", *largest) if largest else ()), ".")
             return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
         case _:
             assert_never(function)

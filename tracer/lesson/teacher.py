@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Chosen, Copy, Given, Interleave, Pinned, Select
+from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Pinned, Select
 from tracer.decoder.roles import DOT, DRAW, TEMPERATURE
 from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
@@ -24,7 +23,7 @@ from tracer.lesson.expression import Chain, Expression
 from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps
 from tracer.lesson.sizes import described, parameters, sized
-from tracer.lesson.steps import OPERANDS, Kind, Step
+from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 from tracer.lesson.written import Worked, formula
@@ -53,7 +52,8 @@ class Teacher:
         self.steps = steps(trace.records)
         self.writer = Writer(trace.pencil, self.told.symbols, trace.producers, len(self.told.names))
         self.said: dict[Sentence, Step] = {}
-        self.reasoned: set[Kind] = set()
+        self.reasons: set[Sentence] = set()
+        self.captions: set[str] = set()
         self.said_rows = False
         self.tables: set[Value] = set()
 
@@ -77,7 +77,7 @@ class Teacher:
         goal = step.kind.goal_of(step, self.told)
         before = self.said.setdefault(goal, step)
         again = before.number != step.number
-        told = [sentences.as_in(before, step, self.told)] if again else [goal, *self.reason(step)]
+        told = [sentences.as_in(before, step, self.told)] if again else [goal, *self.why(step)]
         symbol = self.told.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
@@ -94,23 +94,29 @@ class Teacher:
         sentence = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(sentence)] if sentence else written
 
-    def reason(self, step: Step) -> Iterator[Sentence]:
-        """Why a step is done, if that was not said before."""
-        reason = step.kind.reason_of(step, self.told) if self.full else ()
-        if reason and step.kind not in self.reasoned:
-            self.reasoned.add(step.kind)
-            yield reason
+    def why(self, step: Step) -> list[Sentence]:
+        """Why a step is done, as far as that was not said before."""
+        reasons = step.kind.reasons_of(step, self.told) if self.full else ()
+        new = [reason for reason in reasons if reason not in self.reasons]
+        self.reasons.update(new)
+        return new
 
     def sources(self, step: Step) -> list[tuple[Expression, int]]:
         """What a step takes from others, with their numbers."""
         computed = [record for record in step.records if not isinstance(record.operation, Pinned)]
-        taken = {value.address: None for record in computed for value in record.inputs}
+        taken = {self.stands(value).address: None for r in computed for value in r.inputs}
         found = [(address, self.step_of[address]) for address in taken if address in self.step_of]
         return [
             (self.told.symbols[address], origin.number)
             for address, origin in found
             if origin.number != step.number
         ]
+
+    def stands(self, value: Value) -> Value:
+        """What a reader looks up: the output of the only head stands where the head gave it."""
+        record = self.trace.producers.get(value)
+        alone = record and isinstance(record.operation, Concat) and len(record.inputs) == 1
+        return record.inputs[0] if record and alone else value
 
     def record(self, record: Record, step: Step, again: bool) -> list[Block]:
         """Caption, formula, parameters, worked lines; less, where the like was told before."""
@@ -126,28 +132,32 @@ class Teacher:
         written: list[Block] = []
         in_symbols = formula(record, self.told.symbols)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        if caption and not (again and in_symbols):  # a formula says enough the second time
+        if caption and caption not in self.captions:
+            self.captions.add(caption)
             written.append(Paragraph((caption,)))
+        elif caption and not in_symbols and value.axes:  # a formula says enough the second time
+            written.append(Formula(Chain((self.told.symbols[value.address],), ())))
         if in_symbols:
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
-        written += self.operands(record)
+        written += self.operands(record, again)
         if lines := self.writer.lines(record, self.token):
             written.append(Working(lines))
         if isinstance(operation, Select):
             written.append(self.told.matrix(value))
         return written
 
-    def operands(self, record: Record) -> list[Block]:
-        """The parameters of an operation, and how many they are."""
-        values = [value for value in record.inputs if value.role in OPERANDS]
-        learned = [value for value in values if value.role.parameter]
-        counted = parameters(learned, self.told.symbols) if self.full else None
-        told: list[Block] = [
-            block for value in values if not value.role.parameter for block in self.described(value)
-        ]
-        told += [Paragraph(counted)] if counted else []
-        return [*told, *map(self.told.matrix, values)]
+    def operands(self, record: Record, again: bool) -> list[Block]:
+        """The parameters of an operation and, the first time, how many they are; the mask, once."""
+        learned = [value for value in record.inputs if value.role.parameter]
+        counted = parameters(learned, self.told.symbols) if self.full and not again else None
+        told: list[Block] = [Paragraph(counted)] if counted else []
+        for value in record.inputs:
+            if value.role.parameter:
+                told.append(self.told.matrix(value))
+            elif value.role in OPERANDS and value not in self.tables:
+                told += [*self.described(value), self.told.matrix(value)]
+        return told
 
     def described(self, value: Value) -> list[Block]:
         """What the rows and columns of a matrix are that no formula gives, once."""
@@ -176,8 +186,10 @@ class Teacher:
         if others and isinstance(step.last.operation, Worked) and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))
+        if self.stands(value) in self.tables:
+            return written
         record = self.trace.producers[value]
-        if isinstance(record.operation, Copy) and record.inputs[0] in self.tables:
+        if isinstance(record.operation, Copy) and self.stands(record.inputs[0]) in self.tables:
             self.tables.add(value)
             symbols = self.told.symbols
             equal = Chain((symbols[value.address], symbols[record.inputs[0].address]), ("=",))

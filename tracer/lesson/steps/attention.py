@@ -43,6 +43,7 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
+from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps.attention_claims import (
     asks,
     best_key,
@@ -102,87 +103,6 @@ def _value_goal(step: Step, told: Told) -> Sentence:
     return ("The value is what a token passes on to those that attend to it.",)
 
 
-def _three_vectors(step: Step, told: Told) -> Sentence:
-    three = (
-        "Three vectors are made of each token, because what it looks for, what it can be found by "
-        "and what it hands over are different things. Each is the token's vector times a matrix "
-        "of weights; the weights are learned, and they are the same for every token."
-    )
-    if told.heads_of(step.place) < 2:
-        return (three,)
-    return (
-        f"{three} There are several heads, each with weights of its own, because one softmax can "
-        "favour only one thing at a time: with more of them a token can look for several at once.",
-    )
-
-
-def _needed_of_all(step: Step, told: Told) -> Sentence:
-    return (
-        "It is a vector of its own because being found and looking are not the same: “pizza” may "
-        "look for who eats it, and be looked for by what is eaten. The query of one token will "
-        "meet the keys of all, so that every row of the table below is needed.",
-    )
-
-
-def _handed_over(step: Step, told: Told) -> Sentence:
-    return (
-        "If the key were handed over too, what makes a token easy to find would be all that it "
-        "could say; therefore it has a value beside it.",
-    )
-
-
-def _why_scaled(step: Step, told: Told) -> Sentence:
-    return (
-        "The dot product is large where both vectors are large in the same place. It is divided "
-        "by ",
-        *(SCALE_SYMBOL, " because the more numbers are multiplied, the larger the sums become: "),
-        "the softmax behind it would give nearly everything to one token, and could not learn to "
-        "do otherwise, since where a share is almost 1 or 0 a small change of the scores changes "
-        "almost nothing.",
-    )
-
-
-def _why_masked(step: Step, told: Told) -> Sentence:
-    if told.masks is None:
-        return ()
-    return (
-        "In training all positions are computed at once, and the word that a position is to guess "
-        "stands right behind it: without the mask it could look the answer up instead of learning "
-        "to predict it. In use there is nothing behind it yet, so a model that had learned to "
-        "look there would be lost.",
-    )
-
-
-def _why_exponential(step: Step, told: Told) -> Sentence:
-    return (
-        "The exponential makes every number positive, so that they can be shares of a whole, and "
-        "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
-        "e times as much, about 2.7 times.",
-    )
-
-
-def _why_weighted(step: Step, told: Told) -> Sentence:
-    return (
-        "Here something goes from token to token, and only here, because everything else in the "
-        "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
-        "however many tokens there are.",
-    )
-
-
-def _why_mixed(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Copy):
-        return ()
-    heads = (
-        "Each head has written into columns of its own; "
-        if told.heads_of(step.place) > 1
-        else "The head has written into columns of its own; "
-    )
-    return (
-        *(heads, W_O, " turns them into what the token's vector is made of, so that the result "),
-        "can be added to it. Its weights are learned like the others.",
-    )
-
-
 QUERY_STEP = Kind(
     "query",
     "Query",
@@ -190,7 +110,7 @@ QUERY_STEP = Kind(
     _query_goal,
     {QUERY: Telling(of_head("Q"))},
     sign=(Symbol("Q"),),
-    reason=_three_vectors,
+    reasons=why.three_vectors,
     claim=asks,
     groups=("qkv",),
     inner=True,
@@ -203,7 +123,7 @@ KEY_STEP = Kind(
     _key_goal,
     {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
     sign=(Symbol("K"),),
-    reason=_needed_of_all,
+    reasons=(why.OF_ITS_OWN,),
     claim=found_by,
     groups=("qkv",),
     inner=True,
@@ -216,7 +136,7 @@ VALUE_STEP = Kind(
     _value_goal,
     {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
     sign=(Symbol("V"),),
-    reason=_handed_over,
+    reasons=(why.HANDED_OVER,),
     claim=passes_on,
     groups=("qkv",),
     inner=True,
@@ -275,7 +195,7 @@ SCORES_STEP = Kind(
         SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
     sign=_scores_sign,
-    reason=_why_scaled,
+    reasons=(why.SCALED,),
     claim=best_key,
     inner=True,
 )
@@ -287,7 +207,7 @@ MASK_STEP = Kind(
     _mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
     sign=("mask",),
-    reason=_why_masked,
+    reasons=why.masked,
     claim=not_seen,
     inner=True,
 )
@@ -319,7 +239,7 @@ SOFTMAX_STEP = Kind(
         WEIGHTS: Telling(of_head("A"), DIVIDED),
     },
     sign=("softmax",),
-    reason=_why_exponential,
+    reasons=(why.EXPONENTIAL,),
     claim=shares,
     inner=True,
     picture="Attention weights",
@@ -351,15 +271,6 @@ def _concat_goal(step: Step, told: Told) -> Sentence:
     if len(step.last.inputs) == 1:
         return ("There is only one head here: its output goes on as it is.",)
     return ("The outputs of the heads stand side by side, one long row for each token.",)
-
-
-def _why_not_added(step: Step, told: Told) -> Sentence:
-    if len(step.last.inputs) == 1:
-        return ()
-    return (
-        "They are not added up, because what each head has found would then be mixed before "
-        "anything could weigh it.",
-    )
 
 
 def _side_by_side(naming: Naming) -> Expression:
@@ -404,7 +315,7 @@ WEIGHTED_SUM_STEP = Kind(
     ("The values are added up, and each counts as much as its attention weight says.",),
     {HEAD_OUTPUT: Telling(of_head("O"))},
     sign=(MatrixProduct(Symbol("A"), Symbol("V")),),
-    reason=_why_weighted,
+    reasons=(why.FROM_TOKEN_TO_TOKEN,),
     claim=main_value,
     inner=True,
 )
@@ -416,7 +327,7 @@ CONCAT_STEP = Kind(
     _concat_goal,
     {CONCAT: Telling(_side_by_side)},
     sign=_concat_sign,
-    reason=_why_not_added,
+    reasons=why.not_added,
     inner=True,
 )
 
@@ -427,7 +338,7 @@ PROJECTION_STEP = Kind(
     _projection_goal,
     {ATTENTION_OUTPUT: Telling(_of_all_heads)},
     sign=_projection_sign,
-    reason=_why_mixed,
+    reasons=why.mixed,
     claim=_main_column,
     inner=True,
 )

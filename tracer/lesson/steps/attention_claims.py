@@ -171,8 +171,8 @@ def leak(step: Step, told: Told) -> Sentence | None:
         much = ("also look at ",)
     return (
         *("Without the mask ", told.who, " would ", *much, *listed([told.names[i] for i in later])),
-        f", which {come} later: data leakage, for when a text is written, {they} {are} "
-        "not there yet.",
+        f", which {come} later. That is data leakage: when a text is written, {they} {are} not "
+        "there yet.",
     )
 
 

@@ -58,6 +58,12 @@ class Row:
             return []
         return order[:2] if shown.count(shown[1]) == 1 else order[:1]
 
+    def largest(self) -> Sentence:
+        """`“h₃” with 1.57`; nothing where no number is clearly the largest."""
+        return tuple(
+            part for i in self.ranked()[:1] for part in (*self.name(i), " with ", self.printed[i])
+        )
+
     def name(self, column: int) -> Sentence:
         """A column inside a sentence."""
         return (Name(self.labels[column]),)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tracer.decoder.operations import Activate
-from tracer.decoder.roles import ACTIVATION, FFN_OUTPUT, HIDDEN
+from tracer.decoder.roles import ACTIVATION, B_1, FFN_OUTPUT, HIDDEN
 from tracer.lesson import activations
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import Call, Symbol
-from tracer.lesson.steps.claims import main_source
+from tracer.lesson.steps.claims import Row, main_source
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
@@ -33,17 +33,51 @@ def _activation_claim(step: Step, told: Told) -> Sentence | None:
         return None
     hidden = step.last.inputs[0]
     units = told.labels(hidden.axes[1])
-    return activations.claim(operation.function, units, hidden.numbers[told.row(hidden)])
+    largest = Row.of(step.last.output, told).largest()
+    return activations.claim(operation.function, units, hidden.numbers[told.row(hidden)], largest)
 
 
-def _why_bent(step: Step, told: Told) -> Sentence:
-    if not isinstance(step.last.operation, Activate):
-        return ()
-    return (
-        "Without it the two matrices of the FFN would be one: whatever ",
-        *(Symbol("W", "1"), " and ", Symbol("W", "2"), " do in turn, their product does at once. "),
-        "The bend between them is what lets the FFN treat large and small numbers differently.",
-    )
+COMBINED: Sentence = (
+    "It is needed because attention only carries numbers from token to token; to make something "
+    "new of them, the features of one token have to be combined with each other. Each hidden unit ",
+    *(
+        "does so with weights of its own, a column of ",
+        Symbol("W", "1"),
+        ": it is large where the ",
+    ),
+    "token's vector fits that column. Large models often have four times as many hidden units as "
+    "features, so that there is room for many patterns.",
+)
+
+BIAS: Sentence = (
+    *("The bias ", Symbol("b", "1"), " is added to every row, because without it a vector of "),
+    "zeros could only become zeros: with it a unit can start from a number of its own.",
+)
+
+BENT: Sentence = (
+    *("Without it the two matrices of the FFN would be one: whatever ", Symbol("W", "1"), " and "),
+    *(Symbol("W", "2"), " do in turn, their product does at once. The bend between them is what "),
+    "lets the FFN treat large and small numbers differently.",
+)
+
+WHAT_A_UNIT_SAYS: Sentence = (
+    *(
+        "A row of ",
+        Symbol("W", "2"),
+        " is what its hidden unit says when it is active: the output ",
+    ),
+    "is the sum of these rows, each as often as its unit is large, so that the FFN can hold what "
+    "was learned about the world, one unit for one pattern.",
+)
+
+
+def _why_hidden(step: Step, told: Told) -> tuple[Sentence, ...]:
+    has_bias = any(value.role is B_1 for value in step.last.inputs)
+    return (COMBINED, *([BIAS] if has_bias else []))
+
+
+def _why_bent(step: Step, told: Told) -> tuple[Sentence, ...]:
+    return (BENT,) if isinstance(step.last.operation, Activate) else ()
 
 
 def _output_goal(step: Step, told: Told) -> Sentence:
@@ -72,12 +106,7 @@ HIDDEN_STEP = Kind(
     _hidden_goal,
     {HIDDEN: Telling(Symbol("h"))},
     sign=linear,
-    reason=(
-        "It is needed because attention only carries numbers from token to token; to make "
-        "something new of them, the features of one token have to be combined with each other. "
-        "Each hidden unit does so with weights of its own, a column of ",
-        *(Symbol("W", "1"), ": it is large where the token's vector fits that column."),
-    ),
+    reasons=_why_hidden,
     inner=True,
 )
 
@@ -88,7 +117,7 @@ ACTIVATION_STEP = Kind(
     _activation_goal,
     {ACTIVATION: Telling(Symbol("a"))},
     sign=_activation_sign,
-    reason=_why_bent,
+    reasons=_why_bent,
     claim=_activation_claim,
     inner=True,
 )
@@ -100,11 +129,7 @@ FFN_OUTPUT_STEP = Kind(
     _output_goal,
     {FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,)))},
     sign=linear,
-    reason=(
-        *("A row of ", Symbol("W", "2"), " is what its hidden unit says when it is active: the "),
-        "output is the sum of these rows, each as often as its unit is large, so that the FFN can "
-        "hold what was learned about the world, one unit for one pattern.",
-    ),
+    reasons=(WHAT_A_UNIT_SAYS,),
     claim=_main_unit,
     inner=True,
 )

@@ -27,14 +27,24 @@ from tracer.lesson.told import Told
 POS, D, TWO_K = Symbol("pos"), Symbol("d"), Symbol("2k")
 
 
-def _vectors(step: Step, told: Told) -> Sentence:
+PIECES: Sentence = (
+    "A token is a piece of text, often a word; large models have parts of words too, so that there "
+    "is nothing that they cannot read.",
+)
+
+IDS: Sentence = ("Its id is the number by which the model knows it.",)
+
+
+def _why_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
     width = Number.of(step.last.output.numbers.shape[-1])
-    return (
+    ids = any(record.output.role is TOKEN_IDS for record in step.records)
+    vectors: Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token. Each place in it, a "),
         "feature, stands for something that tokens can have more or less of. In a trained model "
         "nobody chooses these numbers: training moves them until the predictions come out right, "
         "so that words which are used alike end up with vectors that are alike.",
     )
+    return (PIECES, *([IDS] if ids else []), vectors)
 
 
 WAVE = Call("sin", (Quotient(Symbol("pos"), Power(Number.of(10000), Quotient(TWO_K, D))),))
@@ -52,9 +62,12 @@ def _embedding_goal(step: Step, told: Told) -> Sentence:
 def _position_goal(step: Step, told: Told) -> Sentence:
     order = "Each position has a vector too, because attention alone does not see the order."
     index = step.records[0].output
-    if not any(isinstance(record.operation, DivTerm) for record in step.records):
+    if not _waves(step):
         return (order,)
     here, features = told.number(index, told.row(index)), step.last.output.numbers.shape[1]
+    first = here.value - told.token
+    as_usual = first == 1 or isinstance(step.records[0].operation, Pinned)
+    counted: Sentence = () if as_usual else (", counted from ", Number(first))
     return (
         *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
         *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
@@ -65,24 +78,47 @@ def _position_goal(step: Step, told: Told) -> Sentence:
             Symbol("k"),
             " numbers the pairs of columns from ",
         ),
-        *("0 on. ", told.who, " stands at position ", here, "."),
+        *("0 on. ", told.who, " stands at position ", here, *counted, "."),
     )
 
 
-def _order(step: Step, told: Told) -> Sentence:
-    return (
-        "Attention adds vectors, and a sum does not depend on the order of what is added: without "
-        "positions it would find the same in whatever order the tokens stand that it looks at.",
-    )
+def _waves(step: Step) -> bool:
+    """Whether the positions are computed from sine and cosine."""
+    return any(isinstance(record.operation, DivTerm) for record in step.records)
 
 
-def _added(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Copy):
-        return ()
-    return (
-        "They are added rather than set side by side, so that the vectors do not grow longer; "
-        "what of a number is meaning and what is place, the weights that follow can learn to tell.",
-    )
+ORDER: Sentence = (
+    "Attention adds vectors, and a sum does not depend on the order of what is added: without "
+    "positions it would find the same in whatever order the tokens stand that it looks at.",
+)
+
+HANDS_OF_A_CLOCK: Sentence = (
+    "The first wave is the fastest, the last the slowest, so that together they tell near "
+    "positions apart and far ones too, as the hands of a clock do.",
+)
+
+FROM_A_TABLE: Sentence = (
+    "They are taken from a table here. Where a model does so, they are learned like the "
+    "embeddings, because nothing else says what they should be.",
+)
+
+
+def _why_positions(step: Step, told: Told) -> tuple[Sentence, ...]:
+    positions = told.trace.scenario.positions
+    if positions and positions.table:
+        return (ORDER, FROM_A_TABLE)
+    several = _waves(step) and step.last.output.numbers.shape[1] > 2
+    return (ORDER, *([HANDS_OF_A_CLOCK] if several else []))
+
+
+ADDED: Sentence = (
+    "They are added rather than set side by side, so that the vectors do not grow longer; what of "
+    "a number is meaning and what is place, the weights that follow can learn to tell.",
+)
+
+
+def _why_added(step: Step, told: Told) -> tuple[Sentence, ...]:
+    return () if isinstance(step.last.operation, Copy) else (ADDED,)
 
 
 def _input_goal(step: Step, told: Told) -> Sentence:
@@ -131,7 +167,7 @@ EMBEDDING_STEP = Kind(
         EMBEDDING: Telling(Symbol("X")),
     },
     sign=(Symbol("X"),),
-    reason=_vectors,
+    reasons=_why_vectors,
     outcome=_looked_up,
 )
 
@@ -152,7 +188,7 @@ POSITION_STEP = Kind(
         POSITION: Telling(Symbol("P")),
     },
     sign=(Symbol("P"),),
-    reason=_order,
+    reasons=_why_positions,
 )
 
 INPUT_STEP = Kind(
@@ -162,7 +198,7 @@ INPUT_STEP = Kind(
     _input_goal,
     {INPUT: Telling(Symbol("X′"))},
     sign=_input_sign,
-    reason=_added,
+    reasons=_why_added,
 )
 
 ENCODER_STEP = Kind(
@@ -172,9 +208,11 @@ ENCODER_STEP = Kind(
     ("The encoder has made one vector of each of the tokens that it has read.",),
     {ENCODER_OUTPUT: Telling(Symbol("E"))},
     sign=("encoder ", Symbol("E")),
-    reason=(
-        "An encoder may look at all of its input at once, because all of it is there from the "
-        "start; a decoder has to make do with the words so far.",
+    reasons=(
+        (
+            "An encoder may look at all of its input at once, because all of it is there from the "
+            "start; a decoder has to make do with the words so far.",
+        ),
     ),
 )
 

@@ -48,6 +48,7 @@ SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
 SentenceOf: TypeAlias = Sentence | Callable[[Step, Told], Sentence]
 SignOf: TypeAlias = Sign | Callable[[Step, Told], Sign]
 CaptionOf: TypeAlias = str | Callable[[Record], str] | None
+ReasonsOf: TypeAlias = tuple[Sentence, ...] | Callable[[Step, Told], tuple[Sentence, ...]]
 Claim: TypeAlias = Callable[[Step, Told], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
 
@@ -80,8 +81,8 @@ class Kind:
     roles: Mapping[Role, Telling]
     sign: SignOf
     """What stands for it in the picture of the model."""
-    reason: SentenceOf | None = None
-    """Why it is done at all, or done so; told where it comes first, if anything is."""
+    reasons: ReasonsOf = ()
+    """Why it is done at all, and done so; each is told once."""
     claim: Claim = _no_claim
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
@@ -101,11 +102,11 @@ class Kind:
         """What stands for it in the picture of the model."""
         return self.sign(step, told) if callable(self.sign) else self.sign
 
-    def reason_of(self, step: Step, told: Told) -> Sentence:
+    def reasons_of(self, step: Step, told: Told) -> tuple[Sentence, ...]:
         """Why; nothing, where there is nothing to say, or nothing is computed."""
         if isinstance(step.last.operation, Pinned):
             return ()
-        return self.reason(step, told) if callable(self.reason) else self.reason or ()
+        return self.reasons(step, told) if callable(self.reasons) else self.reasons
 
     def claim_of(self, step: Step, told: Told) -> Sentence | None:
         """What the result says; nothing where it is not the model's, or the token only fills up."""

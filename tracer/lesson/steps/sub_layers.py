@@ -49,10 +49,14 @@ RESIDUAL_STEP = Kind(
     ("What went in is added to what came out.",),
     {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
-    reason=(
-        "A sub-layer then only has to say what it would change, because what was known before is "
-        "kept. In training the way back goes through the sum as well: the gradient passes it "
-        "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
+    reasons=(
+        (
+            "A sub-layer then only has to say what it would change, because what was known before "
+            "is kept. In training the way back goes through the sum as well: the gradient passes "
+            "it unchanged, so that it reaches the first of many layers, where it would otherwise "
+            "fade. What is added has to be of one width; therefore a sub-layer gives back as many "
+            "numbers as it was given.",
+        ),
     ),
     claim=_changes_most,
 )
@@ -66,20 +70,27 @@ def _in_standard_deviations(record: Record) -> str:
     return f"Each deviation, measured in standard deviations{further}:"
 
 
-def _why_normalized(step: Step, told: Told) -> Sentence:
-    why = (
-        "Sums grow from layer to layer, and numbers that are very large or very small are hard to "
-        "learn with. Therefore each token's numbers are measured anew: from their own mean, in "
-        "units of their own spread."
-    )
+MEASURED_ANEW: Sentence = (
+    "Sums grow from layer to layer, and in the products that follow a large number would drown the "
+    "small ones, whatever the weights have learned to look for. Therefore the numbers are measured "
+    "anew: from their own mean, in units of their own spread. It is done to each token alone, so "
+    "that what becomes of one does not depend on the others.",
+)
+
+NO_DIVISION_BY_ZERO: Sentence = (
+    "ε stands under the root so that equal numbers do not lead to 0 / 0.",
+)
+
+
+def _why_normalized(step: Step, told: Told) -> tuple[Sentence, ...]:
     operation, std = step.last.operation, step.records[-2].operation
-    parts: list[str] = [why]
+    reasons: list[Sentence] = [MEASURED_ANEW]
     if isinstance(operation, Normalize) and (operation.gain or operation.shift):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
-        parts.append(f" {names}, learned for each feature, can give back what was taken away.")
+        reasons.append((f"{names}, learned for each feature, can give back what was taken away.",))
     if isinstance(std, SquareRoot) and std.epsilon:
-        parts.append(" ε stands under the root so that equal numbers do not lead to 0 / 0.")
-    return ("".join(parts),)
+        reasons.append(NO_DIVISION_BY_ZERO)
+    return tuple(reasons)
 
 
 def _extremes(step: Step, told: Told) -> Sentence | None:
@@ -117,12 +128,15 @@ NORM_STEP = Kind(
         VARIANCE: Telling(
             Power(Symbol("σ"), Number.of(2)), "The variance, which is the mean of the squares:"
         ),
-        STD: Telling(Symbol("σ"), "The standard deviation:"),
+        STD: Telling(
+            Symbol("σ"),
+            "The standard deviation, which is how far from the mean a number usually lies:",
+        ),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
     },
     sign=("LayerNorm",),
-    reason=_why_normalized,
+    reasons=_why_normalized,
     claim=_extremes,
 )
 

@@ -43,10 +43,12 @@ LOSS_STEP = Kind(
         LOSS: Telling(Symbol("L"), "Their mean:"),
     },
     sign=("loss",),
-    reason=(
-        "The logarithm is taken because the loss is then 0 for a right word that was certain, and "
-        "grows without bound as its probability goes to 0: to be sure and wrong costs most. "
-        "Training moves every weight a little so that this number falls.",
+    reasons=(
+        (
+            "The logarithm is taken because the loss is then 0 for a right word that was certain, "
+            "and grows without bound as its probability goes to 0: to be sure and wrong costs "
+            "most. Training moves every weight a little so that this number falls.",
+        ),
     ),
     outcome=_not_counted,
     only_with="decoder-trace loss",

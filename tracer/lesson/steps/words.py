@@ -115,9 +115,13 @@ OUTPUT_STEP = Kind(
     _output_goal,
     {OUTPUT: Telling(Symbol("y"))},
     sign=(Symbol("y"),),
-    reason=(
-        "Decoders have many layers, because each can only work with what the one before has "
-        "found: the first looks at words, a later one at what has been understood of them.",
+    reasons=(
+        (
+            "Decoders have many layers, because each can only work with what the one before has "
+            "found: the first looks at words, a later one at what has been understood of them. "
+            "They are built alike, each with weights of its own; GPT-2 began with 12 of them, "
+            "GPT-3 has 96.",
+        ),
     ),
     claim=_compared_with_the_input,
 )
@@ -129,9 +133,15 @@ LOGITS_STEP = Kind(
     ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
     {LOGITS: Telling(Z)},
     sign=linear,
-    reason=(
-        *("Every word has a column of ", Symbol("W", "U"), ". The dot product with it is large "),
-        "where the answer points the same way, so that the vector is read as a score for each.",
+    reasons=(
+        (
+            *(
+                "Every word has a column of ",
+                Symbol("W", "U"),
+                ". The dot product with it is large ",
+            ),
+            "where the answer points the same way, so that the vector is read as a score for each.",
+        ),
     ),
     claim=_largest_logit,
 )
@@ -147,9 +157,12 @@ PROBABILITIES_STEP = Kind(
         PROBABILITIES: Telling(Symbol("p"), DIVIDED),
     },
     sign=("softmax",),
-    reason=(
-        "Probabilities rather than scores, because then it can be said how sure the model is, a "
-        "word can be drawn, and in training it can be measured how far it was from the right one.",
+    reasons=(
+        (
+            "Probabilities rather than scores, because then it can be said how sure the model is, "
+            "a word can be drawn, and in training it can be measured how far it was from the right "
+            "one.",
+        ),
     ),
 )
 
@@ -160,9 +173,11 @@ PREDICTION_STEP = Kind(
     ("The most probable word is the model's guess at the next token.",),
     {PREDICTION: Telling(Symbol("prediction"))},
     sign=("prediction",),
-    reason=(
-        "To go on, the word is put behind the text and everything is done once more: a decoder "
-        "writes one word at a time, because each depends on those before it.",
+    reasons=(
+        (
+            "To go on, the word is put behind the text and everything is done once more: a decoder "
+            "writes one word at a time, because each depends on those before it.",
+        ),
     ),
     outcome=_predicted,
 )
@@ -187,9 +202,11 @@ SAMPLING_STEP = Kind(
         WORD: Telling(Symbol("word")),
     },
     sign=("draw",),
-    reason=(
-        "A text of nothing but the most probable words soon repeats itself; drawing keeps it "
-        "alive, so that unlikely words come, but seldom.",
+    reasons=(
+        (
+            "A text of nothing but the most probable words soon repeats itself; drawing keeps it "
+            "alive, so that unlikely words come, but seldom.",
+        ),
     ),
     outcome=_drawn,
     only_with="decoder-trace generate --seed 1",
