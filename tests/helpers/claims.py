@@ -20,6 +20,7 @@ __all__ = ["FORMS", "Judge", "claims_of_steps", "claims_of_texts", "faults"]
 UNNUMBERED = {
     **{"What the mask prevents": "unmasked", "Targets and predictions": "loss"},
     **{"Probabilities": "loss", "Cross-entropy loss": "loss", "Summary": "own", "The text": ""},
+    "What is left out": "own",
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
 

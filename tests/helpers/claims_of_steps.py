@@ -94,7 +94,7 @@ def shares(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Without the mask “(?P<who>.+?)” would (?:give (?P<share>\S+) % of its attention to|also look "
-    r"at) (?P<later>“.+”), which (?P<come>comes|come) later: data leakage, for when a text is "
+    r"at) (?P<later>“.+”), which (?P<come>comes|come) later\. That is data leakage: when a text is "
     r"written, (?P<they>it is|they are) not there yet\."
 )
 def leak(at: Judge, said: dict[str, Any]) -> None:
@@ -186,17 +186,18 @@ def concatenated(at: Judge, said: dict[str, Any]) -> None:
     assert (len(at.result["operands"]) == 1) == said[""].startswith("There is only one")
 
 
+@form(r"There are several heads, each with weights of its own, because .+ for several at once\.")
+def several_heads(at: Judge, said: dict[str, Any]) -> None:
+    sub_layer = at.address.partition(".head")[0]
+    assert len(at.values[f"{sub_layer}.concat"]["operands"]) > 1 and not at.pinned(at.address)
+
+
 @form(
-    r"Three vectors are made of each token, because .+ for every token\."
-    r"(?P<several> There are several heads, .+ for several at once\.)?"
+    r"Here the decoder meets the encoder: queries come from the text that is being written, keys "
+    r"and values from what the encoder has read\. .+ the beginning would be lost\."
 )
-@form(
-    r"(?P<several>Each)? ?(?:The)? ?head has written into columns of its own; W_O turns .+ others\."
-)
-def heads(at: Judge, said: dict[str, Any]) -> None:
-    sub_layer = at.address.partition(".head")[0].removesuffix(".output")
-    count = len(at.values[f"{sub_layer}.concat"]["operands"])
-    assert bool(said["several"]) == (count > 1) and not at.pinned(at.address)
+def across(at: Judge, said: dict[str, Any]) -> None:
+    assert "cross_attention" in at.address and not at.pinned(at.address)
 
 
 @form(r"There is no W_O here: the result of attention is passed on as it is\.")
@@ -216,13 +217,24 @@ def projected(at: Judge, said: dict[str, Any]) -> None:
 @form(r"ReLU keeps them all: none is negative\.")
 @form(r"ReLU keeps none: none is positive\.")
 @form(r"ReLU keeps (?P<kept>“.+?”) and zeroes (?P<zeroed>“[^.]+”)\.")
+@form(
+    r"ReLU keeps (?P<n>\d+) of the (?P<all>\d+) numbers and zeroes (?P<zeros>\d+)"
+    r"(?:; the largest is “(?P<most>.+?)” with (?P<x>\S+?))?\."
+)
 def relu(at: Judge, said: dict[str, Any]) -> None:
     not_of(at)
     row = at.row(at.near("hidden"))
     kept = [label for label, x in zip(row.labels, row.data, strict=True) if x > 0]
     zeroed = [label for label, x in zip(row.labels, row.data, strict=True) if x < 0]
     assert len(row.data) > 1
-    if "kept" in said:
+    if "n" in said:
+        assert len(row.labels) > 6 and int(said["all"]) == len(row.labels)
+        assert (int(said["n"]), int(said["zeros"])) == (len(kept), len(zeroed)) and kept and zeroed
+        largest = at.row(at.result)
+        clear = [(largest.labels[i], largest.shown[i]) for i in largest.clear()[:1]]
+        assert clear == ([(said["most"], said["x"])] if said["most"] else [])
+    elif "kept" in said:
+        assert len(row.labels) <= 6
         assert said[""] == f"ReLU keeps {listed(kept)} and zeroes {listed(zeroed)}."
     elif "them all" in said[""]:
         assert kept and not zeroed
@@ -266,16 +278,20 @@ def measured(at: Judge, said: dict[str, Any]) -> None:
     assert (bool(said["gain"]), bool(said["shift"])) == (parameters["gain"], parameters["shift"])
 
 
-@form(
-    r"Sums grow from layer to layer, .+ units of their own spread\."
-    r"(?: (?P<names>γ|β|γ and β), learned for each feature, can give back what was taken away\.)?"
-    r"(?P<epsilon> ε stands under the root so that equal numbers do not lead to 0 / 0\.)?"
-)
-def normalized(at: Judge, said: dict[str, Any]) -> None:
+@form(r"(?P<names>γ|β|γ and β), learned for each feature, can give back what was taken away\.")
+def given_back(at: Judge, said: dict[str, Any]) -> None:
     names = ["γ"] * at.result["parameters"]["gain"] + ["β"] * at.result["parameters"]["shift"]
-    epsilon = number(str(at.near("norm.std")["parameters"]["epsilon"]))
-    assert (said["names"] or "") == " and ".join(names)
-    assert bool(said["epsilon"]) == (epsilon > 0)
+    assert said["names"] == " and ".join(names)
+
+
+@form(r"ε stands under the root so that equal numbers do not lead to 0 / 0\.")
+def epsilon(at: Judge, said: dict[str, Any]) -> None:
+    assert number(str(at.near("norm.std")["parameters"]["epsilon"])) > 0
+
+
+@form(r"The bias b₁ is added to every row, because without it .+ from a number of its own\.")
+def bias(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".hidden") and at.near("b_1") and not at.pinned(at.address)
 
 
 @form(r"The FFN takes each token by itself: of its vector it makes (?P<n>\d+) hidden numbers?\.")

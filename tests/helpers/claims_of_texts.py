@@ -34,7 +34,8 @@ def right(at: Judge, said: dict[str, Any]) -> None:
 )
 @form(
     r"Teacher forcing: at each position the model reads the right tokens, whatever it would have "
-    r"said itself, and guesses the next one\. All positions go through in one pass"
+    r"said itself, and guesses the next one\. So a wrong guess does not spoil those behind it, and "
+    r"because the right tokens are known beforehand, all positions go through in one pass"
     r"(?P<keeps>; the mask keeps each of them from seeing its own answer)?\."
 )
 def forcing(at: Judge, said: dict[str, Any]) -> None:
@@ -194,7 +195,8 @@ def embedded(at: Judge, said: dict[str, Any]) -> None:
 @form(
     r"Each position has a vector too, because attention alone does not see the order\."
     r"(?: Its numbers are waves, .+ d is the number of features, (?P<d>\d+) here; k numbers the "
-    r"pairs of columns from 0 on\. “(?P<who>.+?)” stands at position (?P<position>\d+)\.)?"
+    r"pairs of columns from 0 on\. “(?P<who>.+?)” stands at position (?P<position>\d+)"
+    r"(?:, counted from (?P<start>\d+))?\.)?"
 )
 def positions(at: Judge, said: dict[str, Any]) -> None:
     waves = at.values.get("position.angle")
@@ -203,6 +205,21 @@ def positions(at: Judge, said: dict[str, Any]) -> None:
         indices = at.values["position.index"]["data"]
         assert int(said["d"]) == at.values["position"]["shape"][1] and said["who"] == at.who
         assert int(said["position"]) == indices[at.followed - len(at.tokens) + len(indices)]
+        assert int(said["start"] or 1) == int(said["position"]) - at.followed
+        assert said["start"] != "1"
+
+
+@form(r"The first wave is the fastest, the last the slowest, so that together they tell near .+")
+@form(r"They are taken from a table here\. Where a model does so, they are learned like the .+")
+def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
+    waves = "position.angle" in at.values and at.values["position"]["shape"][1] > 2
+    table = isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
+    assert (table if "table" in said[""] else waves) and "position" not in at.spec.get("given", {})
+
+
+@form(r"Its id is the number by which the model knows it\.")
+def ids(at: Judge, said: dict[str, Any]) -> None:
+    assert "token_ids" in at.values
 
 
 @form(r"There are no positions here: the embeddings go in as they are\.")
@@ -234,6 +251,56 @@ def only_last(at: Judge, said: dict[str, Any]) -> None:
     attends = any("attention" in layer for layer in at.spec.get("layers", []))
     assert at.cached and at.turn > 1
     assert said["old"] == (" ".join(at.tokens[:-1]) if attends else None)
+
+
+@form(
+    r"The mask stays as it was in training, so that what was made of a word does not change when "
+    r"another comes behind it\."
+)
+def mask_stays(at: Judge, said: dict[str, Any]) -> None:
+    masks = [v for a, v in at.spec.get("given", {}).items() if a == "mask"]
+    assert not masks and any("attention" in layer for layer in at.spec["layers"])
+
+
+CANNOT = (
+    r"(?:(?P<no_position>there is no vector for one more position)|“(?P<unread>.+?)” has no "
+    r"embedding of its own, so that it cannot be read|“(?P<message>.+)”)\."
+)
+
+
+def cannot_go_on(at: Judge, said: dict[str, Any]) -> None:
+    table, given = at.spec["embeddings"], at.spec.get("given")
+    if said["no_position"]:
+        assert isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
+    elif said["unread"]:
+        assert not isinstance(table, dict) or said["unread"] not in table
+    else:
+        assert given or re.search(r"division by zero|too (large|small)", said["message"])
+
+
+@form(r"It is left out: " + CANNOT)
+def left_out(at: Judge, said: dict[str, Any]) -> None:
+    missing = {
+        "The text": not at.turns,
+        "Cross-entropy loss": "loss" not in at.further,
+        "What the mask prevents": "unmasked" not in at.further,
+    }
+    assert missing[at.heading]
+    cannot_go_on(at, said)
+
+
+@form(r"It ends after (?P<n>\d+) turns?: " + CANNOT)
+def stuck(at: Judge, said: dict[str, Any]) -> None:
+    assert int(said["n"]) == len(at.turns) < 5 and ("turns" in said[""]) == (len(at.turns) != 1)
+    assert said["unread"] in (None, at.turns[-1]["word"])
+    cannot_go_on(at, said)
+
+
+@form(r"The scenario has no vocabulary\. Therefore no word is predicted, there is no loss, .+")
+@form(r"There is no loss here, because at no position is a word of the vocabulary to be guessed\.")
+def nothing_to_lose(at: Judge, said: dict[str, Any]) -> None:
+    assert "loss" not in at.further
+    assert said[""].startswith("There is no loss here") == ("vocabulary" in at.spec)
 
 
 @form(r"The end token came after (?P<n>\d+) turns?\.")

@@ -68,7 +68,8 @@ ANYWHERE = frozenset(
         "rows×columns, and at the right the number of the step.",
         "In each turn all words so far go in, and a word comes out behind each of them. Only the "
         "last is kept and becomes part of the next turn's input, because the words behind the "
-        "others are known already.",
+        "others are known already. In training one pass is enough for all words; here nobody knows "
+        "the next one beforehand, so that each needs a pass of its own.",
         # Captions.
         "The frequencies, one for two columns:",
         "The position times each frequency:",
@@ -83,7 +84,7 @@ ANYWHERE = frozenset(
         "How far each number is from it:",
         "The square of each deviation:",
         "The variance, which is the mean of the squares:",
-        "The standard deviation:",
+        "The standard deviation, which is how far from the mean a number usually lies:",
         "Each deviation, measured in standard deviations:",
         "Each deviation, measured in standard deviations, times γ:",
         "Each deviation, measured in standard deviations, plus β:",
@@ -96,6 +97,8 @@ ANYWHERE = frozenset(
         "The loss at each position, with the probability of the right word:",
         "Their mean:",
         # Reasons.
+        "A token is a piece of text, often a word; large models have parts of words too, so that "
+        "there is nothing that they cannot read.",
         "Attention adds vectors, and a sum does not depend on the order of what is added: without "
         "positions it would find the same in whatever order the tokens stand that it looks at.",
         "They are added rather than set side by side, so that the vectors do not grow longer; what "
@@ -115,21 +118,34 @@ ANYWHERE = frozenset(
         "stands right behind it: without the mask it could look the answer up instead of learning "
         "to predict it. In use there is nothing behind it yet, so a model that had learned to look "
         "there would be lost.",
+        "Three vectors are made of each token, because what it looks for, what it can be found by "
+        "and what it hands over are different things. Each is the token's vector times a matrix of "
+        "weights; the weights are learned, and they are the same for every token.",
         "The exponential makes every number positive, so that they can be shares of a whole, and "
         "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
         "e times as much, about 2.7 times.",
         "Here something goes from token to token, and only here, because everything else in the "
         "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
         "however many tokens there are.",
+        "What was found stands in columns of its own; W_O turns them into what the token's vector "
+        "is made of, so that the result can be added to it. Its weights are learned like the "
+        "others.",
         "They are not added up, because what each head has found would then be mixed before "
         "anything could weigh it.",
         "A sub-layer then only has to say what it would change, because what was known before is "
         "kept. In training the way back goes through the sum as well: the gradient passes it "
-        "unchanged, so that it reaches the first of many layers, where it would otherwise fade.",
+        "unchanged, so that it reaches the first of many layers, where it would otherwise fade. "
+        "What is added has to be of one width; therefore a sub-layer gives back as many numbers as "
+        "it was given.",
+        "Sums grow from layer to layer, and in the products that follow a large number would drown "
+        "the small ones, whatever the weights have learned to look for. Therefore the numbers are "
+        "measured anew: from their own mean, in units of their own spread. It is done to each "
+        "token alone, so that what becomes of one does not depend on the others.",
         "It is needed because attention only carries numbers from token to token; to make "
         "something new of them, the features of one token have to be combined with each other. "
         "Each hidden unit does so with weights of its own, a column of W₁: it is large where the "
-        "token's vector fits that column.",
+        "token's vector fits that column. Large models often have four times as many hidden units "
+        "as features, so that there is room for many patterns.",
         "Without it the two matrices of the FFN would be one: whatever W₁ and W₂ do in turn, their "
         "product does at once. The bend between them is what lets the FFN treat large and small "
         "numbers differently.",
@@ -137,7 +153,8 @@ ANYWHERE = frozenset(
         "these rows, each as often as its unit is large, so that the FFN can hold what was "
         "learned about the world, one unit for one pattern.",
         "Decoders have many layers, because each can only work with what the one before has found: "
-        "the first looks at words, a later one at what has been understood of them.",
+        "the first looks at words, a later one at what has been understood of them. They are "
+        "built alike, each with weights of its own; GPT-2 began with 12 of them, GPT-3 has 96.",
         "Every word has a column of W_U. The dot product with it is large where the answer points "
         "the same way, so that the vector is read as a score for each.",
         "Probabilities rather than scores, because then it can be said how sure the model is, a "

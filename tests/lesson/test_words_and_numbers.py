@@ -112,7 +112,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "a leak of one": (
         LEAK,
         ("run", "--token", "2", "--no-mask"),
-        ("“c”, which comes later: data leakage", "it is not there yet."),
+        ("“c”, which comes later. That is data leakage", "it is not there yet."),
         (),
     ),
     "shares above 100 %": (OVER_100, ("run",), (), ("of its attention",)),
@@ -216,7 +216,12 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("It is one sequence of a batch. All have the same length.",),
         ("filled up",),
     ),
-    "positions that count from 0": (FROM_0, ("run",), ("“b” stands at position 1.",), ()),
+    "positions that count from 0": (
+        FROM_0,
+        ("run",),
+        ("“b” stands at position 1, counted from 0.",),
+        (),
+    ),
     "the encoder's token": (
         TWINS,
         ("run",),

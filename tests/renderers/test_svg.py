@@ -221,14 +221,14 @@ def test_links(place: str, absolute: bool, tmp_path: Path, monkeypatch: pytest.M
     ran = run("tutorial", "alex", "--output", page, "--figures", folder)
     assert ran == Ran(0, "", "")
     found = linked(Path(page).read_text(encoding="utf-8"))
-    assert len(found) == 3
+    assert len(found) == 4  # the model, two heads, one of them without the mask
     for path, description in found:
         assert not Path(path).is_absolute()
         target = Path(page).parent / path
         assert target.is_file()
         picture = ElementTree.fromstring(target.read_bytes())
         assert picture.findtext(f"{NAMESPACE}desc") == description
-    assert len(list(Path(folder).glob("*.svg"))) == 3
+    assert len(list(Path(folder).glob("*.svg"))) == 4
 
 
 def test_no_pictures_where_none_are_asked_for(tmp_path: Path) -> None:

@@ -47,11 +47,23 @@ class Turn:
 
 @dataclass(frozen=True)
 class Generated:
-    """The turns, all tokens in the end, and why it ended."""
+    """The turns, all tokens in the end, and how it ended: by the end token, or by what it met.
+
+    Without either, as many words were said as were asked for.
+    """
 
     turns: tuple[Turn, ...]
     text: tuple[str, ...]
-    ending: str
+    ended: bool
+    met: TracerError | None = None
+
+
+class UnreadableError(TracerError):
+    """A text cannot go on: there is no vector for the token, or, without one, for its position."""
+
+    def __init__(self, problem: Problem, token: str | None = None) -> None:
+        super().__init__(problem)
+        self.token = token
 
 
 def generate(
@@ -62,36 +74,41 @@ def generate(
     most: int,
     choice: Choice | None = None,
     cached: bool = False,
+    as_far_as_possible: bool = False,
 ) -> Generated:
     """Say words after `start` until the end token, or `most` words.
 
     With `cached`, each turn after the first computes only the new token's row, with the keys and
-    values of the turns before.
+    values of the turns before. With `as_far_as_possible`, what is met after the first turn ends
+    the text.
 
     Raises:
-        TracerError: the scenario cannot go on: no vocabulary, or no vector for a token or position.
+        TracerError: no vocabulary; numbers that lead nowhere.
+        UnreadableError: no vector for a token or position.
     """
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
     tokens = tuple(start)
-    end = scenario.generation.end
+    end, met = scenario.generation.end, None
     while len(turns) < most and not (turns and turns[-1].word == end):
-        text = _text(scenario, tokens)
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
-        turn = trace(name, text, sampling=sampling, cache=cache)
+        try:
+            turn = trace(name, _text(scenario, tokens), sampling=sampling, cache=cache)
+        except TracerError as error:
+            if not (turns and as_far_as_possible):
+                raise
+            met = error
+            break
         said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
         outputs = tuple(turn[PREDICTION.name].numbers)
         # What it says behind the tokens before, it said in the turns before.
         before = turns[-1].outputs if cache else ()
         turns.append(Turn(turn, (*before, *outputs), said))
         tokens = (*tokens, said)
-    ended = turns[-1].word == end
-    after = count(len(turns), "turn")
-    ending = f"The end token came after {after}." if ended else f"The limit: {after}."
-    return Generated(tuple(turns), tokens, ending)
+    return Generated(tuple(turns), tokens, turns[-1].word == end, met)
 
 
 def _sampling(choice: Choice, random_numbers: random.Random) -> Sampling:
@@ -103,21 +120,21 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
     """The scenario with other tokens.
 
     Raises:
-        TracerError: a token has no embedding, or there are more tokens than positions.
+        UnreadableError: a token has no embedding, or there are more tokens than positions.
     """
     table = scenario.embeddings
     if not isinstance(table, dict):
         message = "generation needs the embeddings by token, so that new ones can be looked up"
-        raise TracerError(_problem(message, "embeddings"))
+        raise UnreadableError(_problem(message, "embeddings"), tokens[-1])
     missing = [token for token in tokens if token not in table]
     if missing:
         hint = closest(missing[0], table)
         message = f"no embedding for the token {missing[0]!r}{hint}"
-        raise TracerError(_problem(message, "embeddings"))
+        raise UnreadableError(_problem(message, "embeddings"), missing[0])
     positions = scenario.positions
     if positions and positions.table and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
-        raise TracerError(_problem(message, "positions", "table"))
+        raise UnreadableError(_problem(message, "positions", "table"))
     return scenario.reading(tokens)
 
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tracer.decoder.generation import Generated, Turn
+from tracer.decoder.generation import Generated, Turn, UnreadableError
+from tracer.decoder.roles import MASKED
+from tracer.errors import TracerError
 from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.steps.words import SAMPLING_STEP
 from tracer.lesson.teacher import Teacher
-from tracer.names import distinct
+from tracer.names import count, distinct
 
 KEPT, DISCARDED = "kept", "discarded"
-TURN_BY_TURN = (
+TURN_BY_TURN: Sentence = (
     "In each turn all words so far go in, and a word comes out behind each of them. Only the last "
     "is kept and becomes part of the next turn's input, because the words behind the others are "
-    "known already."
+    "known already. In training one pass is enough for all words; here nobody knows the next one "
+    "beforehand, so that each needs a pass of its own.",
+)
+THE_MASK_STAYS: Sentence = (
+    "The mask stays as it was in training, so that what was made of a word does not change when "
+    "another comes behind it.",
 )
 
 
@@ -27,18 +34,41 @@ def generated_text(
     With `cached`, each turn after the first shows the new token only.
     """
     sections: list[Section] = []
-    why = [Paragraph((TURN_BY_TURN,))] if full and not cached else []
     for number, turn in enumerate(generated.turns, 1):
-        shown = _turn(turn, cached and number > 1)
-        sections.append(Section(None, f"Turn {number}", (*(why if number == 1 else ()), *shown)))
         teacher = Teacher(turn.trace, full=full and number == 1)
+        why = _why(teacher) if teacher.full and not cached else []
+        shown = _turn(turn, cached and number > 1)
+        sections.append(Section(None, f"Turn {number}", (*why, *shown)))
         for step in teacher.steps:
             if worked or step.kind is SAMPLING_STEP:
                 section = teacher.section(step)
                 sections.append(section if worked else replace(section, number=None))
-    text = Paragraph((_quoted(generated.text),)), Paragraph((generated.ending,))
+    text = Paragraph((_quoted(generated.text),)), Paragraph(_ending(generated))
     sections.append(Section(None, "The text", text))
     return Document(generated.turns[0].trace.scenario.title, (), tuple(sections))
+
+
+def _ending(generated: Generated) -> Sentence:
+    after = count(len(generated.turns), "turn")
+    if generated.met:
+        return (f"It ends after {after}: ", *cannot_go_on(generated.met))
+    return (f"The end token came after {after}." if generated.ended else f"The limit: {after}.",)
+
+
+def cannot_go_on(met: TracerError) -> Sentence:
+    """Why the decoder cannot go on; of what is no matter of a text, as a message says it."""
+    if not isinstance(met, UnreadableError):
+        return (Name(str(met.problems[0])), ".")
+    if met.token is None:
+        return ("there is no vector for one more position.",)
+    return (Name(met.token), " has no embedding of its own, so that it cannot be read.")
+
+
+def _why(teacher: Teacher) -> list[Block]:
+    """Why one word comes of each turn, and why the mask stays, if there is one."""
+    masked = any(record.output.role is MASKED for record in teacher.trace.records)
+    mask = [Paragraph(THE_MASK_STAYS)] if masked and teacher.told.masks is not None else []
+    return [Paragraph(TURN_BY_TURN), *mask]
 
 
 def _turn(turn: Turn, cached: bool) -> list[Block]:

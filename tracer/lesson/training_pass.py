@@ -38,16 +38,20 @@ def _forcing(trace: Trace) -> Sentence:
     asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
     if len(tokens) < 2:
         return ("The model reads the token and guesses the word that comes next.",)
-    one_pass = "All positions go through in one pass"
     if any(targets[i] != tokens[i + 1] for i in asked if i + 1 < len(tokens)):
-        return (f"At each position the model guesses the target beside it. {one_pass}.",)
+        return (
+            "At each position the model guesses the target beside it. All positions go through in "
+            "one pass.",
+        )
     masked = [record.output for record in trace.records if record.output.role is MASKED]
     later = [(i, j) for j in range(len(tokens)) for i in range(j)]
     unseen = all(value.numbers[at] == -Decimal("Infinity") for value in masked for at in later)
     keeps = "; the mask keeps each of them from seeing its own answer" * bool(masked and unseen)
     return (
         "Teacher forcing: at each position the model reads the right tokens, whatever it would "
-        f"have said itself, and guesses the next one. {one_pass}{keeps}.",
+        "have said itself, and guesses the next one. So a wrong guess does not spoil those behind "
+        "it, and because the right tokens are known beforehand, all positions go through in one "
+        f"pass{keeps}.",
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
+from tracer.decoder.loss import targets_of
+from tracer.decoder.roles import MASKED
 from tracer.decoder.tape import Value
 from tracer.errors import TracerError
 from tracer.lesson import sentences
 from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence, Table
-from tracer.lesson.generated_text import generated_text
+from tracer.lesson.generated_text import cannot_go_on, generated_text
 from tracer.lesson.passes import at_a_glance, padded_batch
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
@@ -23,6 +24,13 @@ from tracer.names import count
 
 TRAINING, GENERATION = "Training", "Generation"
 MOST_TURNS = 5
+NO_WORDS: Sentence = (
+    "The scenario has no vocabulary. Therefore no word is predicted, there is no loss, and no text "
+    "can be generated.",
+)
+NO_TARGETS: Sentence = (
+    "There is no loss here, because at no position is a word of the vocabulary to be guessed.",
+)
 
 
 def tutorial(found: Trace, token: int, *, full: bool = True) -> Document:
@@ -33,24 +41,30 @@ def tutorial(found: Trace, token: int, *, full: bool = True) -> Document:
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = (
         *map(teacher.section, every),
-        *(_further(found, full) if found.scenario.vocabulary else ()),
+        *_or_why_not("What the mask prevents", TRAINING, _leak(found, full)),
+        *_or_why_not("Cross-entropy loss", TRAINING, _loss(found, full)),
+        *_or_why_not("The text", GENERATION, _generated(found, full)),
         _summary(teacher),
     )
     return Document(found.scenario.title, introduction, sections)
 
 
-def _further(found: Trace, full: bool) -> Iterator[Section]:
-    """What follows where there are words; what cannot be computed of it, a scenario has not."""
-    for sections in (_leak, _loss, _generated):
-        with suppress(TracerError):
-            yield from sections(found, full)
+def _or_why_not(title: str, part: str, sections: Iterator[Section]) -> tuple[Section, ...]:
+    """Sections that follow the steps, or one that says why the scenario cannot have them."""
+    try:
+        return tuple(sections)
+    except TracerError as met:
+        why: Sentence = ("It is left out: ", *cannot_go_on(met))
+        return (Section(None, title, (Paragraph(why),), part),)
 
 
 def _leak(found: Trace, full: bool) -> Iterator[Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
+    if len(found.tokens) == 1 or not any(r.output.role is MASKED for r in found.records):
+        return
     unmasked = trace(found.name, found.scenario, unmasked=True)
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
-    if step is None or len(found.tokens) == 1:
+    if step is None:
         return
     token = _sees_most(step.last.output)
     teacher = Teacher(unmasked, token, full=full)
@@ -69,10 +83,16 @@ def _sees_most(weights: Value) -> int:
 
 
 def _loss(found: Trace, full: bool) -> Iterator[Section]:
-    """The loss, of the first training example if there are any."""
+    """The loss, of the first training example if there are any; or why there is none."""
     scenario = found.scenario
     for example in scenario.training[:1]:
         scenario = scenario.reading_example(example)
+    if scenario.vocabulary is None:
+        yield Section(None, "What is left out", (Paragraph(NO_WORDS),), TRAINING)
+        return
+    if not any(targets_of(scenario)):
+        yield Section(None, "Cross-entropy loss", (Paragraph(NO_TARGETS),), TRAINING)
+        return
     learned = trace(found.name, scenario, loss=True)
     targets, probabilities, loss = training_pass(learned, full=full).sections
     # The probabilities of the same tokens stand above.
@@ -82,31 +102,37 @@ def _loss(found: Trace, full: bool) -> Iterator[Section]:
 
 
 def _generated(found: Trace, full: bool) -> Iterator[Section]:
-    """A text of a few words, from the scenario's beginning on."""
+    """A text of a few words, from the scenario's beginning on, as far as it goes."""
     scenario = found.scenario
-    start = scenario.generation.start or scenario.tokens[0]
-    said = generate(found.name, scenario, start=[start], most=MOST_TURNS, cached=True)
+    if scenario.vocabulary is None:
+        return
+    start = [scenario.generation.start or scenario.tokens[0]]
+    said = generate(
+        *(found.name, scenario), start=start, most=MOST_TURNS, cached=True, as_far_as_possible=True
+    )
     for section in generated_text(said, worked=False, cached=False, full=full).sections:
         yield replace(section, part=GENERATION)
 
 
 def _summary(teacher: Teacher) -> Section:
     """All steps in a table, and how many parameters there are."""
-    rows = tuple(
-        (
-            Name(str(step.number)),
-            Name(sentences.title(step, teacher.told)),
-            Name(step.kind.summary),
-        )
-        for step in teacher.steps
-    )
-    table = Table(("step", "name", "what happens"), rows)
-    learned = sum(value.numbers.size for value in _parameters(teacher.steps))
+    header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
+    rows = tuple(_summed_up(step, teacher) for step in teacher.steps)
+    learned = _parameters(teacher.steps)
     sentence = f"The weights of all steps are {count(learned, 'parameter')}."
     counted = [Paragraph((sentence,))] if learned and teacher.full else []
-    return Section(None, "Summary", (table, *counted))
+    return Section(None, "Summary", (Table(header, rows), *counted))
 
 
-def _parameters(steps: list[Step]) -> set[Value]:
+def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
+    """A step's row: number, title, how many parameters, what happens."""
+    learned = [str(_parameters([step]))] if teacher.full else []
+    title = sentences.title(step, teacher.told)
+    return tuple(map(Name, (str(step.number), title, *learned, step.kind.summary)))
+
+
+def _parameters(steps: Sequence[Step]) -> int:
+    """How many numbers of some steps are learned."""
     records = (record for step in steps for record in step.records)
-    return {value for record in records for value in record.inputs if value.role.parameter}
+    learned = {value for record in records for value in record.inputs if value.role.parameter}
+    return sum(value.numbers.size for value in learned)

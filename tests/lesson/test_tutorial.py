@@ -1,0 +1,86 @@
+"""What follows the steps of a tutorial; what a scenario cannot have is not left out in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.sentences import told
+
+WORDS = """
+title: words
+tokens: [a, b]
+embeddings: {a: [1, 0.5], b: [0.5, 2]}
+layers: [{attention: {heads: [{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1, 0], [0, 1]]}]}}]
+vocabulary: [a, b]
+unembedding: {W_U: [[0, 1], [1, 0]]}
+"""
+"""Behind a it says the second word."""
+
+NO_VOCABULARY = WORDS.partition("vocabulary")[0]
+TO_C = WORDS.replace("[a, b]\nunembedding", "[a, c]\nunembedding")
+NO_TARGETS = TO_C.replace("[a, c]", "[c, d]")
+TABLE = f"{WORDS}positions: {{table: [[0, 0], [0, 0]]}}\n"
+ROWS = WORDS.replace("{a: [1, 0.5], b: [0.5, 2]}", "[[1, 0.5], [0.5, 2]]")
+PINNED = f"{WORDS}given: {{embedding: [[1, 1], [2, 2]]}}\n"
+ONE_TOKEN = WORDS.replace("tokens: [a, b]", "tokens: [a]")
+
+SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "all of it": (
+        WORDS,
+        ("What the mask prevents", "Right predictions: ", "The limit: 5 turns.", "The mask stays"),
+        ("left out", "There is no loss"),
+    ),
+    "no vocabulary": (
+        NO_VOCABULARY,
+        ("What the mask prevents", "What is left out", "The scenario has no vocabulary."),
+        ("Right predictions", "Turn 1"),
+    ),
+    "nothing to guess": (
+        NO_TARGETS,
+        ("There is no loss here, because at no position is a word of the vocabulary",),
+        ("Right predictions",),
+    ),
+    "a word that cannot be read": (
+        TO_C,
+        ("Turn 1", "It ends after 1 turn: “c” has no embedding of its own, so that it cannot be"),
+        ("Turn 2",),
+    ),
+    "a position too many": (
+        TABLE,
+        ("Turn 2", "It ends after 2 turns: there is no vector for one more position."),
+        ("Turn 3",),
+    ),
+    "embeddings that are not looked up": (
+        ROWS,
+        ("It is left out: “a” has no embedding of its own, so that it cannot be read.",),
+        ("Turn 1",),
+    ),
+    "numbers that are given for these tokens": (
+        PINNED,
+        ("It is left out: “embedding: given as 2×2 numbers, expected 1×2 numbers”.",),
+        ("Turn 1",),
+    ),
+    "one token": (ONE_TOKEN, ("Turn 1",), ("What the mask prevents",)),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_what_follows_the_steps(case: str) -> None:
+    source, said, unsaid = SAID[case]
+    text = told("tutorial", "-", "--format", "terminal", stdin=source)
+    assert [words for words in said if words not in text] == []
+    assert [words for words in unsaid if words in text] == []
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_a_word_that_cannot_be_read_is_set_apart(form: str) -> None:
+    text = told("tutorial", "-", "--format", form, stdin=TO_C)
+    apart = "`c`" if form == "markdown" else r"\texttt{c}"
+    assert f"It ends after 1 turn: {apart} has no embedding" in " ".join(text.split())
+
+
+def test_the_parameters_of_the_steps_are_those_of_all() -> None:
+    text = told("tutorial", "alex", "--format", "terminal")
+    lines = [line.split("  ") for line in text.partition("\nSummary\n")[2].split("\n")]
+    counts = [cell.strip() for line in lines for cell in line if cell.strip().isdigit()][1::2]
+    assert f"The weights of all steps are {sum(map(int, counts))} parameters." in text
