@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import pairwise
 
 from tests.helpers import claims_of_steps, claims_of_texts
+from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, Judge, address_of
 from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
 
@@ -39,18 +40,30 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
         elif re.fullmatch("═+", below) and not re.match("Summary|The text|Turn ", line):
             part = line
         elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
+            found += missing(at, seen)
             line = whole_heading(line, part, crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
             at.address = address_of(line, at)
         elif turn := re.fullmatch(r"Turn (\d+)", line):
+            found += missing(at, seen)
             part = ""
-            at.turn, at.heading, at.lines = int(turn[1]), line, []
+            at.turn, at.heading, at.lines, at.address = int(turn[1]), line, [], ""
             listed_values = at.turns[at.turn - 1].get("values", [])
             at.values = {value["address"]: value for value in listed_values}
         elif line and (fault := judged(line, at, seen)):
             found.append(f"{at.heading}: {line} [{fault}]")
-    return found
+    return found + missing(at, seen)
+
+
+def missing(at: Judge, seen: Counter[str] | None = None) -> list[str]:
+    """The claim that a section owes and does not make; each is made once at the most."""
+    owed, made = due(at) if at.address else None, at.made
+    at.made = Counter()
+    if seen is not None and owed:
+        seen[f"{owed} is due"] += 1
+    silent = [f"{at.heading}: nothing is said [{owed}]"] if owed and not made[owed] else []
+    return silent + [f"{at.heading}: {name} twice" for name in made if made[name] > 1]
 
 
 def whole_heading(line: str, part: str, *, crosses: bool) -> str:
@@ -81,6 +94,7 @@ def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None
                 seen[pattern.pattern] += 1
             try:
                 check(at, {**match.groupdict(), "": line})
+                at.made[check.__name__] += 1
             except (AssertionError, ValueError, KeyError, IndexError) as error:
                 return f"{check.__name__}: {error!r}"
             return None

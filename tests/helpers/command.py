@@ -10,10 +10,16 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from unittest import mock
 
+import typer.main
+
 from tracer.cli import start
+
+COMMANDS = cache(typer.main.get_command)
+"""Typer puts all commands and options together for each run, which takes longer than most runs."""
 
 NOT_FROM_OUTSIDE = ("FORCE_COLOR", "DECODER_TRACE_SCENARIO")
 
@@ -36,6 +42,7 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
     with (
         mock.patch.dict(os.environ, here, clear=True),
         mock.patch.object(sys, "stdin", given),
+        mock.patch.object(typer.main, "get_command", COMMANDS),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

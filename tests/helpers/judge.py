@@ -89,6 +89,8 @@ class Judge:
     address: str = ""
     lines: list[str] = field(default_factory=list)
     """Worked lines of the section, up to where the sentence stands."""
+    made: Counter[str] = field(default_factory=Counter)
+    """The claims of the section, by their checks."""
 
     @property
     def tokens(self) -> list[str]:

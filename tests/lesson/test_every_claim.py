@@ -1,6 +1,7 @@
 """The promise: a sentence that says something of the numbers is true, and worth saying.
 
-The judge of `claims` shares no code with the program. A sentence that it does not know fails: one
+The judge of `claims` shares no code with the program. Silence fails where the numbers carry a
+claim. A sentence that it does not know fails: one
 that claims nothing belongs to `known_sentences.py`, any other to the forms of the judge.
 """
 
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.claims import FORMS, Judge, faults
+from tests.helpers.claims_due import CLAIMS
 from tests.helpers.command import run
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.sentences import unbroken
@@ -175,6 +177,7 @@ def test_random_scenarios() -> None:
     assert_true()
     unmet = [pattern.pattern for pattern, _ in FORMS if not SEEN[pattern.pattern]]
     assert [words for words in unmet if not re.match(SELDOM, words)] == []
+    assert [name for name in CLAIMS if not SEEN[f"{name} is due"]] == []
 
 
 SELDOM = (

@@ -117,7 +117,8 @@ def main_part(record: Record, told: Told, column: int) -> Part | None:
         if len(parts) == len(side.terms):
             part = max(parts, key=lambda number: number.value)
             lead = 2 * part.value - sum(number.value for number in parts)
-            last_place = Decimal(1).scaleb(-min(number.places for number in parts))
+            places = [number.places for number in parts if number.value]  # a 0 is exact
+            last_place = Decimal(1).scaleb(-min(places, default=0))
             clear = 2 * lead > len(parts) * last_place  # more than rounding can have made
             if clear and part.value < whole.value < 2 * part.value:
                 return Part(parts.index(part), part, whole)
