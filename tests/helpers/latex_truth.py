@@ -1,11 +1,12 @@
 r"""Markdown and LaTeX as the worked lines that `truth` reads: `    label: chain`.
 
 In Markdown a worked line stands in a ```text fence, or, written as mathematics, in an `aligned`
-between $$ and $$; in LaTeX, in an `alignat*`; there its result stands in a column of its own.
-Formulas stand in quotations, or in the same places as matrices and diagrams. They are told apart by
-what they are, not by where they are: a block is left out only if it has no relation, or is a
-matrix, or ends in a list, or has a symbol on every side. All else goes to the judge, and what
-cannot be read at all is an error. Each line keeps its number.
+between $$ and $$; in LaTeX, in an `alignat*` or an `alignedat`; there its result stands in a column
+of its own, and displays may stand side by side. Formulas stand in quotations, or in the same places
+as matrices and diagrams. They are told apart by what they are, not by where they are: a block is
+left out only if it has no relation, or is a matrix, or ends in a list, or has a symbol on every
+side. All else goes to the judge, and what cannot be read at all is an error. Each line keeps its
+number.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ MATRIX = re.compile(
     r"\\begin\{array\}\{l\|r+\}\n(?:(?!\\(?:begin|end)\{).)*\\end\{array\}", re.DOTALL
 )
 ENVIRONMENT = re.compile(
-    r"\\begin\{(aligned\}|alignat\*\}\{2\})\n"
-    r"(?P<rows>(?:(?!\\end\{).)*)\\end\{(?:aligned|alignat\*)\}",
+    r"\\begin\{(?P<kind>aligned|alignedat|alignat\*)\}(?:\[t\])?(?:\{2\})?\n"
+    r"(?P<rows>(?:(?!\\end\{).)*)\\end\{(?P=kind)\}",
     re.DOTALL,
 )
 DISPLAY = re.compile(r"\\\[ .*? \\\]|\\begin\{alignat\*\}.*?\\end\{alignat\*\}", re.DOTALL)
@@ -53,7 +54,8 @@ def from_latex(text: str) -> str:
     lines = [""] * text.count("\n")
     for found in DISPLAY.finditer(text):
         inner = found[0].removeprefix(r"\[ ").removesuffix(r" \]")
-        _put(lines, text.count("\n", 0, found.start()), _display(inner))
+        beside = (line for piece in inner.split("\n\\qquad ") for line in _display(piece))
+        _put(lines, text.count("\n", 0, found.start()), list(beside))
     if re.search(r"\\(?:\[|\]|(?:begin|end)\{align)", DISPLAY.sub("", text)):
         raise UnreadableError("mathematics that does not end, or does not begin")
     return "\n".join(lines)
@@ -131,8 +133,8 @@ def _display(latex: str) -> list[str]:
 def _rows(rows: str) -> list[str]:
     """Rows of an alignment; one that begins with a relation or further in goes on with the last."""
     worked: list[str] = []
-    for row in re.split(r" \\\\(?:\[4pt\])?\n", rows.removesuffix("\n")):
-        found = ROW.fullmatch(row)
+    for row in re.split(r" \\\\(?:\[4pt\]|\*)?\n", rows.removesuffix("\n")):
+        found = ROW.fullmatch(re.sub(r"&& \\llap\{\$(.*)\$\}$", r"&& \1", row))
         if not found:
             raise UnreadableError(row)
         head, sides, result = found.groups()

@@ -119,7 +119,7 @@ class Teacher:
         return record.inputs[0] if record and alone else value
 
     def record(self, record: Record, step: Step, again: bool) -> list[Block]:
-        """Caption, formula, parameters, worked lines; less, where the like was told before."""
+        """Parameters, caption, formula, worked lines; less, where the like was told before."""
         operation, value = record.operation, record.output
         if isinstance(operation, Pinned):
             return [self.pinned(value)]
@@ -129,7 +129,7 @@ class Teacher:
             return [Working((Line(None, self.writer.is_given(value)),))]
         if isinstance(operation, Chosen | Given):
             return []
-        written: list[Block] = []
+        written = self.counted(record, again)
         in_symbols = formula(record, self.told.symbols)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
         if caption and caption not in self.captions:
@@ -140,18 +140,22 @@ class Teacher:
         if in_symbols:
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
-        written += self.operands(record, again)
+        written += self.operands(record)
         if lines := self.writer.lines(record, self.token):
             written.append(Working(lines))
         if isinstance(operation, Select):
             written.append(self.told.matrix(value))
         return written
 
-    def operands(self, record: Record, again: bool) -> list[Block]:
-        """The parameters of an operation and, the first time, how many they are; the mask, once."""
+    def counted(self, record: Record, again: bool) -> list[Block]:
+        """How many parameters an operation has, the first time."""
         learned = [value for value in record.inputs if value.role.parameter]
         counted = parameters(learned, self.told.symbols) if self.full and not again else None
-        told: list[Block] = [Paragraph(counted)] if counted else []
+        return [Paragraph(counted)] if counted else []
+
+    def operands(self, record: Record) -> list[Block]:
+        """The parameters of an operation, behind its formula; the mask, once."""
+        told: list[Block] = []
         for value in record.inputs:
             if value.role.parameter:
                 told.append(self.told.matrix(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import assert_never
 
 from tracer.lesson.document import (
@@ -23,17 +24,21 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.expression import Number, Sized
 from tracer.renderers import links
-from tracer.renderers.lettering import breakable, in_text, short, width
+from tracer.renderers.displays import Displayed, displayed
+from tracer.renderers.lettering import breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
-from tracer.renderers.text import name_text, number_text
+from tracer.renderers.text import name_text
 from tracer.scenario.rounding import trimmed
 
 LINE = 66
-"""What fits beside a label on a line of A4, counted in characters of plain text."""
+"""What surely fits into a line of a table, counted in characters of plain text."""
 
-DEEPEST = 40
-"""The colour of a share of 1, in hundredths: black digits are still easy to read on it."""
+PAGE, SEPARATION = 94, 0.026
+"""The same of a whole line; what separates two columns of a table, as a part of it."""
+
+NARROW = 12
+"""A column of a table that is no wider is not broken."""
 
 PACKAGES = r"""\usepackage{amsmath,amssymb,longtable,multicol}
 \usepackage[table]{xcolor}
@@ -107,7 +112,7 @@ class _Page:
             yield rf"\{HEADINGS[0]}*{{\raggedright {breakable(document.title)}}}"
         yield from self.together(document.introduction, -1)
         headings = list(links.headings(document))
-        if self.contents and document.whole and len(headings) >= links.WORTH_CONTENTS:
+        if self.contents and links.contents(document):
             yield "\\begin{multicols}{2}\\small\n\\tableofcontents\n\\end{multicols}"
         over = links.over(headings)
         for i, section in enumerate(document.sections):
@@ -123,7 +128,12 @@ class _Page:
     @cached_property
     def labels(self) -> dict[int, str]:
         """The labels of the sections that are referred to."""
-        return {i: f"step-{i + 1}" for i in self.steps.referred_to()}
+        referred, anchors = self.steps.referred_to(), links.anchors(self.document)
+        return {
+            heading.section: anchor
+            for heading, anchor in anchors.items()
+            if heading.section in referred and not heading.opens_part
+        }
 
     @cached_property
     def steps(self) -> links.Steps:
@@ -132,28 +142,20 @@ class _Page:
     def together(self, blocks: Sequence[Block], section: int) -> Iterator[str]:
         """Paragraphs; what is displayed goes on with the one in front of it."""
         written: list[str] = []
-        for block in blocks:
-            if written and not isinstance(block, Formula | Working | Matrix):
-                yield "\n".join(written)
-                written = []
-            written.append(self.block(block, section))
-        if written:
-            yield "\n".join(written)
+        for _, following in groupby(blocks, lambda block: isinstance(block, Displayed)):
+            together = list(following)
+            if displays := [block for block in together if isinstance(block, Displayed)]:
+                written[-1:] = ["\n".join([*written[-1:], displayed(displays)])]
+            else:
+                written += [self.block(block, section) for block in together]
+        yield from written
 
     def block(self, block: Block, section: int) -> str:
         match block:
             case Paragraph(parts):
                 return "".join(self.inline(part, section) for part in parts)
-            case Formula(chain):
-                # What it gives stands on the same page.
-                return (
-                    f"{{\\postdisplaypenalty=10000\n\\[ {PAPER.formula(chain)} \\]}}\\ignorespaces"
-                )
-            case Working():
-                # Unlike aligned, this may go on on the next page.
-                return f"\\begin{{alignat*}}{{2}}\n{PAPER.lines(block)}\n\\end{{alignat*}}"
-            case Matrix():
-                return "\n".join(f"\\[ {array} \\]" for array in _arrays(block))
+            case Formula() | Working() | Matrix():
+                return displayed([block])
             case Table():
                 return _table(block)
             case Picture():
@@ -187,67 +189,27 @@ def _words(words: str) -> str:
     return before + (in_text(inner) if inner else "") + after
 
 
-def _arrays(matrix: Matrix) -> list[str]:
-    """A matrix with labels for rows and columns; in several where it is too wide for a line."""
-    widths = [
-        max(width(short(column)), *(len(number_text(row[j])) for row in matrix.cells)) + 2
-        for j, column in enumerate(matrix.columns)
-    ]
-    stub = max(width(short(row)) for row in matrix.rows) + 2
-    return [_array(matrix, range(*columns)) for columns in _fitting(widths, LINE - stub)]
-
-
-def _array(matrix: Matrix, columns: range) -> str:
-    """The columns in a range; the row of the followed token is bold."""
-    head = [PAPER.in_formulas.write(matrix.symbol), *(_label(matrix.columns[j]) for j in columns)]
-    body = []
-    for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
-        bold = i == matrix.marked
-        shades = [_shade(numbers[j]) if matrix.figure else "" for j in columns]
-        written = [PAPER.in_lines.number(numbers[j]) for j in columns]
-        cells = [rf"\mathbf{{{number}}}" if bold else number for number in written]
-        shown = [_label(name, bold=bold), *map("".join, zip(shades, cells, strict=True))]
-        body.append(" & ".join(shown))
-    rows = " \\\\\n".join(body)
-    form = f"l|{'r' * len(columns)}"
-    return f"\\begin{{array}}{{{form}}}\n{' & '.join(head)} \\\\ \\hline\n{rows}\n\\end{{array}}"
-
-
-def _label(name: str, *, bold: bool = False) -> str:
-    command = "textbf" if bold else "text"
-    return rf"\{command}{{{in_text(short(name))}}}" if name else ""
-
-
-def _shade(share: Number) -> str:
-    """The colour of a heat map's cell: the larger the share, the fuller."""
-    depth = round(DEEPEST * min(max(float(share.value), 0), 1))
-    return rf"\cellcolor{{blue!{depth}}}" if depth else ""
-
-
-def _fitting(widths: Sequence[int], room: int) -> list[tuple[int, int]]:
-    ranges, first, used = [], 0, 0
-    for column, wide in enumerate(widths):
-        if used + wide > room and column > first:
-            ranges.append((first, column))
-            first, used = column, 0
-        used += wide
-    return [*ranges, (first, len(widths))]
-
-
 def _broken(lines: Iterable[str]) -> str:
     """Lines with a break between them; a [ or a * at their start is not the break's option."""
     guarded = ("{}" + line if line.startswith(("[", "*")) else line for line in lines)
     return " \\\\\n".join(guarded)
 
 
+def _form(widths: Sequence[int]) -> str:
+    """The columns of a table; where they are too wide, wide ones share what the narrow leave."""
+    if sum(widths) < LINE:
+        return "l" * len(widths)
+    wide = sum(min(each, LINE) for each in widths if each > NARROW)
+    narrow = sum(each for each in widths if each <= NARROW)
+    room = 1 - SEPARATION * len(widths) - narrow / PAGE
+    shares = (None if each <= NARROW else room * min(each, LINE) / wide for each in widths)
+    return "".join("l" if share is None else rf"p{{{share:.3f}\textwidth}}" for share in shares)
+
+
 def _table(table: Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
-    widths = [max(width(name_text(cell.text)) for cell in column) for column in columns]
-    capped = [min(wide, LINE) for wide in widths]
-    shares = (max(0.12, 0.78 * wide / sum(capped)) for wide in capped)
-    wide = "".join(rf"p{{{share:.3f}\textwidth}}" for share in shares)
-    form = "l" * len(widths) if sum(widths) < LINE else wide
+    form = _form([max(width(name_text(cell.text)) for cell in column) for column in columns])
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):

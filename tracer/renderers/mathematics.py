@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
 from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
@@ -19,8 +19,8 @@ UNCUT = 1000
 SPACE = r" \; "
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
-END, APART = " \\\\\n", " \\\\[4pt]\n"
-"""Between rows, and below fractions, which would touch the next."""
+END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
+"""Between rows; where no page may end; below fractions, which would touch the next."""
 
 RELATIONS = {"=": "=", "≈": r"\approx"}
 
@@ -101,23 +101,27 @@ class MeasureNotation(TextNotation):
             return super().quotient(quotient)
         return max(self.write(quotient.over), self.write(quotient.under), key=cells), Binding.ATOM
 
+    def sized(self, of: str, shape: Sequence[int]) -> str:
+        return max(of, "×".join(map(str, shape)), key=cells)
 
-BROKEN = MeasureNotation(fractions=False)
+
+BROKEN, FRACTIONS = MeasureNotation(fractions=False), MeasureNotation(fractions=True)
 
 
 class Mathematics:
     """Mathematics for one kind of reader."""
 
-    def __init__(self, named: Callable[[str], str], letters: int, *, fractions: bool) -> None:
+    def __init__(self, named: Callable[[str], str], letters: int, *, paper: bool) -> None:
         """`named` writes tokens and labels; a worked line has so many `letters`.
 
-        With `fractions`, quotients in worked lines are fractions where there is room for them.
+        On `paper`, where lines stand close, worked lines have no fractions; rows that go on in the
+        next may be as wide as the line, and no page ends below them.
         """
         self.in_formulas = LatexNotation(named, fractions=True)
         self.in_lines = LatexNotation(named, fractions=False)
-        self.in_whole_sides = LatexNotation(named, fractions=fractions)
-        self.measured = MeasureNotation(fractions=fractions)
-        self.named, self.letters = named, letters
+        self.in_whole_sides = LatexNotation(named, fractions=not paper)
+        self.measured = MeasureNotation(fractions=not paper)
+        self.named, self.letters, self.paper = named, letters, paper
 
     def formula(self, chain: Chain) -> str:
         """A chain in symbols, in one line."""
@@ -130,43 +134,81 @@ class Mathematics:
 
         A chain is broken as on a terminal; its result stands in its last row.
         """
-        lines = working.lines
-        labels = ["" if line.label is None else short(line.label) for line in lines]
-        beside = max(map(width, labels)) + max(len(_result(line.chain)) for line in lines)
-        room = self.letters - beside
-        pairs = zip(labels, lines, strict=True)
-        *above, last = [row for pair in pairs for row in self._rows(*pair, room)]
-        return "".join(row + (APART if r"\frac" in row else END) for row in above) + last
+        labels, results = _margins(working)
+        room = self.letters - labels
+        written = [self._rows(line, room - results) for line in working.lines]
+        if self.paper and any(len(rows) > 1 for rows in written):
+            written = [self._rows(line, room, results) for line in working.lines]
+        shown = "".join(row for rows in written for row in rows)
+        return shown.removesuffix(END).removesuffix(APART)
 
-    def _rows(self, label: str, line: Line, room: int) -> list[str]:
-        """The rows of a line; a side that fits into one has its quotients as fractions."""
+    def width(self, working: Working) -> int:
+        """How wide worked lines are if none is broken, in characters of plain text."""
+        written = (
+            " ".join(relation + self.measured.write(side) for relation, side in _sides(line.chain))
+            for line in working.lines
+        )
+        return sum(_margins(working)) + max(map(cells, written))
+
+    def width_of_formula(self, chain: Chain) -> int:
+        """How wide a chain in symbols is, in characters of plain text."""
+        return cells(" = ".join(map(FRACTIONS.write, chain.sides)))
+
+    def _rows(self, line: Line, room: int, tail: int = 0) -> list[str]:
+        """The rows of a line; a side that fits into one has its quotients as fractions.
+
+        With a `tail`, so much is left free in the last row, and the result stands at its right.
+        """
         chain = line.chain
-        sides = chain.sides[:-1] if chain.relations else chain.sides
+        sides = list(_sides(chain))
         plain, latex = [], []
-        for relation, side in zip(["", *chain.relations], sides, strict=False):
+        for i, (relation, side) in enumerate(sides):
             in_text, in_latex = self.measured.write(side), self.in_whole_sides.write(side)
-            fits = cells(in_text) <= room - len("≈ ")
+            behind = tail if i == len(sides) - 1 else 0
+            fits = cells(in_text) + behind <= room - len("≈ ")
             if not fits:
                 in_text, in_latex = BROKEN.write(side), self.in_lines.write(side)
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
             latex.append([in_latex] if fits else cut(in_latex, UNCUT))
-        head = f"{self.named(f'{label}:')}\\quad " if label else ""
-        written: list[str] = []
-        for row in rows(plain, 0, 0, room):
+        bodies = []
+        for row in rows(plain, 0, 0, room, tail):
             inner = r"\quad " if row[0][1] else ""
-            body = _unary(" ".join(latex[side][piece] for side, piece in row))
-            written.append(f"{head if not written else ''}& {inner}{body} &&")
+            bodies.append(inner + _unary(" ".join(latex[side][piece] for side, piece in row)))
+        *above, last = (f"& {body} &&" for body in bodies)
         if chain.relations:
-            relation, result = RELATIONS[chain.relations[-1]], chain.sides[-1]
-            written[-1] += f" {relation} {self.in_lines.write(result)}"
+            result = f"{RELATIONS[chain.relations[-1]]} {self.in_lines.write(chain.sides[-1])}"
+            last += rf" \llap{{${result}$}}" if tail else f" {result}"
+        written = [
+            *(row + _end(row, KEPT if self.paper else END) for row in above),
+            last + _end(last),
+        ]
+        if label := _label(line):
+            written[0] = f"{self.named(f'{label}:')}\\quad {written[0]}"
         return written
 
 
-def _result(chain: Chain) -> str:
-    """What stands in the last column, as plain text."""
-    return f"{chain.relations[-1]} {text(chain.sides[-1])}" if chain.relations else ""
+def _end(row: str, end: str = END) -> str:
+    return APART if r"\frac" in row else end
+
+
+def _label(line: Line) -> str:
+    return "" if line.label is None else short(line.label)
+
+
+def _sides(chain: Chain) -> Iterator[tuple[str, Expression]]:
+    """What stands in the middle column: all but the result, each behind its relation."""
+    sides = chain.sides[:-1] if chain.relations else chain.sides
+    return zip(["", *chain.relations], sides, strict=False)
+
+
+def _margins(working: Working) -> tuple[int, int]:
+    """How wide the labels and the results are, in characters of plain text."""
+    labels = (width(_label(line)) for line in working.lines)
+    chains = (line.chain for line in working.lines)
+    results = (cells(f"≈ {text(chain.sides[-1])}") for chain in chains if chain.relations)
+    return max(labels), max(results, default=0)
 
 
 def _unary(row: str) -> str:
@@ -174,8 +216,8 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 96, fractions=False)
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 105, paper=True)
 """As LaTeX sets it on A4, where lines stand close."""
 
-PAGE = Mathematics(on_page, 92, fractions=True)
+PAGE = Mathematics(on_page, 92, paper=False)
 """As KaTeX and MathJax set it on a page, without a $ inside."""

@@ -1,0 +1,153 @@
+"""What is displayed on paper: formulas, worked lines, matrices; side by side where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias, assert_never
+
+from tracer.lesson.document import Formula, Matrix, Working
+from tracer.lesson.expression import Number
+from tracer.renderers.lettering import in_text, short, width
+from tracer.renderers.mathematics import PAPER
+from tracer.renderers.text import number_text
+
+LINE, GAP = 96, 4
+"""What fits on a line of A4, and what stays free in between, in characters of plain text."""
+
+LABEL = 3
+"""What stands free behind labels and before results."""
+
+DEEPEST = 40
+"""The colour of a share of 1, in hundredths: black digits are still easy to read on it."""
+
+Displayed: TypeAlias = Formula | Working | Matrix
+
+
+def displayed(blocks: Sequence[Displayed]) -> str:
+    """Displays that follow each other, in as few lines as they need."""
+    return "\n".join(map(_line, _lines([part for block in blocks for part in _parts(block)])))
+
+
+def _parts(block: Displayed) -> Iterable[Displayed]:
+    """A block, in several where it is a matrix too wide for a line."""
+    return _narrow(block) if isinstance(block, Matrix) else [block]
+
+
+def _lines(blocks: Sequence[Displayed]) -> list[list[Displayed]]:
+    """What stands side by side: a formula only in front of what it gives.
+
+    The last line is filled first, for there stands the matrix.
+    """
+    lines: list[list[Displayed]] = []
+    room = 0
+    for block in reversed(blocks):
+        wide = _width(block)
+        if wide > room:
+            lines.insert(0, [])
+            room = LINE
+        lines[0].insert(0, block)
+        room = 0 if isinstance(block, Formula) else room - wide - GAP
+    return lines
+
+
+def _line(blocks: Sequence[Displayed]) -> str:
+    match blocks:
+        case [Formula()]:
+            # What it gives stands on the same page.
+            return f"{{\\postdisplaypenalty=10000\n{_side_by_side(blocks)}}}\\ignorespaces"
+        case [Working() as working]:
+            columns = list(_columns(working))
+            if len(columns) > 1:
+                return _side_by_side(columns, at="[t]")
+            # Unlike alignedat, this may go on on the next page.
+            return f"\\begin{{alignat*}}{{2}}\n{PAPER.lines(working)}\n\\end{{alignat*}}"
+        case _:
+            return _side_by_side(blocks)
+
+
+def _columns(working: Working) -> Iterator[Working]:
+    """Short lines, to be read down one column after the other."""
+    lines = working.lines
+    most = max(1, (LINE + GAP) // (_width(working) + GAP))
+    rows = -(-len(lines) // most)
+    for first in range(0, len(lines), rows):
+        yield Working(lines[first : first + rows])
+
+
+def _side_by_side(blocks: Sequence[Displayed], at: str = "") -> str:
+    written = "\n\\qquad ".join(_within(block, at) for block in blocks)
+    return f"\\[ {written} \\]"
+
+
+def _within(block: Displayed, at: str) -> str:
+    match block:
+        case Formula(chain):
+            return PAPER.formula(chain)
+        case Working():
+            lines = PAPER.lines(block)
+            return f"\\begin{{alignedat}}{at}{{2}}\n{lines}\n\\end{{alignedat}}"
+        case Matrix():
+            return _array(block)
+        case _:
+            assert_never(block)
+
+
+def _width(block: Displayed) -> int:
+    match block:
+        case Formula(chain):
+            return PAPER.width_of_formula(chain)
+        case Working():
+            return PAPER.width(block) + LABEL
+        case Matrix():
+            return sum(_widths(block))
+        case _:
+            assert_never(block)
+
+
+def _widths(matrix: Matrix) -> list[int]:
+    """Of the labels of the rows, and of each column."""
+    columns = (
+        max(width(short(column)), *(len(number_text(row[j])) for row in matrix.cells))
+        for j, column in enumerate(matrix.columns)
+    )
+    return [wide + 2 for wide in (max(width(short(row)) for row in matrix.rows), *columns)]
+
+
+def _narrow(matrix: Matrix) -> Iterator[Matrix]:
+    """The columns that fit on a line, then the next, each with the labels of the rows."""
+    stub, *widths = _widths(matrix)
+    first, used = 0, stub
+    for column, wide in enumerate([*widths, LINE]):
+        if used + wide > LINE and column > first:
+            here = slice(first, column)
+            columns, cells = matrix.columns[here], tuple(row[here] for row in matrix.cells)
+            yield Matrix(matrix.symbol, matrix.rows, columns, cells, matrix.marked, matrix.figure)
+            first, used = column, stub
+        used += wide
+
+
+def _array(matrix: Matrix) -> str:
+    """Labels for rows and columns; the row of the followed token is bold."""
+    head = [PAPER.in_formulas.write(matrix.symbol), *map(_label, matrix.columns)]
+    body = []
+    for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
+        bold = i == matrix.marked
+        shades = [_shade(number) if matrix.figure else "" for number in numbers]
+        written = map(PAPER.in_lines.number, numbers)
+        cells = [rf"\mathbf{{{number}}}" if bold else number for number in written]
+        shown = [_label(name, bold=bold), *map("".join, zip(shades, cells, strict=True))]
+        body.append(" & ".join(shown))
+    rows = " \\\\\n".join(body)
+    form = f"l|{'r' * len(matrix.columns)}"
+    return f"\\begin{{array}}{{{form}}}\n{' & '.join(head)} \\\\ \\hline\n{rows}\n\\end{{array}}"
+
+
+def _label(name: str, *, bold: bool = False) -> str:
+    command = "textbf" if bold else "text"
+    return rf"\{command}{{{in_text(short(name))}}}" if name else ""
+
+
+def _shade(share: Number) -> str:
+    """The colour of a heat map's cell: the larger the share, the fuller."""
+    depth = round(DEEPEST * min(max(float(share.value), 0), 1))
+    return rf"\cellcolor{{blue!{depth}}}" if depth else ""
