@@ -139,7 +139,7 @@ def explain(
     position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
     chosen = select(steps(run.records), step, layer, head)
     told = passes.forward_pass(run, chosen, position, whole=step is None)
-    return Document(told.title, told.introduction, told.sections, told.whole)
+    return Document(told.scenario, told.title, told.introduction, told.sections, told.whole)
 
 
 def render(document: document.Document, format: str = "terminal", *, math: bool = False) -> str:

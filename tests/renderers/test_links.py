@@ -14,7 +14,7 @@ def document(*numbers: int | None) -> Document:
     """A section for each number, which refers to step 1."""
     blocks = (Paragraph(("As in ", Reference(1))),)
     return Document(
-        "Title", (), tuple(Section(n, f"Step {i}", blocks) for i, n in enumerate(numbers))
+        "name", "Title", (), tuple(Section(n, f"Step {i}", blocks) for i, n in enumerate(numbers))
     )
 
 

@@ -192,8 +192,12 @@ class Section(Node):
 
 @dataclass(eq=False, repr=False)
 class Document(Node):
-    """A text about one scenario; a part of one, to be put into another text, shows no title."""
+    """A text about one scenario; a part of one, to be put into another text, shows no title.
 
+    `scenario` is its short name.
+    """
+
+    scenario: str
     title: str
     introduction: tuple[Block, ...]
     sections: tuple[Section, ...]

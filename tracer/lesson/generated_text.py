@@ -45,7 +45,8 @@ def generated_text(
                 sections.append(section if worked else replace(section, number=None))
     text = Paragraph((_quoted(generated.text),)), Paragraph(_ending(generated))
     sections.append(Section(None, "The text", text))
-    return Document(generated.turns[0].trace.scenario.title, (), tuple(sections))
+    first = generated.turns[0].trace
+    return Document(first.name, first.scenario.title, (), tuple(sections))
 
 
 def _ending(generated: Generated) -> Sentence:

@@ -29,7 +29,7 @@ def forward_pass(
     if whole:
         introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))
     sections = tuple(map(teacher.section, chosen))
-    return Document(trace.scenario.title, introduction, sections, whole=whole)
+    return Document(trace.name, trace.scenario.title, introduction, sections, whole=whole)
 
 
 def contents(trace: Trace) -> Document:
@@ -39,7 +39,7 @@ def contents(trace: Trace) -> Document:
         for s in steps(trace.records)
     )
     table = Table(("step", "name", "shape", "address"), rows)
-    return Document(trace.scenario.title, (table,), ())
+    return Document(trace.name, trace.scenario.title, (table,), ())
 
 
 def _shape(step: Step) -> str:

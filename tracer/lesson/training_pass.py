@@ -29,7 +29,7 @@ def training_pass(trace: Trace, *, full: bool = True) -> Document:
         Section(2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name]))),
         replace(teacher.section(loss), number=3, part=None),
     )
-    return Document(trace.scenario.title, (), sections)
+    return Document(trace.name, trace.scenario.title, (), sections)
 
 
 def _forcing(trace: Trace) -> Sentence:

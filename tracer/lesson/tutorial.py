@@ -46,7 +46,7 @@ def tutorial(found: Trace, token: int, *, full: bool = True) -> Document:
         *_or_why_not("The text", GENERATION, _generated(found, full)),
         _summary(teacher),
     )
-    return Document(found.scenario.title, introduction, sections)
+    return Document(found.name, found.scenario.title, introduction, sections)
 
 
 def _or_why_not(title: str, part: str, sections: Iterator[Section]) -> tuple[Section, ...]:

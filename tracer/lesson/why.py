@@ -56,7 +56,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
         sections.append(Section(None, title, tuple(origins.told(level))))
         level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
         seen.update(level)
-    return Document(f"Where {name(entry)} comes from", (), tuple(sections))
+    return Document(trace.name, f"Where {name(entry)} comes from", (), tuple(sections))
 
 
 def records_behind(trace: Trace, entry: Entry) -> list[Record]:

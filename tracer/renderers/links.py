@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from tracer.lesson.document import Document, Paragraph, Reference, Section
 
@@ -52,6 +53,12 @@ def over(headings: Iterable[Heading]) -> dict[int, list[Heading]]:
     return found
 
 
+def contents(document: Document) -> list[Heading]:
+    """The headings of a table of contents, if the document is worth one."""
+    found = list(headings(document))
+    return found if document.whole and len(found) >= WORTH_CONTENTS else []
+
+
 class Steps:
     """Where the steps of a document are."""
 
@@ -84,23 +91,29 @@ class Steps:
         return {section for section in found if section is not None}
 
 
-def slugs(titles: Iterable[str]) -> list[str]:
-    """The names by which GitHub links titles, in the order in which they stand."""
-    seen: dict[str, int] = {}
-    made = []
-    for words in titles:
-        slug = first = "".join(map(_kept, words.strip().lower()))
-        while slug in seen:
-            seen[first] += 1
-            slug = f"{first}-{seen[first]}"
-        seen[slug] = 0
-        made.append(slug)
-    return made
+def anchors(document: Document) -> dict[Heading, str]:
+    """The name by which each heading is linked: `alex.step-4`; one that stands again is numbered.
+
+    Programs make a name of a heading each in its own way; with its dot this is none of theirs.
+    """
+    scenario = _plain(document.scenario).replace("-", "") or "scenario"
+    found: dict[str, Heading] = {}
+    for heading in headings(document):
+        name = first = f"{scenario}.{_named(document, heading)}"
+        again = count(2)
+        while name in found:
+            name = f"{first}-{next(again)}"
+        found[name] = heading
+    return {heading: name for name, heading in found.items()}
 
 
-def _kept(c: str) -> str:
-    """Letters, marks, digits, _ and -; a space becomes a - too."""
-    if c in " -":
-        return "-"
-    category = unicodedata.category(c)
-    return c if category[0] in "LM" or category in ("Nd", "Nl", "Pc") else ""
+def _named(document: Document, heading: Heading) -> str:
+    number = document.sections[heading.section].number
+    if number is None or heading.opens_part:
+        return _plain(heading.title)
+    return f"step-{number}"
+
+
+def _plain(words: str) -> str:
+    """Small letters and digits of ASCII, and a - for what stands between them."""
+    return re.sub("[^a-z0-9]+", "-", words.lower()).strip("-")

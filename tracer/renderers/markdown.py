@@ -84,18 +84,19 @@ class _Page:
         if document.whole:
             yield from self.title(escaped(document.title), 0)
         yield from (self.block(block, -1) for block in document.introduction)
-        if document.whole and len(self.anchors) >= links.WORTH_CONTENTS:
+        if self.level is not None and links.contents(document):
             yield self.contents()
-        over = links.over(self.headings)
+        over = links.over(links.headings(document))
         for i, section in enumerate(document.sections):
             for heading in over[i]:
-                yield from self.title(_words(heading.title), heading.level)
+                yield from self.heading(heading)
             yield from (self.block(block, i) for block in section.blocks)
 
-    @cached_property
-    def headings(self) -> list[links.Heading]:
-        """Of the parts and of the sections."""
-        return list(links.headings(self.document))
+    def heading(self, heading: links.Heading) -> Iterator[str]:
+        """The title of a part or a section, below the anchor that links lead to."""
+        if heading in self.anchors:
+            yield f'<a id="{self.anchors[heading]}"></a>'
+        yield from self.title(_words(heading.title), heading.level)
 
     def title(self, title: str, level: int) -> Iterator[str]:
         """A title: of the whole text (level 0), of a part, of a step in it."""
@@ -103,33 +104,35 @@ class _Page:
             yield f"{'#' * min(max(1, self.level - 1 + level), DEEPEST)} {title}"
 
     @cached_property
-    def anchors(self) -> list[tuple[links.Heading, str]]:
-        """What each heading is linked by; without titles there is nothing to link."""
-        if self.level is None:
-            return []
-        above = [name_text(self.document.title)] if self.document.whole else []
-        titles = [*above, *(heading.title for heading in self.headings)]
-        return list(zip(self.headings, links.slugs(titles)[len(above) :], strict=True))
+    def anchors(self) -> dict[links.Heading, str]:
+        """What each heading that a link leads to is linked by; without titles there are none."""
+        listed, referred = links.contents(self.document), self.steps.referred_to()
+        return {
+            heading: anchor
+            for heading, anchor in links.anchors(self.document).items()
+            if self.level is not None and (listed or heading.section in referred)
+        }
 
     def contents(self) -> str:
         return "\n".join(
-            f"{'    ' * (heading.level - 1)}- [{_words(heading.title)}](#{slug})"
-            for heading, slug in self.anchors
+            f"{'    ' * (heading.level - 1)}- [{_words(heading.title)}](#{self.anchors[heading]})"
+            for heading in links.contents(self.document)
         )
 
     def reference(self, number: int, section: int) -> str:
         """A step, with a link to it where the text has it."""
-        slug = self.slugs.get(self.steps.meant(section, number))
-        return f"[step {number}](#{slug})" if slug else f"step {number}"
+        anchor = self.linked.get(self.steps.meant(section, number))
+        return f"[step {number}](#{anchor})" if anchor else f"step {number}"
 
     @cached_property
     def steps(self) -> links.Steps:
         return links.Steps(self.document)
 
     @cached_property
-    def slugs(self) -> dict[int | None, str]:
+    def linked(self) -> dict[int | None, str]:
         """What each section is linked by."""
-        return {h.section: slug for h, slug in self.anchors if not h.opens_part}
+        found = self.anchors.items()
+        return {heading.section: anchor for heading, anchor in found if not heading.opens_part}
 
     def block(self, block: Block, section: int) -> str:
         match block:
