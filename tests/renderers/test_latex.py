@@ -1,9 +1,7 @@
-"""Where pdflatex and KaTeX are at hand: what is written in LaTeX can be set."""
+"""Where pdflatex is at hand: what is written in LaTeX can be set."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
 import subprocess
@@ -17,21 +15,16 @@ from tests.helpers.command import printed
 from tests.helpers.random_scenarios import ODD_WORDS, Scenario, to_yaml
 
 PDFLATEX, LUALATEX = shutil.which("pdflatex"), shutil.which("lualatex")
-NODE = shutil.which("node")
-KATEX = os.environ.get("KATEX_MODULE", "")
-"""The folder of KaTeX, as npm installs it: …/node_modules/katex."""
 
 needs_pdflatex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
 needs_lualatex = pytest.mark.skipif(LUALATEX is None, reason="lualatex is not installed")
-needs_katex = pytest.mark.skipif(
-    NODE is None or not Path(KATEX, "package.json").is_file(),
-    reason="needs node, and KATEX_MODULE naming the folder of KaTeX",
-)
+
+MOST_PAGES = {"alex": 13, "science": 9, "comics": 20}
+"""Of the tutorials, as many as somebody would print."""
 
 MOST_OVERFULL = 5.0
 """Points by which a line may be too wide."""
 
-ZALGO = "Z\u0351\u036b"
 SHORT_AND_LATIN = [w for w in ODD_WORDS if len(w) < 40 and max(map(ord, w)) < 0x180]
 MARKUP = [
     "\\begin{x}",
@@ -49,19 +42,6 @@ MARKUP = [
     "''",
 ]
 ABOVE_ASCII = [chr(c) for c in range(0xA1, 0x180) if chr(c) not in "\xadĦħĸĿŀŉŦŧſ"]
-
-RENDER = """
-const katex = require(process.env.KATEX_MODULE);
-const failed = [];
-for (const latex of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
-  try {
-    katex.renderToString(latex, {displayMode: true, throwOnError: true, strict: "ignore"});
-  } catch (error) {
-    failed.push([latex, String(error)]);
-  }
-}
-console.log(JSON.stringify(failed));
-"""
 
 
 def scenario(names: Sequence[str], *, wide: bool = False) -> str:
@@ -105,13 +85,15 @@ def in_latex(name: str, stdin: str = "") -> str:
 
 
 @needs_pdflatex
-@pytest.mark.parametrize("name", ["alex", "science", "comics"])
+@pytest.mark.parametrize("name", MOST_PAGES)
 def test_tutorials(name: str, tmp_path: Path) -> None:
     latex = in_latex(name)
     typeset(tmp_path, latex)
     log = typeset(tmp_path, latex)  # with the contents and references of the first time
     assert overfull(log) == []
     assert re.findall("LaTeX Warning: (?!Label).*|hyperref Warning: .*", log) == []
+    (pages,) = re.findall(r"Output written on a.pdf \(([0-9]+) pages?,", log)
+    assert int(pages) <= MOST_PAGES[name]
 
 
 @needs_lualatex
@@ -188,6 +170,40 @@ def test_references_lead_to_their_steps(name: str) -> None:
     assert "step~" not in re.sub(r"\\hyperref\[.*?\]\{step~", "", latex)
 
 
+def test_two_fragments_in_one_paper_share_no_label() -> None:
+    names = ("alex", "science")
+    fragments = [printed("tutorial", name, "--format", "latex") for name in names]
+    labels = [re.findall(r"\\label\{(.*?)\}", latex) for latex in fragments]
+    assert all(labels)
+    assert not set(labels[0]) & set(labels[1])
+
+
+def test_displays_stand_side_by_side_where_they_fit() -> None:
+    """A formula beside its matrix; lines that are too long for that are followed by theirs."""
+    latex = printed("step", "query", "--head", "1", "--format", "latex")
+    line = re.compile(r"\\\[ (.*?) \\\]|\\begin\{(alignat\*)\}", re.DOTALL)
+    formula_and_weights, lines, result = line.finditer(latex)
+    assert formula_and_weights[1].count("\\begin{array}") == 1
+    assert formula_and_weights[1].startswith("\\underset")
+    assert lines[2]
+    assert result[1].startswith("\\begin{array}")
+
+
+def test_short_lines_stand_in_columns_to_be_read_downwards() -> None:
+    latex = printed("step", "position", "--format", "latex")
+    cosines = latex.split("The cosines")[1]
+    columns = re.findall(r"begin\{alignedat\}\[t\].*?end\{alignedat\}", cosines, re.DOTALL)
+    found = [re.findall(r"omega_\{([0-9])\}.*cos", column) for column in columns]
+    assert found == [["0"], ["1"], ["2"]]
+
+
+def test_no_page_ends_inside_a_worked_line() -> None:
+    latex = in_latex("alex")
+    rows = re.findall(r"^(?:.*\\quad )?& .* &&(.*)$", latex, re.MULTILINE)
+    assert sum(row == r" \\*" for row in rows) > 20
+    assert not [row for row in rows if row == r" \\"]
+
+
 def test_every_heading_is_in_the_contents() -> None:
     latex = in_latex("alex")
     titles = re.findall(r"^\\(sub(?:sub)?section)\*\{(.*)\}\\add", latex, re.MULTILINE)
@@ -208,47 +224,3 @@ def test_the_larger_a_share_the_fuller_its_cell() -> None:
     assert all(
         int(depth or 0) == pytest.approx(40 * float(share), abs=0.51) for depth, share in cells
     )
-
-
-# --- KaTeX ---------------------------------------------------------------------------------------
-
-
-def unreadable_to_katex(*texts: str) -> list[list[str]]:
-    """The displays that KaTeX does not render, each with its reason."""
-    assert NODE
-    displays = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)
-    shown = [latex for text in texts for latex in displays.findall(text)]
-    assert len(shown) * 2 == sum(text.split("\n").count("$$") for text in texts) > 0
-    ran = subprocess.run(
-        [NODE, "-e", RENDER],
-        input=json.dumps([*dict.fromkeys(shown)]),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    failed: list[list[str]] = json.loads(ran.stdout)
-    return failed
-
-
-@needs_katex
-def test_mathematics_in_markdown() -> None:
-    names = [w for w in dict.fromkeys([*ODD_WORDS, *MARKUP]) if w != ZALGO]
-    few = [names[i : i + 8] for i in range(0, len(names), 8)]
-    texts = [printed("tutorial", name, "--math") for name in ("alex", "science", "pizza", "comics")]
-    texts += [printed("tutorial", "-", "--math", stdin=scenario(s, wide=True)) for s in few]
-    assert unreadable_to_katex(*texts) == []
-
-
-@needs_katex
-@pytest.mark.parametrize(
-    "name",
-    [
-        *('"', "`", " a", "e\u0301"),
-        ZALGO,
-    ],
-)
-def test_signs_that_katex_does_not_know(name: str) -> None:
-    text = printed("tutorial", "-", "--math", stdin=scenario([name, "b"], wide=True))
-    assert unreadable_to_katex(text) == []

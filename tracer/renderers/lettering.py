@@ -52,7 +52,7 @@ ESCAPES = {
 
 ON_PAGES = {
     "\\": r"\backslash",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
+    **{c: f"\\{c}" for c in "&%#_{}"},
     "~": r"\sim",
     "^": r"\wedge",
     "<": r"\lt",
@@ -94,7 +94,9 @@ def _pieces_on_page(name: str) -> Iterator[str]:
 
 
 def _sign_on_page(c: str) -> str:
-    """KaTeX does not know every accent."""
+    r"""KaTeX does not know every accent; a $ would end the mathematics, even as \$."""
+    if c == "$":
+        return "＄"
     return rf"\texttt{{U+{ord(c):04X}}}" if unicodedata.combining(c) else c
 
 
