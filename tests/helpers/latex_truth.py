@@ -20,7 +20,7 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 GREEK = {
     **{"omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
-    **{"Sigma": "Σ", "ell": "ℓ"},
+    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε"},
 }
 SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},

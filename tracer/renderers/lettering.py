@@ -17,6 +17,7 @@ GREEK = {
     "σ": r"\sigma",
     "γ": r"\gamma",
     "β": r"\beta",
+    "ε": r"\varepsilon",
     "Σ": r"\Sigma",
     "ℓ": r"\ell",
 }

@@ -37,12 +37,21 @@ def headings(document: Document) -> Iterator[Heading]:
         if section.part and not alone and section.part != before:
             yield Heading(section.part, 1, i, opens_part=True)
         before = section.part
-        yield Heading(title(section), 1 if alone else 2, i)
+        yield Heading(title(section), 1, i) if alone else Heading(title_within(section), 2, i)
 
 
 def title(section: Section) -> str:
     """The title of a step begins with its number."""
-    return section.title if section.number is None else f"{section.number}. {section.title}"
+    return _numbered(section, section.title)
+
+
+def title_within(section: Section) -> str:
+    """The same under the title of its part, which need not be said again."""
+    return _numbered(section, " · ".join(section.within) or section.title)
+
+
+def _numbered(section: Section, words: str) -> str:
+    return words if section.number is None else f"{section.number}. {words}"
 
 
 def over(headings: Iterable[Heading]) -> dict[int, list[Heading]]:
