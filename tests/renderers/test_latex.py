@@ -204,6 +204,17 @@ def test_no_page_ends_inside_a_worked_line() -> None:
     assert not [row for row in rows if row == r" \\"]
 
 
+@pytest.mark.parametrize("name", ["alex", "pizza"])
+def test_every_figure_is_drawn(name: str, tmp_path: Path) -> None:
+    """The files that Markdown shows are on paper the picture of the model and shaded matrices."""
+    text = printed("tutorial", name, "-f", "markdown", "--figures", str(tmp_path))
+    latex = in_latex(name)
+    arrays = re.findall(r"\\begin\{array\}.*?\\end\{array\}", latex, re.DOTALL)
+    shaded = [array for array in arrays if "cellcolor" in array]
+    pictures = latex.count("\\setlength{\\unitlength}")
+    assert len(shaded) + pictures == text.count("![") == len([*tmp_path.iterdir()]) > 2
+
+
 def test_every_heading_is_in_the_contents() -> None:
     latex = in_latex("alex")
     titles = re.findall(r"^\\(sub(?:sub)?section)\*\{(.*)\}\\add", latex, re.MULTILINE)

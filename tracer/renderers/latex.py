@@ -117,7 +117,11 @@ class _Page:
         over = links.over(headings)
         for i, section in enumerate(document.sections):
             yield "\n".join(map(self.heading, over[i]))
-            yield from self.together(section.blocks, i)
+            written = list(self.together(section.blocks, i))
+            if section.blocks[1:] and isinstance(section.blocks[1], Paragraph):
+                # A title and its first sentence do not stand at the end of a page alone.
+                written[0] += "\\par\\nopagebreak"
+            yield from written
 
     def heading(self, heading: links.Heading) -> str:
         kind, title = HEADINGS[heading.level], _words(heading.title)
