@@ -45,11 +45,21 @@ def tutorial(name: str, *options: str, stdin: str = "") -> str:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections by their headings, the introduction by its title."""
-    parts = re.split(r"^#{1,3} ", text, flags=re.MULTILINE)[1:]
-    split = [part.partition("\n") for part in parts]
-    assert len({heading for heading, _, _ in split}) == len(split)
-    return {heading: body.strip() for heading, _, body in split}
+    """The sections by their headings, the introduction by its title; steps with their part's."""
+    bare = re.sub('^<a id="[^"]*"></a>$', "", text, flags=re.MULTILINE)
+    found: dict[str, str] = {}
+    part = ""
+    for written in re.split(r"^(?=#{1,3} )", bare, flags=re.MULTILINE)[1:]:
+        title, _, body = written.partition("\n")
+        marks, _, heading = title.partition(" ")
+        number, dot, words = heading.partition(". ")
+        if marks == "##":
+            part = heading
+        elif marks == "###" and dot:
+            heading = f"{number}. {part} · {words}"
+        assert heading not in found
+        found[heading] = body.strip()
+    return found
 
 
 def steps(text: str) -> dict[str, str]:
@@ -60,7 +70,11 @@ def steps(text: str) -> dict[str, str]:
 def paragraphs(text: str) -> list[str]:
     """The text between fences, tables and headings."""
     bare = re.sub(r"^(`{3,})text\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
-    blocks = [block for block in bare.split("\n\n") if not block.startswith(("|", "#", "- ", ">"))]
+    blocks = [
+        block
+        for block in bare.split("\n\n")
+        if not block.startswith(("|", "#", "- ", ">", "<a id="))
+    ]
     return [block.strip("\n") for block in blocks if block.strip("\n")]
 
 
@@ -114,9 +128,8 @@ def references(body: str) -> list[tuple[str, int]]:
 
 
 def place(heading: str) -> str:
-    """Layer, sort of attention and head, if they are said."""
-    found = re.match(r"[0-9]+\. ((?:Layer|Head|Masked|Cross)[^·]*) · ", heading)
-    return found[1].lower() if found else ""
+    """Part and head, if there are several."""
+    return heading.partition(". ")[2].rpartition(" · ")[0]
 
 
 @every_scenario
