@@ -55,26 +55,28 @@ def _line(blocks: Sequence[Displayed]) -> str:
         case [Formula()]:
             # What it gives stands on the same page.
             return f"{{\\postdisplaypenalty=10000\n{_side_by_side(blocks)}}}\\ignorespaces"
-        case [Working() as working]:
-            columns = list(_columns(working))
-            if len(columns) > 1:
-                return _side_by_side(columns, at="[t]")
+        case [*before, Working() as working]:
+            columns = list(_columns(working, LINE - sum(_width(block) + GAP for block in before)))
+            if before or len(columns) > 1:
+                return _side_by_side([*before, *columns])
             # Unlike alignedat, this may go on on the next page.
             return f"\\begin{{alignat*}}{{2}}\n{PAPER.lines(working)}\n\\end{{alignat*}}"
         case _:
             return _side_by_side(blocks)
 
 
-def _columns(working: Working) -> Iterator[Working]:
+def _columns(working: Working, room: int) -> Iterator[Working]:
     """Short lines, to be read down one column after the other."""
     lines = working.lines
-    most = max(1, (LINE + GAP) // (_width(working) + GAP))
+    most = max(1, (room + GAP) // (_width(working) + GAP))
     rows = -(-len(lines) // most)
     for first in range(0, len(lines), rows):
         yield Working(lines[first : first + rows])
 
 
-def _side_by_side(blocks: Sequence[Displayed], at: str = "") -> str:
+def _side_by_side(blocks: Sequence[Displayed]) -> str:
+    in_columns = sum(isinstance(block, Working) for block in blocks) > 1
+    at = "[t]" if in_columns else ""
     written = "\n\\qquad ".join(_within(block, at) for block in blocks)
     return f"\\[ {written} \\]"
 

@@ -31,11 +31,14 @@ from tracer.renderers.picture.in_latex import in_latex
 from tracer.renderers.text import name_text
 from tracer.scenario.rounding import trimmed
 
-LINE = 66
+LINE = 72
 """What surely fits into a line of a table, counted in characters of plain text."""
 
-PAGE, SEPARATION = 94, 0.026
+PAGE, SEPARATION = 104, 0.026
 """The same of a whole line; what separates two columns of a table, as a part of it."""
+
+COLUMN = r">{{\raggedright\arraybackslash}}p{{{:.3f}\textwidth}}"
+"""A column whose lines are broken, with its part of the width."""
 
 NARROW = 12
 """A column of a table that is no wider is not broken."""
@@ -57,14 +60,20 @@ PREAMBLE = rf"""\documentclass[a4paper]{{article}}
 {PACKAGES}"""
 
 LAYOUT = r"""\setlength{\parindent}{0pt}
-\setlength{\parskip}{4pt}
+\setlength{\parskip}{3pt}
 \setlength{\jot}{1pt}
 \setlength{\LTpre}{2pt}
 \setlength{\LTpost}{2pt}
 \renewcommand{\arraystretch}{1.05}
+\makeatletter
+\renewcommand{\subsection}{\@startsection{subsection}{2}{0pt}%
+  {10pt plus 3pt}{3pt}{\normalfont\large\bfseries}}
+\renewcommand{\subsubsection}{\@startsection{subsubsection}{3}{0pt}%
+  {8pt plus 3pt}{2pt}{\normalfont\bfseries}}
+\makeatother
 \AtBeginDocument{%
-  \setlength{\abovedisplayskip}{4pt}\setlength{\abovedisplayshortskip}{2pt}%
-  \setlength{\belowdisplayskip}{4pt}\setlength{\belowdisplayshortskip}{4pt}%
+  \setlength{\abovedisplayskip}{3pt}\setlength{\abovedisplayshortskip}{2pt}%
+  \setlength{\belowdisplayskip}{3pt}\setlength{\belowdisplayshortskip}{3pt}%
 }
 \allowdisplaybreaks
 """
@@ -207,7 +216,7 @@ def _form(widths: Sequence[int]) -> str:
     narrow = sum(each for each in widths if each <= NARROW)
     room = 1 - SEPARATION * len(widths) - narrow / PAGE
     shares = (None if each <= NARROW else room * min(each, LINE) / wide for each in widths)
-    return "".join("l" if share is None else rf"p{{{share:.3f}\textwidth}}" for share in shares)
+    return "".join("l" if share is None else COLUMN.format(share) for share in shares)
 
 
 def _table(table: Table) -> str:
@@ -221,4 +230,4 @@ def _table(table: Table) -> str:
         marked = [rf"\textbf{{{cell}}}" for cell in cells] if i == table.marked else cells
         lines.append(" & ".join(marked))
     body = _broken([head, *lines])
-    return f"\\begin{{longtable}}[l]{{{form}}}\n{body}\n\\end{{longtable}}"
+    return f"{{\\small\n\\begin{{longtable}}[l]{{{form}}}\n{body}\n\\end{{longtable}}}}"
