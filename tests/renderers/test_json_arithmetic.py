@@ -14,7 +14,7 @@ import pytest
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tracer.decoder.operations import Activate, Recorded
-from tracer.scenario.model import ActivationFunction
+from tracer.scenario.layers import ActivationFunction
 
 SCENARIOS = ["alex", "science"]
 DECIMALS = {

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.scenario.model import ActivationFunction
+from tracer.decoder.normal import PI
+from tracer.scenario.layers import ActivationFunction
 
 if TYPE_CHECKING:
     from tracer.decoder.arithmetic import Arithmetic
+
+CUBED = Decimal("0.044715")
+"""The weight of x³ in GELU's approximation (Hendrycks and Gimpel 2016)."""
 
 
 def activated(
@@ -20,5 +25,12 @@ def activated(
     match function:
         case "relu":
             return np.asarray(np.maximum(a, arithmetic.array(0)))
+        case "gelu":
+            return np.asarray(a * arithmetic.normal(a))
+        case "gelu_tanh":
+            root, cubed = arithmetic.array((8 / PI).sqrt()), arithmetic.array(CUBED)
+            return np.asarray(a * arithmetic.logistic(root * (a + cubed * a * a * a)))
+        case "silu":
+            return np.asarray(a * arithmetic.logistic(a))
         case _:
             assert_never(function)

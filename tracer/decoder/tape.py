@@ -116,15 +116,20 @@ class Tape:
         layer: int | None = None,
         sub_layer: SubLayer | None = None,
         head: int | None = None,
+        final: bool = False,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
         outer, prefix = self._place, self._prefix
-        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head)
+        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head, final)
         self._place, self._prefix = inner, inner.prefix
         try:
             yield
         finally:
             self._place, self._prefix = outer, prefix
+
+    def has_powers_of(self, value: Value) -> bool:
+        """Whether e to the power of each number is one that can be worked with."""
+        return self.arithmetic.has_powers_of(value.numbers)
 
     def address(self, role: Role) -> str:
         """The address of a role here."""

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from tracer.decoder.operations import (
-    Mask,
-    Share,
-    Surprise,
-)
+import numpy as np
+
+from tracer.decoder.operations import Largest, Mask, Share, Surprise
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Form, Record, Value
 from tracer.lesson import entries
@@ -59,6 +57,8 @@ class Writer:
         indices = _indices(record, output.row(token, self.tokens) if output.per_token else None)
         if isinstance(operation, Share) and not record.inputs[1].numbers[indices[0][0]]:
             return ()  # a row that is masked as a whole: nothing is divided
+        if isinstance(operation, Largest) and np.isneginf(record.inputs[0].array[indices[0]]).all():
+            return ()  # and nothing is the largest
         if len(output.axes) == 2 and output.per_token:
             labels = distinct(output.axes[1].labels)
             return tuple(Line(labels[i[1]], self.chain(record, i)) for i in indices)

@@ -66,6 +66,8 @@ def within(step: Step, told: Told) -> tuple[str, ...]:
 
 def _words(step: Step) -> str:
     """What a step is called, wherever it is."""
+    if step.place.final:
+        return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:
         return f"{step.kind.title} {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
     return step.kind.title
@@ -102,7 +104,7 @@ def part(step: Step, told: Told) -> str:
     """The part of the text that a step belongs to: `Layer 2: cross-attention`."""
     place = step.place
     if place.sub_layer is None:
-        return WORDS if step.kind in words.KINDS else INPUTS
+        return WORDS if step.kind in words.KINDS or place.final else INPUTS
     name = ATTENTIONS.get(place.sub_layer, "feed-forward network")
     if told.layers > 1:
         return f"Layer {place.layer}: {name}"

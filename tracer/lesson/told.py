@@ -14,6 +14,7 @@ from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
 from tracer.lesson.expression import Expression, Number
 from tracer.names import distinct
+from tracer.scenario.layers import Attention
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,14 @@ class Told:
         parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
         return max(len(part.heads) if part else 0 for part in parts)
 
+    def attention_at(self, place: Place) -> Attention | None:
+        """The attention at a place, as the scenario has it."""
+        layer = self.trace.scenario.layers[(place.layer or 1) - 1]
+        return layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
+
     def heads_of(self, place: Place) -> int:
         """How many heads the attention at a place has."""
-        layer = self.trace.scenario.layers[(place.layer or 1) - 1]
-        part = layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
+        part = self.attention_at(place)
         return len(part.heads) if part else 0
 
     @property

@@ -13,6 +13,7 @@ from tracer.decoder.operations import (
     Concat,
     Copy,
     Interleave,
+    Largest,
     Mask,
     Moved,
     Pick,
@@ -234,5 +235,7 @@ def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
             return Entry(record.inputs[column % 2], (row, column // 2))
         case Select(columns):
             return Entry(first, (len(first.numbers) - 1, columns[index[1]]))
+        case Largest():
+            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
         case _:
             assert_never(operation)

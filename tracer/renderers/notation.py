@@ -21,6 +21,7 @@ from tracer.lesson.expression import (
     MatrixProduct,
     Negative,
     Number,
+    Pi,
     Power,
     Product,
     Quotient,
@@ -67,6 +68,7 @@ class Notation(ABC):
     times: str
     dot: str
     square: str
+    pi: str
 
     @abstractmethod
     def number(self, number: Number) -> str:
@@ -122,6 +124,8 @@ class Notation(ABC):
                 return self.times.join(written), PRODUCT
             case Rest():
                 return self.rest(expression), ATOM
+            case Pi():
+                return self.pi, ATOM
             case Symbol():
                 return self.symbol(expression), ATOM
             case Sum(terms):

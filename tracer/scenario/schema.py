@@ -60,9 +60,8 @@ def _definitions() -> Schema:
                 {"type": "string", "description": "A sentence, split at its spaces."},
             ]
         },
-        "Pinned": {
-            "anyOf": [number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))]
-        },
+        "HiddenRows": _list(_list(_hidden(number))),
+        "Pinned": {"anyOf": [number, row, rows, _list(_hidden(number)), _defined("HiddenRows")]},
     }
 
 

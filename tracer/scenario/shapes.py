@@ -64,8 +64,8 @@ def address(place: Place) -> str:
 
 _NUMBERED = {"layers": "layer", "heads": "head", "training": "training", "batch": "batch"}
 _MATRICES = {
-    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_U"),
-    *("table", "embeddings", "vectors", "transposed"),
+    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U"),
+    *("mask", "table", "embeddings", "vectors", "transposed"),
 }
 
 
@@ -93,6 +93,8 @@ def part(data: Data | None, place: Place) -> Data | None:
 class _Counted:
     source: Source
     found: Shapes = field(default_factory=Shapes)
+    widths: dict[Place, Size] = field(default_factory=dict)
+    """How many columns the query, key and value weights have."""
 
     def scenario(self) -> None:
         tokens = self.words("tokens") if self.has("tokens") else self.words("batch", 0)
@@ -103,9 +105,12 @@ class _Counted:
         feature = "one per feature of the embedding"
         self.length(("features",), width, feature)
         self.table(number, width, feature)
+        self.mask(number)
         memory = self.encoder()
         for layer, _ in enumerate(self.entries("layers")):
             width = self.layer(("layers", layer), width, memory)
+        self.norm((), "final_norm", width)
+        self.rotary()
         self.unembedding(width)
         self.targets(number)
         self.training()
@@ -158,6 +163,43 @@ class _Counted:
             self.tell(place, f"{found}, expected {tokens} (one per token)")
         self.rectangle(place, table, None, "", width, feature)
 
+    def mask(self, tokens: Size) -> None:
+        rows = self.part("mask")
+        if not isinstance(rows, list) or tokens is None:
+            return
+        if len(rows) < tokens:
+            found = count(len(rows), "row")
+            self.tell(("mask",), f"{found}, expected {tokens} (one per token)")
+        for i, row in enumerate(rows):
+            if isinstance(row, list) and len(row) < tokens:
+                found = count(len(row), "entry")
+                self.tell(("mask", i), f"{found}, expected {tokens} (one per token)")
+
+    def rotary(self) -> None:
+        """Queries of all heads are turned by the same angles, a pair of columns by each."""
+        if not isinstance(self.part("positions", "rotary"), dict):
+            return
+        widths: dict[Place, int] = {}
+        for layer, _ in enumerate(self.entries("layers")):
+            for head, _ in enumerate(self.entries("layers", layer, "attention", "heads")):
+                place: Place = ("layers", layer, "attention", "heads", head, "W_Q")
+                if width := self.widths.get(place):
+                    widths[place] = width
+        first = next(iter(widths.values()), 0)
+        for place, width in widths.items():
+            if width % 2:
+                self.tell(
+                    place,
+                    f"{count(width, 'column')}, expected an even number of them "
+                    "(rotary positions turn pairs)",
+                )
+            elif width != first:
+                self.tell(
+                    place,
+                    f"{count(width, 'column')}, expected {first} "
+                    "(rotary positions: as many as in the first head)",
+                )
+
     def encoder(self) -> Size:
         place: Place = ("encoder", "vectors")
         vectors, tokens = self.part(*place), self.words("encoder", "tokens")
@@ -188,7 +230,10 @@ class _Counted:
                     "expected encoder: {tokens: […], vectors: [[…], …]}",
                 )
             self.residual(place, width, out)
-            self.norm(layer, place, width, out)
+            # A norm is written with its sub-layer, or for the layer as a whole.
+            at = place if self.has(*place, "norm") else layer
+            before = self.part(*at, "norm", "placement") == "pre"
+            self.norm(at, "norm", width if before else out)
             width = out
         return width
 
@@ -196,7 +241,7 @@ class _Counted:
         """`source` is the width of what keys and values are made of."""
         heads = self.entries(*place, "heads")
         even = None if width is None or not heads else max(1, width // len(heads))
-        widths = [self.head((*place, "heads", i), width, source, even) for i in range(len(heads))]
+        widths = [self.head((*place, "heads"), i, width, source, even) for i in range(len(heads))]
         known = [each for each in widths if each is not None]
         concat = sum(known) if known and len(known) == len(widths) else None
         if not self.has(*place, "W_O"):
@@ -208,13 +253,19 @@ class _Counted:
         self.length((*place, "b_O"), out, "one per column of W_O", "number")
         return out
 
-    def head(self, place: Place, width: Size, source: Size, even: Size) -> Size:
+    def head(self, heads: Place, number: int, width: Size, source: Size, even: Size) -> Size:
         """The width of a head's values; `even` is that of heads which share the features evenly."""
+        place: Place = (*heads, number)
         crossed = "cross_attention" in place
-        d_k = None
+        d_k = self.of_shared_head(heads, number, "W_K")
         columns = None
         for letter, label in (("Q", "query"), ("K", "key"), ("V", "value")):
             name, labels, bias = f"W_{letter}", (*place, "labels", label), (*place, f"b_{letter}")
+            if letter != "Q" and not self.has(*place, name):
+                columns = self.of_shared_head(heads, number, name)
+                if not self.has(*place, "shares"):
+                    self.tell((*place, name), f"missing, expected {name} or shares: 1")
+                continue
             of_encoder = crossed and letter != "Q"
             feature = f"one per feature of the {'encoder' if of_encoder else 'input'}"
             typed = self.columns(*place, "W_K") if letter == "Q" else None
@@ -222,15 +273,37 @@ class _Counted:
                 (*place, name),
                 width if letter == "Q" else source,
                 feature,
-                d_k if letter == "K" else None,
-                "as many as W_Q has",
+                None if letter == "V" else d_k,
+                "as many as W_Q has" if letter == "K" else "as many as the keys have",
                 guess=self.size(*labels) or self.size(*bias) or typed or even,
             )
+            self.widths[*place, name] = columns
             d_k = columns if letter == "Q" else d_k
             per_column = f"one per column of {name}"
             self.length(bias, columns, per_column, "number")
             self.length(labels, columns, per_column)
         return columns
+
+    def of_shared_head(self, heads: Place, number: int, name: str) -> Size:
+        """The columns of the weights of the head whose keys and values a head shares, if it does.
+
+        Such a head has no keys and values of its own.
+        """
+        shared = _whole(self.part(*heads, number, "shares"))
+        if shared is None:
+            return None
+        if name == "W_V":
+            return self.widths.get((*heads, shared - 1, name))
+        if not 1 <= shared <= number:
+            message = f"{shared}, expected an earlier head"
+            self.tell((*heads, number, "shares"), message + (f": 1 to {number}" * (number > 0)))
+        elif self.has(*heads, shared - 1, "shares"):
+            message = f"head {shared} has no keys and values of its own"
+            self.tell((*heads, number, "shares"), message)
+        for own in ("W_K", "W_V", "b_K", "b_V"):
+            if self.has(*heads, number, own):
+                self.tell((*heads, number, own), f"beside shares: {shared}, expected one of both")
+        return self.widths.get((*heads, shared - 1, name))
 
     def ffn(self, place: Place, width: Size) -> Size:
         labels, bias = (*place, "labels"), (*place, "b_1")
@@ -240,6 +313,11 @@ class _Counted:
         hidden = self.matrix((*place, "W_1"), width, feature, guess=guess or four_times)
         self.length(labels, hidden, unit)
         self.length(bias, hidden, unit, "number")
+        if self.has(*place, "W_3"):
+            self.matrix((*place, "W_3"), width, feature, hidden, "as many as W_1 has")
+            self.length((*place, "b_3"), hidden, "one per column of W_3", "number")
+        elif self.has(*place, "b_3"):
+            self.tell((*place, "b_3"), "a bias without W_3")
         out = self.matrix((*place, "W_2"), hidden, unit, guess=width)
         self.length((*place, "b_2"), out, "one per column of W_2", "number")
         return out
@@ -253,12 +331,13 @@ class _Counted:
                 "expected as many, or residual: false",
             )
 
-    def norm(self, layer: Place, place: Place, width: Size, out: Size) -> None:
-        """A norm is written with its sub-layer, or for the layer as a whole."""
-        at: Place = (*(place if self.has(*place, "norm") else layer), "norm")
-        before = self.part(*at, "placement") == "pre"
-        for name in ("gain", "shift"):
-            self.length((*at, name), width if before else out, "one per feature", "number")
+    def norm(self, place: Place, name: str, width: Size) -> None:
+        """γ and β; and a sample of one number has no deviation."""
+        at: Place = (*place, name)
+        for parameter in ("gain", "shift"):
+            self.length((*at, parameter), width, "one per feature", "number")
+        if width == 1 and self.part(*at, "deviation") == "sample":
+            self.tell((*at, "deviation"), "the deviation of a sample needs two features")
 
     # --- words -----------------------------------------------------------------------------------
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Activate
-from tracer.decoder.roles import ACTIVATION, FFN_OUTPUT, HIDDEN
+from tracer.decoder.operations import Activate, Copy
+from tracer.decoder.roles import ACTIVATION, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
 from tracer.lesson import activations
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import Call, Symbol
-from tracer.lesson.steps.claims import main_source
+from tracer.lesson.steps.claims import largest_named, main_source
 from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.steps.signs import linear
+from tracer.lesson.steps.signs import linear, linear_of
 from tracer.lesson.told import Told
 from tracer.names import count
 
@@ -46,15 +46,41 @@ def _why_bent(step: Step, told: Told) -> Sentence:
     )
 
 
+def _gate_goal(step: Step, told: Told) -> Sentence:
+    return (
+        "The activation is a gate here: a second projection of the same vectors is multiplied by "
+        "it, number by number.",
+    )
+
+
+def _most_let_through(step: Step, told: Told) -> Sentence | None:
+    """The unit whose product is the largest, of those that the author has named."""
+    found = largest_named(step.last.output, told)
+    return found and ("Of ", told.who, " most is let through by ", *found[0], *found[1], ".")
+
+
 def _output_goal(step: Step, told: Told) -> Sentence:
     numbers = count(step.last.output.numbers.shape[1], "number")
-    return (f"The hidden layer becomes the FFN's output, {numbers} for each token.",)
+    goal = f"The hidden layer becomes the FFN's output, {numbers} for each token."
+    match step.last.operation:
+        case Activate(function):
+            return (f"{goal} The activation stands behind it here. ", *activations.goal(function))
+        case Copy():
+            return (f"{goal} There is no activation function here.",)
+        case _:
+            return (goal,)
 
 
 def _main_unit(step: Step, told: Told) -> Sentence | None:
     """Which hidden unit most of the largest number comes from."""
     units = told.labels(step.last.inputs[0].axes[1])
     return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
+
+
+def _output_sign(step: Step, told: Told) -> Sign:
+    projected, *activated = step.records
+    behind = (", ", *_activation_sign(step, told)) if activated else ()
+    return (*linear_of(projected, told), *behind)
 
 
 def _activation_sign(step: Step, told: Told) -> Sign:
@@ -93,13 +119,34 @@ ACTIVATION_STEP = Kind(
     inner=True,
 )
 
+GATE_STEP = Kind(
+    "gate",
+    "FFN: gate",
+    "what the gate lets through",
+    _gate_goal,
+    {
+        UP: Telling(Symbol("u"), "What is to be let through:"),
+        GATED: Telling(Symbol("g"), "Each number, times its gate:"),
+    },
+    sign=(Symbol("W", "3"), ", gate"),
+    reason=(
+        "With a gate a unit can decide by one thing and pass on another, because what opens it and "
+        "what goes through are found with different weights; models learn better so.",
+    ),
+    claim=_most_let_through,
+    inner=True,
+)
+
 FFN_OUTPUT_STEP = Kind(
     "ffn_output",
     "FFN: output",
     "what the FFN gives each token",
     _output_goal,
-    {FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,)))},
-    sign=linear,
+    {
+        PROJECTED: Telling(Symbol("z")),
+        FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,))),
+    },
+    sign=_output_sign,
     reason=(
         *("A row of ", Symbol("W", "2"), " is what its hidden unit says when it is active: the "),
         "output is the sum of these rows, each as often as its unit is large, so that the FFN can "
@@ -109,4 +156,4 @@ FFN_OUTPUT_STEP = Kind(
     inner=True,
 )
 
-KINDS = (HIDDEN_STEP, ACTIVATION_STEP, FFN_OUTPUT_STEP)
+KINDS = (HIDDEN_STEP, ACTIVATION_STEP, GATE_STEP, FFN_OUTPUT_STEP)

@@ -1,14 +1,18 @@
-"""What surrounds attention and the FFN in a layer: residual and LayerNorm."""
+"""What surrounds attention and the FFN in a layer: residual, LayerNorm, RMSNorm."""
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Normalize, Pinned, SquareRoot
+from tracer.decoder.operations import Mean, Normalize, Pinned, SquareRoot
 from tracer.decoder.roles import (
     DEVIATION,
     GAIN,
     MEAN,
+    MEAN_SQUARE,
     NORM,
     RESIDUAL,
+    RMS,
+    RMS_NORM,
+    ROOT_SQUARED,
     SHIFT,
     SQUARED,
     STD,
@@ -58,12 +62,35 @@ RESIDUAL_STEP = Kind(
 )
 
 
-def _in_standard_deviations(record: Record) -> str:
+def _further(record: Record) -> str:
     operation = record.operation
     gain = isinstance(operation, Normalize) and operation.gain
     shift = isinstance(operation, Normalize) and operation.shift
-    further = ", times γ" * gain + ", plus β" * shift
-    return f"Each deviation, measured in standard deviations{further}:"
+    return ", times γ" * gain + ", plus β" * shift
+
+
+def _in_standard_deviations(record: Record) -> str:
+    return f"Each deviation, measured in standard deviations{_further(record)}:"
+
+
+def _divided_by_root(record: Record) -> str:
+    return f"Each number, divided by that root{_further(record)}:"
+
+
+def _is_of_sample(record: Record) -> bool:
+    return isinstance(record.operation, Mean) and record.operation.sample
+
+
+def _variance(record: Record) -> str:
+    if _is_of_sample(record):
+        return "The variance of a sample: the sum of the squares, divided by their number less 1:"
+    return "The variance, which is the mean of the squares:"
+
+
+def _mean_square(record: Record) -> str:
+    if _is_of_sample(record):
+        return "The sum of the squares, divided by their number less 1:"
+    return "The mean of the squares:"
 
 
 def _why_normalized(step: Step, told: Told) -> Sentence:
@@ -72,14 +99,30 @@ def _why_normalized(step: Step, told: Told) -> Sentence:
         "learn with. Therefore each token's numbers are measured anew: from their own mean, in "
         "units of their own spread."
     )
-    operation, std = step.last.operation, step.records[-2].operation
-    parts: list[str] = [why]
+    return (why + _learned_and_safe(step, "equal numbers"),)
+
+
+def _why_by_root(step: Step, told: Told) -> Sentence:
+    why = (
+        "Sums grow from layer to layer, and numbers that are very large or very small are hard to "
+        "learn with. Therefore each token's numbers are made about as large as 1 again. That they "
+        "lie around 0 is not asked for, because it turned out not to be needed."
+    )
+    return (why + _learned_and_safe(step, "a row of zeros"),)
+
+
+def _learned_and_safe(step: Step, what: str) -> str:
+    """What γ, β and ε are for, where there are any."""
+    operation, root = step.last.operation, step.records[-2].operation
+    parts = []
     if isinstance(operation, Normalize) and (operation.gain or operation.shift):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
         parts.append(f" {names}, learned for each feature, can give back what was taken away.")
-    if isinstance(std, SquareRoot) and std.epsilon:
-        parts.append(" ε stands under the root so that equal numbers do not lead to 0 / 0.")
-    return ("".join(parts),)
+    if isinstance(root, SquareRoot) and root.epsilon:
+        place = "is added to the root" if root.outside else "stands under the root"
+        lead = "does" if what.startswith("a ") else "do"
+        parts.append(f" ε {place} so that {what} {lead} not lead to 0 / 0.")
+    return "".join(parts)
 
 
 def _extremes(step: Step, told: Told) -> Sentence | None:
@@ -95,12 +138,22 @@ def _extremes(step: Step, told: Told) -> Sentence | None:
 
 
 def _measured(step: Step, told: Told) -> Sentence:
-    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
-    further += ", and β is added" * (told.value(step.place, SHIFT) is not None)
     return (
         "Each number of a token is measured from the mean of them all, in standard deviations"
-        f"{further}.",
+        f"{_then(step, told)}.",
     )
+
+
+def _by_root(step: Step, told: Told) -> Sentence:
+    return (
+        "Each number of a token is divided by the root of the mean square of them all"
+        f"{_then(step, told)}.",
+    )
+
+
+def _then(step: Step, told: Told) -> str:
+    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
+    return further + ", and β is added" * (told.value(step.place, SHIFT) is not None)
 
 
 NORM_STEP = Kind(
@@ -114,9 +167,7 @@ NORM_STEP = Kind(
         SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
         ),
-        VARIANCE: Telling(
-            Power(Symbol("σ"), Number.of(2)), "The variance, which is the mean of the squares:"
-        ),
+        VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
         STD: Telling(Symbol("σ"), "The standard deviation:"),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
@@ -126,4 +177,23 @@ NORM_STEP = Kind(
     claim=_extremes,
 )
 
-KINDS = (RESIDUAL_STEP, NORM_STEP)
+RMS_NORM_STEP = Kind(
+    "rms_norm",
+    "RMSNorm",
+    "numbers measured by their own size",
+    _by_root,
+    {
+        ROOT_SQUARED: Telling(
+            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
+        ),
+        MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), _mean_square),
+        RMS: Telling(Symbol("RMS"), "Its root:"),
+        RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
+    },
+    sign=("RMSNorm",),
+    reason=_why_by_root,
+    claim=_extremes,
+    groups=("norm",),
+)
+
+KINDS = (RESIDUAL_STEP, NORM_STEP, RMS_NORM_STEP)
