@@ -271,12 +271,12 @@ class _Parser:
             return replace(inner, text=self.node("", start).text, more=token["count"])
         if token["name"]:
             if not self.take("("):
-                return self.node("name", start)
+                return self.node("π" if token["name"] == "π" else "name", start)
             arguments = [self.sum()]
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] == "max" or token["name"] in ("sin", "cos", "ln")
+            known = token["name"] == "max" or token["name"] in ("sin", "cos", "ln", "Φ")
             if known and token["name"] != "max" and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
@@ -380,8 +380,10 @@ def _evaluate(node: Node) -> _Value:
             return _power(a, _rational(Fraction(1, 2)))
         case "e^", [a]:
             return _exponential(a)
-        case ("sin" | "cos" | "ln") as name, [a]:
+        case ("sin" | "cos" | "ln" | "Φ") as name, [a]:
             return _function(name, a)
+        case "π", []:
+            return _opaque("π")
     raise _UnreadableError(node.text)  # a name: it has no value
 
 
@@ -418,6 +420,8 @@ def _function(name: str, x: _Value) -> _Value:
         raise ArithmeticError(f"{name} of a number for which it is not defined")
     if name == "ln" and _compare(x, _ONE) == 0:
         return _ZERO
+    if name == "Φ" and _sign(x) == 0:
+        return _rational(Fraction(1, 2))
     if name != "ln" and _sign(x) == 0:
         return _ZERO if name == "sin" else _ONE
     return _opaque(name, x)
@@ -591,11 +595,29 @@ def _irrational(name: str, *of: Decimal) -> Decimal:
             return Decimal(1).exp()
         case "ln":
             return of[0].ln()
+        case "π":
+            return _PI
+        case "Φ":
+            return _normal(of[0])
         case "sin":
             return _sine(of[0])
         case "cos":
             return _sine(of[0] + _PI / 2)
     return of[0] ** of[1]
+
+
+def _normal(x: Decimal) -> Decimal:
+    """½ + (x - x³/(2·3) + x⁵/(4·2!·5) - x⁷/(8·3!·7) + …) / √(2π): what cancels needs digits."""
+    with localcontext() as context:
+        context.prec += 30 + int(x * x)
+        power = total = x
+        n = 0
+        while abs(power) > Decimal(10) ** -context.prec:
+            n += 1
+            power *= -x * x / (2 * n)
+            total += power / (2 * n + 1)
+        result = Decimal("0.5") + total / (2 * _PI).sqrt()
+    return +result
 
 
 def _sine(x: Decimal) -> Decimal:
