@@ -15,7 +15,6 @@ from tracer.decoder.roles import (
     HEAD_OUTPUT,
     KEY,
     KEYS,
-    MASK,
     MASKED,
     MAX,
     QUERY,
@@ -32,7 +31,6 @@ from tracer.decoder.roles import (
     VALUE,
     VALUES,
     WEIGHTS,
-    Place,
 )
 from tracer.decoder.tape import Value
 from tracer.lesson.document import Name, Sentence, Sign
@@ -67,6 +65,8 @@ from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
 from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
+from tracer.names import count
+from tracer.scenario.fields import Window
 
 W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
 D_K_SYMBOL = Symbol("d", "k")
@@ -277,7 +277,7 @@ TURNED_KEY_STEP = Kind(
     "rotated_key",
     "Key, turned by its position",
     "what each token can be found by, from where it stands",
-    _turned_goal,
+    ("The key is turned as the query is, by the position of its own token.",),
     {ROTATED_KEY: Telling(lambda naming: Symbol("K", "R", naming.head))},
     sign=("turned",),
     groups=("rotary",),
@@ -302,7 +302,13 @@ VALUE_STEP = Kind(
 
 
 def _mask_goal(step: Step, told: Told) -> Sentence:
-    mask = told.value(Place(), MASK)
+    mask, asked = told.masks, told.trace.scenario.mask
+    if mask is not None and isinstance(asked, Window):
+        back = count(asked.window - 1, "token")
+        return (
+            f"A token may look at itself and at most {back} before it: the score of every other ",
+            *("becomes ", HIDDEN, "."),
+        )
     if mask is None or not _is_causal(mask, told):
         return ("The mask is added to the scores. Where it is ", HIDDEN, ", a token is not seen.")
     ahead: Sentence = (
