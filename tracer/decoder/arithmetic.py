@@ -121,8 +121,8 @@ class Arithmetic(ABC):
         """base^(n / under) for each n."""
 
     @abstractmethod
-    def logistic(self, a: Array) -> Array:
-        """1 / (1 + e^-a)."""
+    def gated(self, a: Array, by: Array, part: Part) -> Array:
+        """a / (1 + e^-by)."""
 
     @abstractmethod
     def normal(self, a: Array) -> Array:
@@ -154,7 +154,7 @@ class Arithmetic(ABC):
                 if not epsilon:
                     return np.asarray(np.sqrt(x[0]))
                 if outside:
-                    return np.asarray(np.sqrt(x[0]) + self.array(epsilon))
+                    return np.asarray(part(np.sqrt(x[0])) + self.array(epsilon))
                 return np.asarray(np.sqrt(x[0] + self.array(epsilon)))
             case Add():
                 return self.add(x[0], x[1])
@@ -169,7 +169,7 @@ class Arithmetic(ABC):
             case Square():
                 return x[0] * x[0]
             case Activate(function):
-                return activated(function, x[0], self)
+                return activated(function, x[0], self, part)
             case Mean(sample):
                 return self.sum(x[0], axis=1) / self.array(x[0].shape[1] - sample)
             case Largest():
@@ -293,8 +293,8 @@ class Decimals(Arithmetic):
     def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)
 
-    def logistic(self, a: Array) -> Array:
-        return np.asarray(1 / (1 + np.exp(-a)))
+    def gated(self, a: Array, by: Array, part: Part) -> Array:
+        return np.asarray(a / (1 + part(np.exp(-by))))
 
     def normal(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(normal, 1, 1)(a), object)
@@ -367,8 +367,8 @@ class Floats(Arithmetic):
     def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         return np.asarray(float(base) ** (np.array(over) / under))
 
-    def logistic(self, a: Array) -> Array:
-        return np.asarray(np.exp(-np.logaddexp(0, -a)))
+    def gated(self, a: Array, by: Array, part: Part) -> Array:
+        return np.asarray(a * np.exp(-np.logaddexp(0, -by)))
 
     def normal(self, a: Array) -> Array:
         return np.array([erfc(-x / sqrt(2)) / 2 for x in a.ravel().tolist()]).reshape(a.shape)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracer.decoder.attention import Turn
 from tracer.decoder.operations import (
@@ -33,7 +35,7 @@ from tracer.decoder.roles import (
     Waves,
 )
 from tracer.decoder.tape import Tape, Value
-from tracer.scenario.fields import Window
+from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Encoder, Rotary, Scenario
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
@@ -52,14 +54,14 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value,
     features = Axis("feature", scenario.features or numbered("d", 0, len(rows[0])))
     x = tape.given(EMBEDDING, rows, (tokens, features))
     positions = scenario.positions
+    if positions and positions.rotary:
+        turn = rotary(tape, scenario, positions.rotary, tokens)
+        return tape.record(INPUT, Copy(), x), turn
     if tape.address(POSITION) in tape.pinned:
         # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
         p = tape.given(POSITION, rows, (tokens, features))
     elif positions is None:
         return tape.record(INPUT, Copy(), x), None
-    elif positions.rotary:
-        turn = rotary(tape, scenario, positions.rotary, tokens)
-        return tape.record(INPUT, Copy(), x), turn
     elif positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
     else:
@@ -112,14 +114,23 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     tokens, queries, asked = scenario.tokens, x.axes[0], scenario.mask
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))
-    fills = np.array([token == scenario.padding for token in tokens])
     if isinstance(asked, tuple):
+        fills = [token == scenario.padding for token in tokens]
         typed = [[HIDDEN if f else x for f, x in zip(fills, row, strict=False)] for row in asked]
         return tape.given(MASK, typed[first:n], axes)
-    if asked == "none" and not fills.any():
+    if asked == "none" and scenario.padding not in tokens:
         return None
+    unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
+    return tape.given(MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes)
+
+
+def hidden(
+    tokens: Names, padding: str | None, asked: Literal["causal", "none"] | Window
+) -> NDArray[np.bool_]:
+    """Which token, a column, each token does not see, a row: (n, n)."""
+    n = len(tokens)
+    fills = np.array([token == padding for token in tokens])
     back = np.subtract.outer(np.arange(n), np.arange(n))
     later = (back < 0) & (asked != "none")
-    hidden = later | fills | (back >= (asked.window if isinstance(asked, Window) else n))
-    rows = [[HIDDEN if each else SEEN for each in row] for row in hidden[first:].tolist()]
-    return tape.given(MASK, rows, axes)
+    far = back >= (asked.window if isinstance(asked, Window) else n)
+    return np.asarray(later | far | fills)

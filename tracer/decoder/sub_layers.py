@@ -94,7 +94,7 @@ def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
     gain = bias(tape, GAIN, norm.gain, x)
     shift = bias(tape, SHIFT, norm.shift, x)
     squared = tape.record(ROOT_SQUARED, Square(), x)
-    mean_square = tape.record(MEAN_SQUARE, Mean(sample=norm.deviation == "sample"), squared)
+    mean_square = tape.record(MEAN_SQUARE, Mean(), squared)
     rms = tape.record(RMS, SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
     normalize = Normalize(gain=bool(gain), shift=bool(shift))
     return tape.record(RMS_NORM, normalize, x, rms, *gain, *shift)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, assert_never
 
 from tracer.decoder.activations import CUBED
@@ -20,6 +20,7 @@ from tracer.lesson.expression import (
     Root,
     Sum,
     Symbol,
+    value,
 )
 from tracer.lesson.told import listed
 from tracer.scenario.layers import ActivationFunction
@@ -35,18 +36,50 @@ def written(function: ActivationFunction, of: Expression) -> Expression:
         case "gelu":
             return Product((of, Call("Φ", (of,))))
         case "gelu_tanh":
-            cubed = Product((Number(CUBED), Power(of, Number.of(3))))
-            root = Root(Quotient(Number.of(8), Pi()))
-            return _gated(of, Product((root, Sum((of, cubed)))))
+            return _gated(of, _steepened(of))
         case "silu":
             return _gated(of, of)
         case _:
             assert_never(function)
 
 
-def _gated(of: Expression, by: Expression) -> Expression:
+def worked(
+    function: ActivationFunction, of: Number, part: Callable[[Expression], Number]
+) -> list[Expression]:
+    """The function of a number, then with each part of it as the number that it comes to."""
+    whole = written(function, of)
+    match function:
+        case "relu":
+            return [whole]
+        case "gelu":
+            return [whole, Product((of, part(Call("Φ", (of,)))))]
+        case "gelu_tanh":
+            by = part(_steepened(of))
+            return [whole, *_worked_gate(of, by, part)]
+        case "silu":
+            return _worked_gate(of, of, part)
+        case _:
+            assert_never(function)
+
+
+def _steepened(of: Expression) -> Expression:
+    """√(8/π) (x + 0.044715 x³), which is twice what GELU's tanh is taken of."""
+    cubed = Product((Number(CUBED), Power(of, Number.of(3))))
+    return Product((Root(Quotient(Number.of(8), Pi())), Sum((of, cubed))))
+
+
+def _gated(of: Expression, by: Expression) -> Quotient:
     """of / (1 + e^-by)."""
-    return Quotient(of, Sum((Number.of(1), Exponential(Negative(by)))))
+    nothing = isinstance(by, Number) and not by.value
+    return Quotient(of, Sum((Number.of(1), Exponential(by if nothing else Negative(by)))))
+
+
+def _worked_gate(of: Number, by: Number, part: Callable[[Expression], Number]) -> list[Expression]:
+    whole = _gated(of, by)
+    assert isinstance(whole.under, Sum)
+    one, power = whole.under.terms
+    under = Sum((one, part(power)))
+    return [whole, Quotient(of, under), Quotient(of, Number(value(under)[0]))]
 
 
 def name(function: ActivationFunction) -> str:
@@ -70,20 +103,21 @@ def goal(function: ActivationFunction) -> Sentence:
         case "gelu":
             return (
                 "GELU multiplies each number by Φ of it, the share of a normal distribution that "
-                "lies below: large numbers stay, small ones fade, negative ones nearly vanish.",
+                "lies below it: large numbers stay, small ones are about halved, and of those far "
+                "below 0 hardly anything is left.",
             )
         case "gelu_tanh":
             return (
-                "GELU multiplies each number by about the share of a normal distribution that "
-                "lies below it: large numbers stay, small ones fade, negative ones nearly vanish. "
-                "The share is not looked up but approximated by a fraction; it is the same as with "
-                "the tanh that programs write, ½·(1 + tanh(…)).",
+                "GELU multiplies each number by the share of a normal distribution that lies "
+                "below it: large numbers stay, small ones are about halved, and of those far below "
+                "0 hardly anything is left. Here the share is not looked up but approximated by a "
+                "fraction, the same number as the ½·(1 + tanh(…)) that programs write.",
             )
         case "silu":
             return (
-                "SiLU divides each number by 1 + ",
-                *(Exponential(Negative(X)), ": large numbers stay, small ones are halved, "),
-                "negative ones nearly vanish.",
+                *("SiLU divides each number ", X, " by 1 + ", Exponential(Negative(X))),
+                ": large numbers stay, small ones are about halved, and of those far below 0 "
+                "hardly anything is left.",
             )
         case _:
             assert_never(function)

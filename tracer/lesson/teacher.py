@@ -7,7 +7,7 @@ from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Copy, Given, Interleave, Pinned, Select
-from tracer.decoder.roles import DOT, DRAW, TEMPERATURE
+from tracer.decoder.roles import DOT, DRAW, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -29,7 +29,7 @@ from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 from tracer.lesson.written import Worked, formula
 
-SHOWN_ALONE = (TEMPERATURE, DRAW)
+SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 
@@ -119,15 +119,16 @@ class Teacher:
             return [self.pinned(value)]
         if value.role is DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
-        if isinstance(operation, Given) and value.role in SHOWN_ALONE:
-            return [Working((Line(None, self.writer.is_given(value)),))]
-        if isinstance(operation, Chosen | Given):
+        alone = isinstance(operation, Given) and value.role in SHOWN_ALONE
+        if isinstance(operation, Chosen | Given) and not alone:
             return []
         written: list[Block] = []
         in_symbols = formula(record, self.told.symbols)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
         if caption and not (again and in_symbols):  # a formula says enough the second time
             written.append(Paragraph((caption,)))
+        if alone:
+            return [*written, Working((Line(None, self.writer.is_given(value)),))]
         if in_symbols:
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))

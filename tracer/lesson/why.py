@@ -36,7 +36,7 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.entries import labels, name
 from tracer.lesson.expression import Entry, Number, entries_in
-from tracer.lesson.steps.attention import HIDDEN
+from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.written import Worked
 from tracer.names import count, distinct

@@ -169,7 +169,7 @@ class Sides:
 
         The guard digits are for the operands at `only` these positions, or for all.
         """
-        index, inputs = self.index, self.record.inputs
+        index, inputs, address = self.index, self.record.inputs, self.record.output.address
         limit = places + guard + EXACT_DIGITS_MORE
 
         def operand(position: int, *at: int) -> Number:
@@ -200,7 +200,8 @@ class Sides:
                 if not epsilon:
                     return [Root(of)]
                 if outside:
-                    return [Sum((Root(of), Number(epsilon)))]
+                    root = self._part(value(Root(of))[0], address, guard)
+                    return [Sum((Root(of), Number(epsilon))), Sum((root, Number(epsilon)))]
                 inside = Sum((of, Number(epsilon)))
                 return [Root(inside), Root(_total(inside, limit))]
             case Exp():
@@ -208,7 +209,11 @@ class Sides:
             case Square():
                 return [Power(operand(0, *index), Number.of(2))]
             case Activate(function):
-                return [activations.written(function, operand(0, *index))]
+                return activations.worked(
+                    function,
+                    operand(0, *index),
+                    lambda of: self._part(value(of)[0], address, guard),
+                )
             case Total():
                 return [self._row(0, index[0], guard)]
             case Largest():

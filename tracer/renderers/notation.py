@@ -68,6 +68,7 @@ class Notation(ABC):
     times: str
     dot: str
     square: str
+    cube: str
     pi: str
 
     @abstractmethod
@@ -137,6 +138,8 @@ class Notation(ABC):
                 return self.quotient(expression)
             case Power(base, Number(two)) if two == 2:
                 return self.inside(base, ATOM) + self.square, POWER
+            case Power(base, Number(three)) if three == 3:
+                return self.inside(base, ATOM) + self.cube, POWER
             case Power(base, exponent):
                 return self.raised(self.inside(base, ATOM), exponent), POWER
             case Root(of):

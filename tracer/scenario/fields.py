@@ -68,6 +68,14 @@ def _pinned_number(text: Any) -> Decimal:
     return MINUS_INFINITY if text in HIDDEN else _number(text)
 
 
+def _hides(text: Any) -> Decimal:
+    if text in HIDDEN:
+        return MINUS_INFINITY
+    if text == "0":
+        return Decimal(0)
+    raise _expected("expected 0 or -inf")
+
+
 def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal, ...]:
     # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
     # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
@@ -251,10 +259,12 @@ class Window(Frozen):
     )
 
 
+_Hides = Annotated[Decimal, Field(allow_inf_nan=True), BeforeValidator(_hides)]
+
 Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
     | Annotated[Window, Tag(MAPPING)]
-    | Annotated[Annotated[tuple[_PinnedRow, ...], _defined("HiddenRows")], Tag(ROWS)],
+    | Annotated[Annotated[tuple[tuple[_Hides, ...], ...], _defined("MaskRows")], Tag(ROWS)],
     Discriminator(_kind_of_mask),
     BeforeValidator(_mask),
 ]

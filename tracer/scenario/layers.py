@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from tracer.scenario.fields import (
     Frozen,
@@ -27,6 +27,13 @@ ActivationFunction: TypeAlias = Literal["relu", "gelu", "gelu_tanh", "silu"]
 """What may stand behind the FFN's hidden layer; `none` is not one."""
 
 
+def _is_from_a_mean(deviation: str, info: ValidationInfo) -> str:
+    """RMSNorm measures from 0: there is no deviation that a sample would make too small."""
+    if deviation == "sample" and info.data.get("kind") == "rms_norm":
+        raise ValueError("sample goes with layer_norm only")
+    return deviation
+
+
 class Normalization(Frozen):
     """LayerNorm (Ba et al. 2016), (x - μ) / √(σ² + ε) · γ + β, or RMSNorm, x / √(x² + ε) · γ.
 
@@ -38,10 +45,13 @@ class Normalization(Frozen):
         "rms_norm",
         "layer_norm",
     )
-    deviation: Literal["population", "sample"] = described(
-        "The mean of the squares, or their sum divided by one less than they are.",
-        "sample",
-        "population",
+    deviation: Annotated[Literal["population", "sample"], AfterValidator(_is_from_a_mean)] = (
+        described(
+            "Whether σ² is the mean of the squares (population), or their sum divided by one less "
+            "than they are (sample).",
+            "sample",
+            "population",
+        )
     )
     epsilon: Annotated[Number, Field(ge=0)] = described(
         "ε, added to the variance under the root.", "0.00001", Decimal(0)

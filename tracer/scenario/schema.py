@@ -60,8 +60,10 @@ def _definitions() -> Schema:
                 {"type": "string", "description": "A sentence, split at its spaces."},
             ]
         },
-        "HiddenRows": _list(_list(_hidden(number))),
-        "Pinned": {"anyOf": [number, row, rows, _list(_hidden(number)), _defined("HiddenRows")]},
+        "MaskRows": _list(_list(_hidden({"const": 0}))),
+        "Pinned": {
+            "anyOf": [number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))]
+        },
     }
 
 

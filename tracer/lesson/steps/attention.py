@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from tracer.decoder.operations import Copy, MatMul, Pinned, Reused, Rotate
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
@@ -32,7 +30,6 @@ from tracer.decoder.roles import (
     VALUES,
     WEIGHTS,
 )
-from tracer.decoder.tape import Value
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import (
     Brackets,
@@ -63,14 +60,13 @@ from tracer.lesson.steps.attention_claims import (
 )
 from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
-from tracer.names import count
-from tracer.scenario.fields import Window
 
-W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
+W_O = Symbol("W", "O")
 D_K_SYMBOL = Symbol("d", "k")
-SCALE_SYMBOL = Root(D_K_SYMBOL)
+SCALE_SYMBOL, DIVISOR = Root(D_K_SYMBOL), Symbol("c")
 ANGLE_SYMBOL = Symbol("θ")
 LARGEST, WITHOUT_IT = "The largest score of the row:", "Each score without it:"
 EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
@@ -135,32 +131,28 @@ def _three_vectors(step: Step, told: Told) -> Sentence:
 
 def _why_turned(step: Step, told: Told) -> Sentence:
     return (
-        "A query that is turned by its position and a key that is turned by its own meet as if "
-        "only the difference of both counted, because a dot product does not change when both of "
-        "its vectors are turned together. So a token can ask for “the one before me” wherever it "
-        "stands.",
+        "When a query that is turned by its position meets a key that is turned by its own, only "
+        "the difference of the two positions counts, because a dot product does not change when "
+        "both of its vectors are turned together. So a token can ask for “the one before me” "
+        "wherever it stands.",
     )
 
 
 def _turned_goal(step: Step, told: Told) -> Sentence:
-    """How each pair of columns is turned, of the queries or of the keys."""
+    """How each pair of columns is turned."""
     turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
-    assert isinstance(turn, Rotate | Pinned)
     cos, sin = Call("cos", (ANGLE_SYMBOL,)), Call("sin", (ANGLE_SYMBOL,))
     first, second = (
         Difference(Product((a, cos)), Product((b, sin))),
         Sum((Product((a, sin)), Product((b, cos)))),
     )
-    beside = "half the width apart" if _is_halves(turn) else "beside each other"
+    halves = isinstance(turn, Rotate) and turn.layout == "halves"
+    beside = "half the width apart" if halves else "beside each other"
     return (
-        f"Its position turns it: two columns {beside} are taken as a point ",
+        f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
         *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
         *(ANGLE_SYMBOL, " is the position times the pair's frequency."),
     )
-
-
-def _is_halves(turn: object) -> bool:
-    return isinstance(turn, Rotate) and turn.layout == "halves"
 
 
 def _needed_of_all(step: Step, told: Told) -> Sentence:
@@ -191,17 +183,6 @@ def _why_scaled(step: Step, told: Told) -> Sentence:
         "the softmax behind it would give nearly everything to one token, and could not learn to "
         "do otherwise, since where a share is almost 1 or 0 a small change of the scores changes "
         "almost nothing.",
-    )
-
-
-def _why_masked(step: Step, told: Told) -> Sentence:
-    if told.masks is None:
-        return ()
-    return (
-        "In training all positions are computed at once, and the word that a position is to guess "
-        "stands right behind it: without the mask it could look the answer up instead of learning "
-        "to predict it. In use there is nothing behind it yet, so a model that had learned to "
-        "look there would be lost.",
     )
 
 
@@ -267,7 +248,7 @@ TURNED_QUERY_STEP = Kind(
     "what each token asks, from where it stands",
     _turned_goal,
     {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
-    sign=("turned",),
+    sign=("turn ", Symbol("Q")),
     reason=_why_turned,
     groups=("rotary",),
     inner=True,
@@ -279,7 +260,7 @@ TURNED_KEY_STEP = Kind(
     "what each token can be found by, from where it stands",
     ("The key is turned as the query is, by the position of its own token.",),
     {ROTATED_KEY: Telling(lambda naming: Symbol("K", "R", naming.head))},
-    sign=("turned",),
+    sign=("turn ", Symbol("K")),
     groups=("rotary",),
     inner=True,
 )
@@ -299,36 +280,6 @@ VALUE_STEP = Kind(
 
 
 # --- scores, mask --------------------------------------------------------------------------------
-
-
-def _mask_goal(step: Step, told: Told) -> Sentence:
-    mask, asked = told.masks, told.trace.scenario.mask
-    if mask is not None and isinstance(asked, Window):
-        back = count(asked.window - 1, "token")
-        return (
-            f"A token may look at itself and at most {back} before it: the score of every other ",
-            *("becomes ", HIDDEN, "."),
-        )
-    if mask is None or not _is_causal(mask, told):
-        return ("The mask is added to the scores. Where it is ", HIDDEN, ", a token is not seen.")
-    ahead: Sentence = (
-        "A token may look at itself and back, never ahead: the score of every later token becomes ",
-        *(HIDDEN, ", the others stay."),
-    )
-    if told.padding is None:
-        return ahead
-    return (*ahead, " So does the score of ", Name(told.padding), ", which only fills up.")
-
-
-def _is_causal(mask: Value, told: Told) -> bool:
-    """Whether it hides what comes later and what only fills up, and nothing else."""
-    tokens, padding = told.trace.tokens, told.trace.scenario.padding
-    first = len(tokens) - len(mask.numbers)
-    return all(
-        entry == (HIDDEN.value if j > i or tokens[j] == padding else 0)
-        for i, row in enumerate(mask.numbers, first)
-        for j, entry in enumerate(row)
-    )
 
 
 def _scores_sign(step: Step, told: Told) -> Sign:
@@ -353,7 +304,7 @@ def _scores_goal(step: Step, told: Told) -> Sentence:
     if told.value(step.place, SCALE) is None:
         return (fit, *whose)
     if told.value(step.place, D_K) is None:
-        return (fit, *whose, " It is divided by a number that is set for the model.")
+        return (fit, *whose, " It is divided by ", DIVISOR, ", a number that is set for the model.")
     root: Sentence = (
         " It is divided by the root of ",
         D_K_SYMBOL,
@@ -370,7 +321,7 @@ def _keys_of(step: Step, told: Told) -> int | None:
 
 def _divisor(naming: Naming) -> Expression:
     """√d_k, or the number that is set in its place."""
-    return Root(naming.inputs[0]) if naming.inputs else Symbol("c")
+    return Root(naming.inputs[0]) if naming.inputs else DIVISOR
 
 
 SCORES_STEP = Kind(
@@ -394,10 +345,10 @@ MASK_STEP = Kind(
     "mask",
     "Mask",
     "which tokens may be seen",
-    _mask_goal,
+    mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
     sign=("mask",),
-    reason=_why_masked,
+    reason=why_masked,
     claim=not_seen,
     inner=True,
 )

@@ -47,16 +47,20 @@ def _why_bent(step: Step, told: Told) -> Sentence:
 
 
 def _gate_goal(step: Step, told: Told) -> Sentence:
+    gate = told.value(step.place, ACTIVATION)
+    activated = gate and isinstance(told.trace.producers[gate].operation, Activate)
+    what = "The activation is" if activated else "The hidden numbers are"
     return (
-        "The activation is a gate here: a second projection of the same vectors is multiplied by "
-        "it, number by number.",
+        f"{what} a gate here: a second projection of the same vectors is multiplied by it, number "
+        "by number.",
     )
 
 
-def _most_let_through(step: Step, told: Told) -> Sentence | None:
-    """The unit whose product is the largest, of those that the author has named."""
+def _largest_behind_gate(step: Step, told: Told) -> Sentence | None:
+    """The unit with the largest product, if the author has named it."""
     found = largest_named(step.last.output, told)
-    return found and ("Of ", told.who, " most is let through by ", *found[0], *found[1], ".")
+    of: Sentence = ("Of what the gate hands on of ", told.who, ", ")
+    return found and (*of, *found[0], " is the largest", *found[1], ".")
 
 
 def _output_goal(step: Step, told: Told) -> Sentence:
@@ -73,6 +77,8 @@ def _output_goal(step: Step, told: Told) -> Sentence:
 
 def _main_unit(step: Step, told: Told) -> Sentence | None:
     """Which hidden unit most of the largest number comes from."""
+    if isinstance(step.last.operation, Activate | Copy):
+        return None  # what stands behind the sum is no part of it
     units = told.labels(step.last.inputs[0].axes[1])
     return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
 
@@ -133,7 +139,7 @@ GATE_STEP = Kind(
         "With a gate a unit can decide by one thing and pass on another, because what opens it and "
         "what goes through are found with different weights; models learn better so.",
     ),
-    claim=_most_let_through,
+    claim=_largest_behind_gate,
     inner=True,
 )
 
@@ -143,7 +149,7 @@ FFN_OUTPUT_STEP = Kind(
     "what the FFN gives each token",
     _output_goal,
     {
-        PROJECTED: Telling(Symbol("z")),
+        PROJECTED: Telling(Symbol("s")),
         FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,))),
     },
     sign=_output_sign,

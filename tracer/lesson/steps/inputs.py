@@ -113,6 +113,12 @@ def _turning_order(step: Step, told: Told) -> Sentence:
     )
 
 
+def _both_waves(step: Step, told: Told) -> list[Block]:
+    """Sines and cosines of all tokens: queries and keys are turned by both."""
+    values = (record.output for record in step.records)
+    return [told.matrix(value) for value in values if value.role in (ROTARY_SIN, ROTARY_COS)]
+
+
 def _input_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Copy) and told.value(step.place, ROTARY_ANGLE):
         return ("Nothing is added for the positions: the embeddings go in as they are.",)
@@ -197,8 +203,9 @@ ROTARY_STEP = Kind(
         ROTARY_SIN: Telling(Call("sin", (Symbol("θ"),)), "The sines:"),
         ROTARY_COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines:"),
     },
-    sign=(Symbol("θ"),),
+    sign=(Symbol("θ"), " turns ", Symbol("Q"), ", ", Symbol("K")),
     reason=_turning_order,
+    outcome=_both_waves,
 )
 
 INPUT_STEP = Kind(

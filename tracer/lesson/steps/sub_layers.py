@@ -77,20 +77,10 @@ def _divided_by_root(record: Record) -> str:
     return f"Each number, divided by that root{_further(record)}:"
 
 
-def _is_of_sample(record: Record) -> bool:
-    return isinstance(record.operation, Mean) and record.operation.sample
-
-
 def _variance(record: Record) -> str:
-    if _is_of_sample(record):
+    if isinstance(record.operation, Mean) and record.operation.sample:
         return "The variance of a sample: the sum of the squares, divided by their number less 1:"
     return "The variance, which is the mean of the squares:"
-
-
-def _mean_square(record: Record) -> str:
-    if _is_of_sample(record):
-        return "The sum of the squares, divided by their number less 1:"
-    return "The mean of the squares:"
 
 
 def _why_normalized(step: Step, told: Told) -> Sentence:
@@ -186,7 +176,7 @@ RMS_NORM_STEP = Kind(
         ROOT_SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
         ),
-        MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), _mean_square),
+        MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
         RMS: Telling(Symbol("RMS"), "Its root:"),
         RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
     },
