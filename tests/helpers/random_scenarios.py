@@ -181,8 +181,8 @@ class _Maker:
     def positions(self, tokens: int, width: int) -> Scenario:
         if self.turned:
             rotary = {"base": self.choose(2, 100, 10000), "layout": self.choose("pairs", "halves")}
-            start = self.choose({}, {"start": self.draw(st.integers(0, 3))})
-            return {"positions": {"rotary": self.choose({}, rotary) | start}}
+            start = {"start": self.draw(st.integers(0, 3))}
+            return {"positions": {"rotary": self.choose(rotary, start, rotary | start)}}
         kind = self.choose("default", "none", "sinusoidal", "table")
         if kind == "sinusoidal":
             return {"positions": {"sinusoidal": {"start": self.draw(st.integers(0, 3))}}}
@@ -315,7 +315,7 @@ class _Maker:
         norm["epsilon"] = Decimal(self.choose(*(positive if rooted and positive else choices)))
         if self.choose(False, False, True):
             norm["epsilon_outside"] = True
-        if 1 not in normed and self.choose(False, False, True):
+        if 1 not in normed and not rooted and self.choose(False, False, True):
             norm["deviation"] = "sample"
         if len(normed) == 1:
             self.maybe_vector(norm, "gain", f"{place}.norm", *normed)

@@ -153,8 +153,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"
     r"|(?P<more>\[(?P<count>[0-9]+) more: )"
-    r"|(?P<name>[^\W\d_²][\w\u0300-\u036f'′]*)"
-    r"|(?P<sign>[-+×·/^²√∞(),\]]))"
+    r"|(?P<name>[^\W\d_²³][\w\u0300-\u036f'′]*)"
+    r"|(?P<sign>[-+×·/^²³√∞(),\]]))"
 )
 
 
@@ -248,8 +248,8 @@ class _Parser:
                 return self.node("e^", start, self.atom())
             self.at = start
         base = self.atom()
-        if self.take("²"):
-            return self.node("²", start, base)
+        if power := self.take("²", "³"):
+            return self.node(power, start, base)
         return self.node("^", start, base, self.atom()) if self.take("^") else base
 
     def atom(self) -> Node:
@@ -374,6 +374,8 @@ def _evaluate(node: Node) -> _Value:
             return a / b
         case "²", [a]:
             return a * a
+        case "³", [a]:
+            return a * a * a
         case "^", [a, b]:
             return _power(a, b)
         case "√", [a]:

@@ -69,10 +69,14 @@ def generate(
     values of the turns before.
 
     Raises:
-        TracerError: the scenario cannot go on: no vocabulary, or no vector for a token or position.
+        TracerError: the scenario cannot go on: no vocabulary, or no vector for a token or position;
+            or what is cached would change, because tokens see later ones.
     """
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
+    if cached and scenario.looks_ahead:
+        message = "a token sees later ones, so that no key or value stays as the cache has it"
+        raise TracerError(_problem(message, "mask"))
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
     tokens = tuple(start)
@@ -114,10 +118,13 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         hint = closest(missing[0], table)
         message = f"no embedding for the token {missing[0]!r}{hint}"
         raise TracerError(_problem(message, "embeddings"))
-    positions = scenario.positions
+    positions, mask = scenario.positions, scenario.mask
     if positions and positions.table and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
         raise TracerError(_problem(message, "positions", "table"))
+    if isinstance(mask, tuple) and len(tokens) > min(len(mask), *map(len, mask)):
+        message = f"{count(len(mask), 'row')}, and the text has grown longer"
+        raise TracerError(_problem(message, "mask"))
     return scenario.reading(tokens)
 
 

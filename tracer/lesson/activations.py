@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from tracer.decoder.activations import CUBED
 from tracer.lesson.document import Sentence
@@ -20,12 +20,14 @@ from tracer.lesson.expression import (
     Root,
     Sum,
     Symbol,
-    value,
 )
 from tracer.lesson.told import listed
 from tracer.scenario.layers import ActivationFunction
 
 X = Symbol("x")
+
+NumberOf: TypeAlias = Callable[[Expression], Number]
+"""The number that takes the place of a part of a line."""
 
 
 def written(function: ActivationFunction, of: Expression) -> Expression:
@@ -44,9 +46,12 @@ def written(function: ActivationFunction, of: Expression) -> Expression:
 
 
 def worked(
-    function: ActivationFunction, of: Number, part: Callable[[Expression], Number]
+    function: ActivationFunction, of: Number, part: NumberOf, total: NumberOf
 ) -> list[Expression]:
-    """The function of a number, then with each part of it as the number that it comes to."""
+    """The function of a number, then with each part of it as the number that it comes to.
+
+    `part` rounds what is worked out on the way, `total` what a sum comes to.
+    """
     whole = written(function, of)
     match function:
         case "relu":
@@ -55,9 +60,9 @@ def worked(
             return [whole, Product((of, part(Call("Φ", (of,)))))]
         case "gelu_tanh":
             by = part(_steepened(of))
-            return [whole, *_worked_gate(of, by, part)]
+            return [whole, *_worked_gate(of, by, part, total)]
         case "silu":
-            return _worked_gate(of, of, part)
+            return _worked_gate(of, of, part, total)
         case _:
             assert_never(function)
 
@@ -74,12 +79,12 @@ def _gated(of: Expression, by: Expression) -> Quotient:
     return Quotient(of, Sum((Number.of(1), Exponential(by if nothing else Negative(by)))))
 
 
-def _worked_gate(of: Number, by: Number, part: Callable[[Expression], Number]) -> list[Expression]:
+def _worked_gate(of: Number, by: Number, part: NumberOf, total: NumberOf) -> list[Expression]:
     whole = _gated(of, by)
     assert isinstance(whole.under, Sum)
     one, power = whole.under.terms
     under = Sum((one, part(power)))
-    return [whole, Quotient(of, under), Quotient(of, Number(value(under)[0]))]
+    return [whole, Quotient(of, under), Quotient(of, total(under))]
 
 
 def name(function: ActivationFunction) -> str:

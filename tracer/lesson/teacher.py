@@ -124,8 +124,10 @@ class Teacher:
             return []
         written: list[Block] = []
         in_symbols = formula(record, self.told.symbols)
+        lines = self.writer.lines(record, self.token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        if caption and not (again and in_symbols):  # a formula says enough the second time
+        if caption and (lines or alone or in_symbols) and not (again and in_symbols):
+            # A formula says enough the second time.
             written.append(Paragraph((caption,)))
         if alone:
             return [*written, Working((Line(None, self.writer.is_given(value)),))]
@@ -133,7 +135,7 @@ class Teacher:
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
         written += self.operands(record)
-        if lines := self.writer.lines(record, self.token):
+        if lines:
             written.append(Working(lines))
         if isinstance(operation, Select):
             written.append(self.told.matrix(value))

@@ -50,7 +50,7 @@ def _leak(found: Trace, full: bool) -> Iterator[Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
     unmasked = trace(found.name, found.scenario, unmasked=True)
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
-    if step is None or len(found.tokens) == 1:
+    if step is None or len(found.tokens) == 1 or found.scenario.mask == "none":
         return
     token = _sees_most(step.last.output)
     teacher = Teacher(unmasked, token, full=full)
@@ -85,7 +85,8 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
     """A text of a few words, from the scenario's beginning on."""
     scenario = found.scenario
     start = scenario.generation.start or scenario.tokens[0]
-    said = generate(found.name, scenario, start=[start], most=MOST_TURNS, cached=True)
+    cached = not scenario.looks_ahead
+    said = generate(found.name, scenario, start=[start], most=MOST_TURNS, cached=cached)
     for section in generated_text(said, worked=False, cached=False, full=full).sections:
         yield replace(section, part=GENERATION)
 

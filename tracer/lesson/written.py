@@ -102,7 +102,7 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case Outer() | Multiply():
             return Product((of[0], of[1]))
         case Rotate():
-            return Call("rotate", (of[0],))
+            return Call("rotate", (of[0], Symbol("θ")))
         case Divide():
             return Quotient(of[0], of[1])
         case Add() | Mask():
@@ -213,6 +213,7 @@ class Sides:
                     function,
                     operand(0, *index),
                     lambda of: self._part(value(of)[0], address, guard),
+                    lambda of: _total(of, limit),
                 )
             case Total():
                 return [self._row(0, index[0], guard)]

@@ -232,6 +232,13 @@ class Scenario(Frozen):
         return self.reading(example.tokens, example.targets, example.given)
 
     @property
+    def looks_ahead(self) -> bool:
+        """Whether the mask lets a token see a later one."""
+        if isinstance(self.mask, tuple):
+            return any(not entry for i, row in enumerate(self.mask) for entry in row[i + 1 :])
+        return self.mask == "none"
+
+    @property
     def embedding(self) -> Matrix:
         """The embeddings of the tokens, one row per position."""
         table = self.embeddings

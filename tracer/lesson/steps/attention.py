@@ -93,7 +93,8 @@ def shift(naming: Naming) -> Expression:
 
 def _query_goal(step: Step, told: Told) -> Sentence:
     shared = _keys_of(step, told)
-    whose = f" Keys and values are shared with head {shared}." * (shared is not None)
+    whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
+    whose *= shared is not None
     if crosses(step):
         return (f"The query is what a token of the decoder asks of the encoder's tokens.{whose}",)
     return (f"The query is what a token asks.{whose}",)
@@ -123,8 +124,10 @@ def _three_vectors(step: Step, told: Told) -> Sentence:
     )
     if told.heads_of(step.place) < 2:
         return (three,)
+    part = told.attention_at(step.place)
+    own = "queries" if part and any(head.shares for head in part.heads) else "weights"
     return (
-        f"{three} There are several heads, each with weights of its own, because one softmax can "
+        f"{three} There are several heads, each with {own} of its own, because one softmax can "
         "favour only one thing at a time: with more of them a token can look for several at once.",
     )
 
