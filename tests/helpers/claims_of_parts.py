@@ -120,7 +120,8 @@ def check_shared(at: Judge, head: str | None) -> None:
     r"The scores become shares of 1: e to the power of each, divided by the sum of them all\."
     + SHIFTED
     + r"(?: (?P<more>No token is hidden here|e\^\(-∞\) is 0|Every key is hidden "
-    r"from “(?P<who>.+?)”: its sum is 0, and there is nothing to divide\. All its weights are set to 0)\.)?"
+    r"from “(?P<who>.+?)”: its sum is 0, and there is nothing to divide\. All its weights are set "
+    r"to 0)\.)?"
 )
 def softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
@@ -150,8 +151,8 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
 @form(
     r"A position is told by an angle here: queries and keys will be turned by it\.(?: Every pair "
     r"of columns has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\); d_k is the number of columns "
-    r"of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\. The angle is the position "
-    r"times the frequency\.)?"
+    r"of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\. The angle is the "
+    r"position times the frequency\.)?"
 )
 def angles(at: Judge, said: dict[str, Any]) -> None:
     frequencies = at.values["position.div_term"]

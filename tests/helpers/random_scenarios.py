@@ -28,6 +28,10 @@ PATTERNS = (
     *("probabilities", "probabilities.*", "loss*", "*"),
 )
 
+CAUSAL = ("default", "causal")
+NEVER_AHEAD = (*CAUSAL, "window")
+MASKS = ("default", *NEVER_AHEAD, "none", "rows")
+
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
 ODD_WORDS = (
     *("no", "null", "~", "true", "none", "1.0", "007", "1e3", "2024-01-01", "12:30", ".inf"),
@@ -65,6 +69,7 @@ def scenarios(
     limits: Sequence[int] = (1, 2),
     all_digits: bool = False,
     alike: bool = False,
+    masks: tuple[str, ...] = MASKS,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
@@ -76,11 +81,12 @@ def scenarios(
     ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
     With ``all_digits``, digits may be set for any sort of value, not for scores and e^x alone.
     With ``alike``, numbers are few and often equal, names occur twice, there may be no layers, and
-    there are batches and training examples.
+    there are batches and training examples.  ``masks`` are the choices for the mask.
     """
     make = _Maker(
         draw=draw,
         turned=draw(st.sampled_from((False, False, False, True))),
+        masks=masks,
         seed=draw(st.integers(0, 2**32 - 1)),
         limit=draw(st.sampled_from(limits)),
         names=words() if names is None else names,
@@ -141,6 +147,7 @@ class _Maker:
 
     draw: st.DrawFn
     turned: bool
+    masks: tuple[str, ...]
     seed: int
     limit: int
     names: st.SearchStrategy[str]
@@ -191,7 +198,7 @@ class _Maker:
         return {} if kind == "default" else {"positions": "none"}
 
     def mask(self, tokens: int) -> Scenario:
-        kind = self.choose("default", "default", "causal", "none", "window", "rows")
+        kind = self.choose(*self.masks)
         match kind:
             case "default":
                 return {}

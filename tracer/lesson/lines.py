@@ -53,7 +53,7 @@ class Writer:
         if not isinstance(operation, Worked):
             return ()
         indices = _indices(record, output.row(token, self.tokens) if output.per_token else None)
-        if sees_nothing(record, indices[0]):
+        if indices and sees_nothing(record, indices[0]):
             return ()
         if len(output.axes) == 2 and output.per_token:
             labels = distinct(output.axes[1].labels)
