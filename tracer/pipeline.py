@@ -236,7 +236,7 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
             most=request.max_tokens or beginning.max_tokens,
             choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
             # Rows that nobody sees are not computed again.
-            cached=request.kv_cache or not request.worked,
+            cached=request.kv_cache or not (request.worked or loaded.scenario.looks_ahead),
         )
     if request.format is Format.JSON:
         from tracer.renderers import as_json

@@ -19,6 +19,7 @@ from tracer.decoder.forward import Trace
 from tracer.lesson.selection import select
 from tracer.lesson.teacher import Teacher
 from tracer.renderers.text import text
+from tracer.scenario import layers as scenario_layers
 from tracer.scenario import model as scenario_model
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
@@ -170,20 +171,20 @@ def plain(model: Model, tokens: tuple[int, ...]) -> list[Array]:
 def scenario(model: Model, tokens: tuple[int, ...]) -> Scenario:
     """The model as a scenario whose weights are arrays."""
 
-    def norm(of: Norm) -> scenario_model.Norm:
-        return scenario_model.Norm.model_construct(
+    def norm(of: Norm) -> scenario_layers.Norm:
+        return scenario_layers.Norm.model_construct(
             placement="pre", epsilon=Decimal(str(EPSILON)), gain=of.gain, shift=of.shift
         )
 
     layers = tuple(
-        scenario_model.Layer.model_construct(
-            attention=scenario_model.Attention.model_construct(
-                heads=tuple(scenario_model.Head.model_construct(**vars(h)) for h in layer.heads),
+        scenario_layers.Layer.model_construct(
+            attention=scenario_layers.Attention.model_construct(
+                heads=tuple(scenario_layers.Head.model_construct(**vars(h)) for h in layer.heads),
                 W_O=layer.W_O,
                 b_O=layer.b_O,
                 norm=norm(layer.attention_norm),
             ),
-            ffn=scenario_model.FFN.model_construct(
+            ffn=scenario_layers.FFN.model_construct(
                 W_1=layer.W_1,
                 b_1=layer.b_1,
                 W_2=layer.W_2,

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers.command import run, run_json
-from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.random_scenarios import CAUSAL, NEVER_AHEAD, Scenario, scenarios, to_yaml
 from tests.helpers.reference import Array, reference
 from tests.helpers.traces import numbers, traced, traced_or_rejected, values
 
@@ -73,7 +73,7 @@ def test_biases_of_a_head() -> None:
 
 
 @settings(several, max_examples=40)
-@given(scenarios(carry="never", encoder=False, padded=False))
+@given(scenarios(carry="never", encoder=False, padded=False, masks=CAUSAL))
 def test_attention_weights_are_shares_of_what_is_not_later(spec: Scenario) -> None:
     kinds: list[tuple[str, Any]] = [("decimal", Decimal("1e-20"))]
     if tame(reference(spec)):
@@ -123,7 +123,7 @@ def hidden(scenario: Scenario) -> list[tuple[int, int]]:
 
 
 @several
-@given(scenario=scenarios(epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5))
+@given(scenario=scenarios(epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5, masks=CAUSAL))
 def test_what_is_masked_weighs_nothing_in_any_carry_mode(scenario: Scenario) -> None:
     assume(scenario["padding"] in scenario["tokens"] and tame(reference(scenario)))
     found = in_json(scenario)
@@ -173,7 +173,7 @@ def rows_that_change(before: dict[str, Any], after: dict[str, Any]) -> set[int]:
 
 
 @some
-@given(scenario=scenarios(epsilons=POSITIVE, max_layers=2, max_tokens=5))
+@given(scenario=scenarios(epsilons=POSITIVE, max_layers=2, max_tokens=5, masks=NEVER_AHEAD))
 def test_a_token_changes_nothing_before_it(scenario: Scenario) -> None:
     changed = moved(scenario, [len(scenario["tokens"]) - 1])
     assume(tame(reference(scenario)) and tame(reference(changed)))

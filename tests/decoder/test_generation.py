@@ -12,7 +12,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from tests.helpers.command import generated, printed, problems, run, turns
-from tests.helpers.random_scenarios import CARRY_MODES, MOST_TURNS, Scenario, scenarios, to_yaml
+from tests.helpers.every_part import every_part
+from tests.helpers.random_scenarios import (
+    CARRY_MODES,
+    MOST_TURNS,
+    NEVER_AHEAD,
+    Scenario,
+    scenarios,
+    to_yaml,
+)
 from tests.helpers.reference import reference
 from tests.helpers.traces import records
 from tracer.decoder.forward import trace
@@ -92,7 +100,14 @@ def told_apart(turn: dict[str, Any], values: dict[str, Any]) -> bool:
 
 @few
 @given(
-    scenario=scenarios(speaks=True, epsilons=("0.1",), max_layers=2, max_tokens=3, limits=(1,)),
+    scenario=scenarios(
+        speaks=True,
+        epsilons=("0.1",),
+        max_layers=2,
+        max_tokens=3,
+        limits=(1,),
+        masks=NEVER_AHEAD,
+    ),
 )
 def test_the_cache_changes_no_number(scenario: Scenario) -> None:
     assume(tame(scenario, scenario["tokens"]))
@@ -102,7 +117,13 @@ def test_the_cache_changes_no_number(scenario: Scenario) -> None:
 @few
 @given(
     scenario=scenarios(
-        carry="never", speaks=True, epsilons=("0.1",), max_layers=2, max_tokens=3, limits=(1,)
+        carry="never",
+        speaks=True,
+        epsilons=("0.1",),
+        max_layers=2,
+        max_tokens=3,
+        limits=(1,),
+        masks=NEVER_AHEAD,
     ),
 )
 def test_the_cache_changes_no_float(scenario: Scenario) -> None:
@@ -125,6 +146,32 @@ def assert_cache_changes_nothing(scenario: Scenario, within: float) -> None:
                 np.testing.assert_allclose(
                     *(ours[address][-1], theirs[address][-1]), rtol=within, atol=within
                 )
+
+
+@pytest.mark.parametrize("layout", ["pairs", "halves"])
+@pytest.mark.parametrize("carry", CARRY_MODES)
+def test_turned_keys_and_shared_ones_are_cached(layout: str, carry: str) -> None:
+    text = f"{every_part(layout)}rounding: {{carry: {carry}}}\n"
+    asked = ("-", "--start", "b", "--max-tokens", "4")
+    whole, cached = (generated(*asked, *more, stdin=text) for more in ((), ("--kv-cache",)))
+    assert whole["text"] == cached["text"]
+    keys = "layer1.attention.head1.keys"
+    for number, ((_, ours), (_, theirs)) in enumerate(
+        zip(turns(whole), turns(cached), strict=True), start=1
+    ):
+        turned = ours["layer1.attention.head1.rotated_key"]
+        assert len(turned) == number and turned == theirs.get(keys, turned)
+        assert "layer1.attention.head2.keys" not in theirs  # it has none of its own
+        for address in ("layer1.attention.head2.weights", "layer3.ffn.norm", "logits"):
+            assert ours.get(address, [0])[-1] == theirs.get(address, [0])[-1]
+
+
+def test_a_text_whose_tokens_see_later_ones_is_computed_anew_in_each_turn() -> None:
+    text = every_part(mask="none")
+    worked = generated("-", "--max-tokens", "3", stdin=text)
+    assert all(len(values["input"]) == len(turn["input"]) for turn, values in turns(worked))
+    shown = printed("generate", "-", "--max-tokens", "3", stdin=text)
+    assert f"“{' '.join(worked['text'])}”" in shown
 
 
 def test_what_the_cache_holds_is_reused_with_its_digits() -> None:
@@ -215,6 +262,21 @@ REFUSED = {
         "embeddings: no embedding for the token 'b'",
     ),
     "too few positions": (SMALL, (), "positions.table: 2 rows, and the text has grown longer"),
+    "too few rows of the mask": (
+        SMALL.replace("positions: {table: [[0, 0], [0.5, 0.5]]}", "mask: [[0, -inf], [0, 0]]"),
+        ("--max-tokens", "3"),
+        "mask: 2 rows, and the text has grown longer",
+    ),
+    "a cache of what changes": (
+        SMALL.replace("positions: {table: [[0, 0], [0.5, 0.5]]}", "mask: none"),
+        ("--kv-cache",),
+        "mask: a token sees later ones, so that no key or value stays as the cache has it",
+    ),
+    "a cache of what later tokens change": (
+        SMALL.replace("positions: {table: [[0, 0], [0.5, 0.5]]}", "mask: [[0, 0], [-inf, 0]]"),
+        ("--kv-cache",),
+        "mask: a token sees later ones, so that no key or value stays as the cache has it",
+    ),
     "temperature": (
         SMALL,
         ("--temperature", "0"),

@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from tests.helpers import claims_of_steps, claims_of_texts
+from tests.helpers import claims_of_parts, claims_of_steps, claims_of_texts
 from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, Judge, address_of
 from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
 
-__all__ = ["FORMS", "Judge", "claims_of_steps", "claims_of_texts", "faults"]
+__all__ = ["FORMS", "Judge", "claims_of_parts", "claims_of_steps", "claims_of_texts", "faults"]
 
 
 UNNUMBERED = {
@@ -75,7 +75,9 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     if not number.isdecimal():
         return line
     layer, _, sub_layer = part.rpartition(": ")
-    inside = "attention" in sub_layer.lower() and not re.match("Residual|LayerNorm", pieces[-1])
+    inside = "attention" in sub_layer.lower() and not re.match(
+        "Residual|LayerNorm|RMSNorm", pieces[-1]
+    )
     attention = [sub_layer] if crosses and inside else []
     where = ", ".join([*filter(None, [layer]), *attention, *pieces[:-1]])
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"

@@ -51,6 +51,7 @@ def best_key(at: Judge, said: dict[str, Any]) -> None:
     check_ahead(row, clear, said, at.key)
     assert at.key(said["first"]) == clear[0]
     if said["label"]:
+        assert at.near("rotated_query") is None
         query = at.row(at.near("query"))
         source = query.labels.index(said["label"])
         at.main_part(at.near("dot"), clear[0], source, said["part"], said["whole"])
@@ -141,44 +142,6 @@ def reused(at: Judge, said: dict[str, Any]) -> None:
     assert (said["those"], said["be"]) == ("that", "is")
 
 
-def is_causal(at: Judge) -> bool:
-    mask = at.values["mask"]["data"]
-    first, n = len(at.tokens) - len(mask), len(at.tokens)
-    hides = [[j > i or at.tokens[j] == at.padding for j in range(n)] for i in range(first, n)]
-    return [[-1e999 if h else 0 for h in row] for row in hides] == [
-        [number(str(x)) for x in row] for row in mask
-    ]
-
-
-@form(
-    r"A token may look at itself and back, never ahead: the score of every later token becomes -∞, "
-    r"the others stay\.(?: So does the score of “(?P<padding>.+?)”, which only fills up\.)?"
-)
-@form(r"The mask is added to the scores\. Where it is -∞, a token is not seen\.")
-def mask(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".masked") and not at.pinned(at.address)
-    assert is_causal(at) == ("padding" in said)
-    if "padding" in said:
-        assert said["padding"] == (at.padding if at.padding in at.tokens else None)
-
-
-@form(
-    r"The scores become shares of 1: e to the power of each, divided by the sum of them all\."
-    r"(?: (?P<more>No token is hidden here|e\^\(-∞\) is 0|Every key is hidden from “(?P<who>.+?)”: "
-    r"its sum is 0, and there is nothing to divide\. All its weights are set to 0)\.)?"
-)
-def softmax(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address.endswith(".weights") and not at.pinned(at.address)
-    more, unseen = said["more"] or "", at.hidden()
-    if more.startswith("No token"):
-        assert "cross_attention" in at.address
-    elif more.startswith("Every key"):
-        assert said["who"] == at.who and len(unseen) == len(at.tokens)
-        assert not any(at.row(at.result).data)
-    else:
-        assert bool(more) == bool(unseen) and "cross_attention" not in at.address
-
-
 @form(r"There is only one head here: its output goes on as it is\.")
 @form(r"The outputs of the heads stand side by side, one long row for each token\.")
 def concatenated(at: Judge, said: dict[str, Any]) -> None:
@@ -186,10 +149,16 @@ def concatenated(at: Judge, said: dict[str, Any]) -> None:
     assert (len(at.result["operands"]) == 1) == said[""].startswith("There is only one")
 
 
-@form(r"There are several heads, each with weights of its own, because .+ for several at once\.")
+@form(
+    r"There are several heads, each with (?P<own>weights|queries) of its own, because .+ for "
+    r"several at once\."
+)
 def several_heads(at: Judge, said: dict[str, Any]) -> None:
     sub_layer = at.address.partition(".head")[0]
-    assert len(at.values[f"{sub_layer}.concat"]["operands"]) > 1 and not at.pinned(at.address)
+    heads = len(at.values[f"{sub_layer}.concat"]["operands"])
+    assert heads > 1 and not at.pinned(at.address)
+    shared = [h for h in range(1, heads + 1) if f"{sub_layer}.head{h}.W_K" not in at.values]
+    assert (said["own"] == "queries") == bool(shared)
 
 
 @form(
@@ -269,37 +238,24 @@ def extremes(at: Judge, said: dict[str, Any]) -> None:
     assert (said["x"], said["y"]) == (row.shown[high], row.shown[low])
 
 
-@form(
-    r"Each number of a token is measured from the mean of them all, in standard deviations"
-    r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
-)
-def measured(at: Judge, said: dict[str, Any]) -> None:
-    parameters = at.result["parameters"]
-    assert (bool(said["gain"]), bool(said["shift"])) == (parameters["gain"], parameters["shift"])
-
-
-@form(r"(?P<names>γ|β|γ and β), learned for each feature, can give back what was taken away\.")
-def given_back(at: Judge, said: dict[str, Any]) -> None:
-    names = ["γ"] * at.result["parameters"]["gain"] + ["β"] * at.result["parameters"]["shift"]
-    assert said["names"] == " and ".join(names)
-
-
-@form(r"ε stands under the root so that equal numbers do not lead to 0 / 0\.")
-def epsilon(at: Judge, said: dict[str, Any]) -> None:
-    assert number(str(at.near("norm.std")["parameters"]["epsilon"])) > 0
-
-
 @form(r"The bias b₁ is added to every row, because without it .+ from a number of its own\.")
 def bias(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".hidden") and at.near("b_1") and not at.pinned(at.address)
 
 
 @form(r"The FFN takes each token by itself: of its vector it makes (?P<n>\d+) hidden numbers?\.")
-@form(r"The hidden layer becomes the FFN's output, (?P<n>\d+) numbers? for each token\.")
+@form(
+    r"The hidden layer becomes the FFN's output, (?P<n>\d+) numbers? for each token\.(?P<behind>"
+    r" The activation stands behind it here\. .+| There is no activation function here\.)?"
+)
 def counted(at: Judge, said: dict[str, Any]) -> None:
     n = int(said["n"])
     assert n == len(at.result["data"][0]) and not at.pinned(at.address)
-    assert ("numbers" in said[""]) == (n != 1)
+    assert (f"{n} hidden numbers" in said[""] or f"{n} numbers" in said[""]) == (n != 1)
+    if "behind" in said:
+        operation = at.result["operation"]
+        assert (said["behind"] is None) == (operation == "matmul")
+        assert said["behind"] is None or ("There is no" in said["behind"]) == (operation == "copy")
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"The weights of all steps are (?P<n>\d+) parameters?\.")
 def all_parameters(at: Judge, said: dict[str, Any]) -> None:
-    learned = re.compile(r"(?:.*\.)?(?:[Wb]_\w+|norm\.gain|norm\.shift)")
+    learned = re.compile(r"(?:.*\.)?(?:[Wb]_\w+|(?:final_)?norm\.(?:gain|shift))")
     shapes = [v["shape"] for a, v in at.values.items() if learned.fullmatch(a)]
     n = sum(math.prod(shape) for shape in shapes)
     assert int(said["n"]) == n and ("parameters" in said[""]) == (n != 1)
@@ -110,12 +110,16 @@ def reads(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"What does a decoder make of these tokens\? It turns each of them into a vector(?P<back> that "
-    r"also tells of those before it)?\."
+    r"What does a decoder make of these tokens\? It turns each of them into a vector"
+    r"(?: that also tells of (?P<whom>those before it|the others))?\."
 )
 def question(at: Judge, said: dict[str, Any]) -> None:
+    n = len(at.tokens)
     attends = any("attention" in layer for layer in at.spec.get("layers", []))
-    assert bool(said["back"]) == (attends and len(at.tokens) > 1)
+    mask = at.values["mask"]["data"] if "mask" in at.values else [[0] * n] * n
+    seen = [(i, j) for i in range(n) for j in range(n) if attends and not number(str(mask[i][j]))]
+    ahead, back = any(j > i for i, j in seen), any(j < i for i, j in seen)
+    assert said["whom"] == ("the others" if ahead else "those before it" if back else None)
     assert "prediction" not in at.values
 
 
@@ -223,10 +227,17 @@ def ids(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(r"There are no positions here: the embeddings go in as they are\.")
+@form(r"Nothing is added for the positions: the embeddings go in as they are\.")
 @form(r"Embedding and position are added, so that each vector says what and where\.")
 def inputs(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("Embedding") == ("position" in at.values)
+    assert said[""].startswith("Nothing") == ("position" not in at.values and turns(at))
     assert not at.pinned("input")
+
+
+def turns(at: Judge) -> bool:
+    """Whether positions turn queries and keys."""
+    return "position.angle" in at.values and "position" not in at.values
 
 
 @form(r"There are no layers: the input vectors are the decoder's answer\.")

@@ -234,11 +234,21 @@ def operands(text: str) -> list[Operand]:
         for block in step:
             if isinstance(block, _Lines):
                 for line in block.lines:
-                    found += page.operands(line, starts=line is block.lines[0])
+                    if not _is_typed(line):
+                        found += page.operands(line, starts=line is block.lines[0])
                     page.stands(page.symbol(line), [_printed(line.sides[-1])])
             else:
                 page.read(block)
     return found
+
+
+def _is_typed(line: Worked) -> bool:
+    """Whether it only says what is typed and stands in no matrix: T = 1.5."""
+    return line.names in _TYPED and len(line.sides) == 1
+
+
+_TYPED = (("c",), ("T",), ("u",))
+"""What scores are divided by, the temperature, a random number."""
 
 
 def _steps(blocks: list[_Block]) -> list[list[_Block]]:
@@ -326,9 +336,15 @@ class _Page:
         return {
             number
             for symbol, numbers in self.places.items()
-            if not symbol or any(_names(expression, symbol) for expression in said)
+            if not symbol or any(_brings(expression, symbol) for expression in said)
             for number in numbers
         }
+
+
+def _brings(expression: str, symbol: str) -> bool:
+    """Whether the symbol's numbers are put in: it is named, or an angle is that is turned by."""
+    turned = symbol in ("sin(θ)", "cos(θ)") and re.search(r"rotate\(.*, θ\)", expression)
+    return bool(turned) or _names(expression, symbol)
 
 
 def _names(expression: str, symbol: str) -> bool:
@@ -373,6 +389,8 @@ class _Reading:
                     yield _Part(under.text.removeprefix("√"), brought=True)
                 else:
                     yield from self.parts(under)
+            case "e^", [power] if power.kind == "number" and self.said("e^(-"):
+                yield _Part(_negated(_printed(power)))  # the minus is the formula's
             case "√", [width] if self.is_root_of_width(node):
                 yield _Part(_printed(width), brought=True)
             case "^", [base, exponent]:
@@ -434,6 +452,8 @@ def _printed(node: Node) -> str:
 
 
 def _negated(number: str) -> str:
+    if number == "0":
+        return number
     return number.removeprefix("-") if number.startswith("-") else f"-{number}"
 
 

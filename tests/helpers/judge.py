@@ -14,14 +14,21 @@ UNNAMED = re.compile("[dqkvhe][₀-₉]+")
 
 ATTENTIONS = {
     **{"Query": "query", "Key": "key", "Value": "value", "Attention scores": "scores"},
+    **{"Query, turned by its position": "rotated_query"},
+    **{"Key, turned by its position": "rotated_key"},
     **{"Mask": "masked", "Softmax: the attention weights": "weights"},
     **{"Without the mask": "unmasked.weights", "Weighted sum of the values": "output"},
 }
 OF_ALL_HEADS = {"Concatenate the heads": "concat", "Attention output": "output"}
-FFN = {"FFN: hidden layer": "hidden", "FFN: activation": "activation", "FFN: output": "output"}
+FFN = {
+    **{"FFN: hidden layer": "hidden", "FFN: activation": "activation"},
+    **{"FFN: gate": "gated", "FFN: output": "output"},
+}
 OUTSIDE = {
     **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
+    **{"Angles of the positions": "position.cos"},
+    **{"LayerNorm behind the layers": "final_norm", "RMSNorm behind the layers": "final_norm"},
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},
@@ -126,8 +133,8 @@ class Judge:
 
     @property
     def place(self) -> str:
-        """layer1.attention.head1. of the section."""
-        return "".join(re.findall(r"^(?:layer\d+\.\w+\.(?:head\d+\.)?)?", self.address))
+        """layer1.attention.head1. of the section; final_ of the norm behind the layers."""
+        return "".join(re.findall(r"^(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?", self.address))
 
     @property
     def result(self) -> Any:
@@ -232,9 +239,9 @@ def address_of(heading: str, at: Judge) -> str:
     where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
     found = re.search(r"layer (\d+)", where, re.IGNORECASE)
     layer = f"layer{found[1] if found else 1}."
-    after = re.fullmatch(r"(Residual connection|LayerNorm) (?:after|before) (.+)", title)
+    after = re.fullmatch(r"(Residual connection|LayerNorm|RMSNorm) (?:after|before) (.+)", title)
     if after:
-        name = "norm" if after[1] == "LayerNorm" else "residual"
+        name = "residual" if after[1] == "Residual connection" else "norm"
         return f"{layer}{SUB_LAYERS[after[2]]}.{name}"
     if title in FFN:
         return f"{layer}ffn.{FFN[title]}"

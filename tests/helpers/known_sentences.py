@@ -5,23 +5,27 @@ One that does claim something belongs to the forms in `claims.py`, with a check.
 
 GOALS = frozenset(
     {
-        "The query is what a token asks.",
-        "The query is what a token of the decoder asks of the encoder's tokens.",
         "The key is what a token can be found by: queries are compared with it.",
         "The key is what a token of the encoder can be found by.",
         "The value is what a token passes on to those that attend to it.",
         "The value is what a token of the encoder passes on.",
         "The keys of the encoder's tokens are reused from the turn before.",
         "The values of the encoder's tokens are reused from the turn before.",
-        "A query asks and every key answers: their dot product says how well the two fit. It is "
-        "divided by the root of d_k, the number of columns of both.",
         "The same scores without the mask: what a token would look at if nothing were hidden.",
-        "The values are added up, and each counts as much as its attention weight says.",
+        "The key is turned as the query is, by the position of its own token.",
         "ReLU keeps what is positive and makes the rest 0.",
+        "GELU multiplies each number by Φ of it, the share of a normal distribution that lies "
+        "below it: large numbers stay, small ones are about halved, and of those far below 0 "
+        "hardly anything is left.",
+        "GELU multiplies each number by the share of a normal distribution that lies below it: "
+        "large numbers stay, small ones are about halved, and of those far below 0 hardly anything "
+        "is left. Here the share is not looked up but approximated by a fraction, the same number "
+        "as the ½·(1 + tanh(…)) that programs write.",
+        "SiLU divides each number x by 1 + e^(-x): large numbers stay, small ones are about "
+        "halved, and of those far below 0 hardly anything is left.",
         "There is no activation function here: the hidden numbers stay.",
         "What went in is added to what came out.",
         "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
-        "The logits become shares of 1: e to the power of each, divided by the sum of them all.",
         "The most probable word is the model's guess at the next token.",
         "The most probable word need not be said: a random number draws one.",
         "At each position the model is to guess a word. The less probable it holds the right one, "
@@ -34,10 +38,13 @@ PHRASES = frozenset(
     {
         "The tokens as vectors.",
         "A vector for each position.",
+        "An angle for each position and pair of columns.",
         "What goes into the decoder.",
         "The encoder's tokens as vectors, given.",
         "What each token asks.",
         "What each token can be found by.",
+        "What each token asks, from where it stands.",
+        "What each token can be found by, from where it stands.",
         "What each token passes on.",
         "Every query with every key.",
         "Which tokens may be seen.",
@@ -48,8 +55,10 @@ PHRASES = frozenset(
         "What attention gives each token.",
         "The input and the output of the sub-layer, added.",
         "Numbers measured by their own spread.",
+        "Numbers measured by their own size.",
         "Each token by itself, combined anew.",
         "What the hidden numbers pass on.",
+        "What the gate lets through.",
         "What the FFN gives each token.",
         "The decoder's answer.",
         "A score for each word.",
@@ -72,11 +81,16 @@ ANYWHERE = frozenset(
         "the next one beforehand, so that each needs a pass of its own.",
         # Captions.
         "The frequencies, one for two columns:",
+        "The frequencies, one for each pair of columns:",
         "The position times each frequency:",
+        "The sines:",
+        "The cosines:",
         "The sines, for the even columns, counted from 0:",
         "The cosines, for the odd ones:",
         "What the dot products are divided by:",
         "The query with the key of each token:",
+        "The largest score of the row:",
+        "Each score without it:",
         "The exponentials:",
         "Their sum:",
         "Each of them, divided by the sum:",
@@ -85,10 +99,20 @@ ANYWHERE = frozenset(
         "The square of each deviation:",
         "The variance, which is the mean of the squares:",
         "The standard deviation, which is how far from the mean a number usually lies:",
+        "The variance of a sample: the sum of the squares, divided by their number less 1:",
         "Each deviation, measured in standard deviations:",
         "Each deviation, measured in standard deviations, times γ:",
         "Each deviation, measured in standard deviations, plus β:",
         "Each deviation, measured in standard deviations, times γ, plus β:",
+        "The square of each number:",
+        "The mean of the squares:",
+        "Its root:",
+        "Each number, divided by that root:",
+        "Each number, divided by that root, times γ:",
+        "Each number, divided by that root, plus β:",
+        "Each number, divided by that root, times γ, plus β:",
+        "What is to be let through:",
+        "Each number, times its gate:",
         "The logits, divided by the temperature:",
         "The words that stay, the most probable first:",
         "What their probabilities come to:",
@@ -101,6 +125,15 @@ ANYWHERE = frozenset(
         "there is nothing that they cannot read.",
         "Attention adds vectors, and a sum does not depend on the order of what is added: without "
         "positions it would find the same in whatever order the tokens stand that it looks at.",
+        "Attention adds vectors, and a sum does not depend on the order of what is added, so that "
+        "positions have to come in somewhere. Turning leaves a vector as long as it was, and the "
+        "embeddings remain what they are.",
+        "When a query that is turned by its position meets a key that is turned by its own, only "
+        "the difference of the two positions counts, because a dot product does not change when "
+        "both of its vectors are turned together. So a token can ask for “the one before me” "
+        "wherever it stands.",
+        "With a gate a unit can decide by one thing and pass on another, because what opens it and "
+        "what goes through are found with different weights; models learn better so.",
         "They are added rather than set side by side, so that the vectors do not grow longer; what "
         "of a number is meaning and what is place, the weights that follow can learn to tell.",
         "An encoder may look at all of its input at once, because all of it is there from the "
@@ -110,14 +143,6 @@ ANYWHERE = frozenset(
         "meet the keys of all, so that every row of the table below is needed.",
         "If the key were handed over too, what makes a token easy to find would be all that it "
         "could say; therefore it has a value beside it.",
-        "The dot product is large where both vectors are large in the same place. It is divided by "
-        "√d_k because the more numbers are multiplied, the larger the sums become: the softmax "
-        "behind it would give nearly everything to one token, and could not learn to do otherwise, "
-        "since where a share is almost 1 or 0 a small change of the scores changes almost nothing.",
-        "In training all positions are computed at once, and the word that a position is to guess "
-        "stands right behind it: without the mask it could look the answer up instead of learning "
-        "to predict it. In use there is nothing behind it yet, so a model that had learned to look "
-        "there would be lost.",
         "Three vectors are made of each token, because what it looks for, what it can be found by "
         "and what it hands over are different things. Each is the token's vector times a matrix of "
         "weights; the weights are learned, and they are the same for every token.",

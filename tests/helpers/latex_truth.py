@@ -20,13 +20,13 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 GREEK = {
     **{"omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
-    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε"},
+    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε", "Phi": "Φ", "pi": "π"},
 }
 SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
     **{" ": " ", "top": "ᵀ", "max": "max", "sin": "sin", "cos": "cos", "ln": "ln"},
 }
-FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln)(?=\()|\be(?=\^)|\[[0-9]+ more:")
+FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln|Φ)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
 
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
 VECTOR_GOES_ON = r",\\" + "\n" + r"&\phantom{{}=[}\, "
@@ -192,9 +192,9 @@ def _pieces(rest: str) -> Iterator[str]:
                 yield GREEK.get(name) or SIGNS[name]
             else:
                 raise UnreadableError(f"\\{name}")
-        elif rest.startswith("^{2}"):
-            rest = rest.removeprefix("^{2}")
-            yield "²"
+        elif rest.startswith(("^{2}", "^{3}")):
+            yield rest[2].translate(SUPERSCRIPTS)
+            rest = rest.removeprefix(f"^{{{rest[2]}}}")
         elif rest[0] in "^_":
             inner, after = _group(rest, 1)
             yield f"^({plain(inner)})" if rest[0] == "^" else f"_{plain(inner)}"

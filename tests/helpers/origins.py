@@ -23,16 +23,19 @@ from tracer.decoder.operations import (
     Exp,
     Given,
     Interleave,
+    Largest,
     Mask,
     MatMul,
     Mean,
     MeanOf,
     Moved,
+    Multiply,
     Normalize,
     Outer,
     Pick,
     Pinned,
     Reused,
+    Rotate,
     Select,
     Share,
     Sin,
@@ -62,7 +65,7 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index), Entry(x[1], ())]
         case Share() | Subtract():
             return [Entry(x[0], index), Entry(x[1], index[:1])]
-        case Add() | Mask():
+        case Add() | Mask() | Multiply():
             return [Entry(x[0], index), Entry(x[1], index)]
         case Outer():
             return [Entry(x[0], index[:1]), Entry(x[1], index[1:])]
@@ -72,8 +75,17 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index)]
         case Square():
             return [Entry(x[0], index), None]
-        case Activate():
+        case Activate("relu"):
             return [None, Entry(x[0], index)]
+        case Activate("gelu"):
+            return [Entry(x[0], index)] * 2
+        case Activate("silu"):
+            return [Entry(x[0], index), None, Entry(x[0], index)]
+        case Activate("gelu_tanh"):  # x / (1 + e^(-√(8 / π)×(x + 0.044715×x³)))
+            it = Entry(x[0], index)
+            return [it, None, None, it, None, it, None]
+        case Rotate():
+            return _turned(record, index)
         case Total():
             return _row(x[0], index[0])
         case Mean():
@@ -105,6 +117,8 @@ def has_line(record: Record, index: Index) -> bool:
     match record.operation:
         case Share():
             return bool(record.inputs[1].numbers[index[0]])  # else the whole row is hidden
+        case Subtract():
+            return not is_hidden(record, index)
         case Surprise(columns, _):
             return columns[index[0]] is not None
         case Given() | Pinned() | ArgMax() | Pick() | Mask():
@@ -113,12 +127,19 @@ def has_line(record: Record, index: Index) -> bool:
             return not isinstance(operation, Moved)
 
 
+def is_hidden(record: Record, index: Index) -> bool:
+    """Whether there are no numbers in the row that it is made of, but -∞."""
+    return not any(number.is_finite() for number in record.inputs[0].numbers[index[0]])
+
+
 def origin(of: Trace, entry: Entry) -> Entry:
     """The entry, or the one that it is under other names."""
     record = of.producers[entry.value]
     while isinstance(record.operation, Moved):
         moved = _moved(record)[entry.at]
         if isinstance(record.operation, Mask) and not entry.value.numbers[entry.at].is_finite():
+            break
+        if isinstance(record.operation, Largest) and is_hidden(record, entry.at):
             break
         entry = moved
         record = of.producers[entry.value]
@@ -133,7 +154,8 @@ def levels(of: Trace, entry: Entry) -> list[set[Entry]]:
         behind = set[Entry]()
         for value, at in found[-1]:
             record = of.producers[value]
-            if isinstance(record.operation, Share | Surprise) and not has_line(record, at):
+            silent = isinstance(record.operation, Share | Surprise | Subtract | Largest)
+            if silent and not has_line(record, at):
                 continue
             behind |= {origin(of, e) for e in put_in(of, record, at) if e is not None}
         found.append(behind - seen)
@@ -149,6 +171,26 @@ def _products(record: Record, index: Index) -> list[Entry]:
     sideways = isinstance(record.operation, Dot)
     pairs = ((Entry(a, (i, k)), Entry(b, (j, k) if sideways else (k, j))) for k in range(terms))
     return [factor for pair in pairs for factor in pair]
+
+
+def _turned(record: Record, index: Index) -> list[Entry | None]:
+    """a cos - b sin in the first column of a pair, a sin + b cos in the second."""
+    x, cos, sin = record.inputs
+    i, j = index
+    width = x.numbers.shape[1]
+    assert isinstance(record.operation, Rotate)
+    if record.operation.layout == "pairs":
+        pair, is_second = divmod(j, 2)
+        columns = (2 * pair, 2 * pair + 1)
+    else:
+        is_second, pair = divmod(j, width // 2)
+        columns = (pair, pair + width // 2)
+    waves = (sin, cos) if is_second else (cos, sin)
+    return [
+        entry
+        for column, wave in zip(columns, waves, strict=True)
+        for entry in (Entry(x, (i, column)), Entry(wave, (i, pair)))
+    ]
 
 
 def _row(of: Value, i: int) -> list[Entry | None]:
@@ -176,4 +218,9 @@ def _moved(record: Record) -> NDArray[Any]:
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]
         case Select(columns):
             return np.asarray(x[0][-1:, list(columns)])
+        case Largest():
+            largest = np.empty(len(x[0]), object)
+            for i, row in enumerate(record.inputs[0].numbers):
+                largest[i] = x[0][i, list(row).index(max(row))]
+            return largest
     raise AssertionError(record.operation)

@@ -28,6 +28,10 @@ PATTERNS = (
     *("probabilities", "probabilities.*", "loss*", "*"),
 )
 
+CAUSAL = ("default", "causal")
+NEVER_AHEAD = (*CAUSAL, "window")
+MASKS = ("default", *NEVER_AHEAD, "none", "rows")
+
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
 ODD_WORDS = (
     *("no", "null", "~", "true", "none", "1.0", "007", "1e3", "2024-01-01", "12:30", ".inf"),
@@ -65,6 +69,7 @@ def scenarios(
     limits: Sequence[int] = (1, 2),
     all_digits: bool = False,
     alike: bool = False,
+    masks: tuple[str, ...] = MASKS,
 ) -> Scenario:
     """A valid scenario; its numbers with decimals are ``Decimal``, its counts are ``int``.
 
@@ -76,10 +81,12 @@ def scenarios(
     ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
     With ``all_digits``, digits may be set for any sort of value, not for scores and e^x alone.
     With ``alike``, numbers are few and often equal, names occur twice, there may be no layers, and
-    there are batches and training examples.
+    there are batches and training examples.  ``masks`` are the choices for the mask.
     """
     make = _Maker(
         draw=draw,
+        turned=draw(st.sampled_from((False, False, False, True))),
+        masks=masks,
         seed=draw(st.integers(0, 2**32 - 1)),
         limit=draw(st.sampled_from(limits)),
         names=words() if names is None else names,
@@ -104,7 +111,10 @@ def scenarios(
         scenario["embeddings"] = dict(zip(distinct, rows, strict=True))
     else:
         scenario["embeddings"] = make.matrix("embeddings", len(tokens), width)
-    scenario |= make.positions(len(tokens) + (MOST_TURNS if speaks else 0), width)
+    most = len(tokens) + (MOST_TURNS if speaks else 0)
+    scenario |= make.positions(most, width) | make.mask(most)
+    if make.choose(False, False, True):
+        scenario["softmax"] = make.choose("plain", "shifted")
     source = None
     if make.choose(False, False, True) if encoder is None else encoder:
         source = make.choose(*({1, 2, 3, 4, 5} - {width}))
@@ -114,6 +124,11 @@ def scenarios(
     for number in range(1, draw(st.integers(0 if alike else 1, max_layers)) + 1):
         layer, width = make.layer(f"layer{number}", width, source)
         scenario["layers"].append(layer)
+    if make.choose(False, False, True):
+        norm = make.norm("final", width, width)
+        if isinstance(norm.get("norm"), dict):
+            norm["norm"].pop("placement", None)
+        scenario |= {f"final_{key}": value for key, value in norm.items()}
     if vocabulary is not None:
         scenario |= make.unembedding(width, vocabulary)
         if make.choose(False, False, True):
@@ -131,6 +146,8 @@ class _Maker:
     """Makes the parts of one scenario; ``place`` arguments tell the numbers of the parts apart."""
 
     draw: st.DrawFn
+    turned: bool
+    masks: tuple[str, ...]
     seed: int
     limit: int
     names: st.SearchStrategy[str]
@@ -169,12 +186,31 @@ class _Maker:
         return Decimal(rng.randint(-most, most)).scaleb(-decimals)
 
     def positions(self, tokens: int, width: int) -> Scenario:
+        if self.turned:
+            rotary = {"base": self.choose(2, 100, 10000), "layout": self.choose("pairs", "halves")}
+            start = {"start": self.draw(st.integers(0, 3))}
+            return {"positions": {"rotary": self.choose(rotary, start, rotary | start)}}
         kind = self.choose("default", "none", "sinusoidal", "table")
         if kind == "sinusoidal":
             return {"positions": {"sinusoidal": {"start": self.draw(st.integers(0, 3))}}}
         if kind == "table":
             return {"positions": {"table": self.matrix("positions", tokens, width)}}
         return {} if kind == "default" else {"positions": "none"}
+
+    def mask(self, tokens: int) -> Scenario:
+        kind = self.choose(*self.masks)
+        match kind:
+            case "default":
+                return {}
+            case "window":
+                return {"mask": {"window": self.draw(st.integers(1, 4))}}
+            case "rows":
+                rng = random.Random(f"{self.seed} mask")
+                entries = ("-inf", Decimal(0), Decimal(0))
+                rows = [[rng.choice(entries) for _ in range(tokens)] for _ in range(tokens)]
+                return {"mask": rows}
+            case _:
+                return {"mask": kind}
 
     def padding(self, wanted: bool | None) -> str | None:
         """The token that fills up; it may be a word like any other."""
@@ -208,13 +244,23 @@ class _Maker:
 
     def attention(self, place: str, width: int, source: int | None) -> tuple[Scenario, int]:
         came = width
-        count = self.draw(st.integers(1, 4))
-        heads = [
-            self.head(f"{place}.head{number}", width, width if source is None else source)
-            for number in range(1, count + 1)
-        ]
+        heads = [self.head(f"{place}.head1", width, width if source is None else source)]
+        read = [heads[0]]  # the head whose keys and values each one has
+        for number in range(2, self.draw(st.integers(1, 4)) + 1):
+            at = f"{place}.head{number}"
+            if self.choose(False, False, False, True):
+                shared = self.choose(*(i for i, h in enumerate(heads, 1) if "shares" not in h))
+                d_k = len(heads[shared - 1]["W_K"][0])
+                heads.append({"W_Q": self.matrix(f"{at}.W_Q", width, d_k), "shares": shared})
+                self.maybe_vector(heads[-1], "b_Q", at, d_k)
+                read.append(heads[shared - 1])
+            else:
+                heads.append(self.head(at, width, width if source is None else source))
+                read.append(heads[-1])
         attention: Scenario = {"heads": heads}
-        concat_width = sum(len(head["W_V"][0]) for head in heads)
+        if self.choose(False, False, True):
+            attention["scale"] = self.choose("sqrt", "none", Decimal("0.5"), Decimal("2.5"))
+        concat_width = sum(len(head["W_V"][0]) for head in read)
         if self.flag():
             attention["W_O"] = self.matrix(f"{place}.W_O", concat_width, width)
             self.maybe_vector(attention, "b_O", place, width)
@@ -227,6 +273,7 @@ class _Maker:
 
     def head(self, place: str, width: int, source: int) -> Scenario:
         d_k, d_v = self.draw(st.integers(1, 3)), self.draw(st.integers(1, 3))
+        d_k = 2 if self.turned else d_k
         sizes = {"query": d_k, "key": d_k, "value": d_v}
         labels = {name: self.labels(size) for name, size in sizes.items() if self.flag()}
         head: Scenario = {"labels": labels} if labels else {}
@@ -244,7 +291,12 @@ class _Maker:
         ffn["W_2"] = self.matrix(f"{place}.W_2", hidden, width)
         self.maybe_vector(ffn, "b_2", place, width)
         if self.flag():
-            ffn["activation"] = self.choose("relu", "none")
+            ffn["activation"] = self.choose("relu", "none", "gelu", "gelu_tanh", "silu")
+        if self.choose(False, False, True):
+            ffn["W_3"] = self.matrix(f"{place}.W_3", width, hidden)
+            self.maybe_vector(ffn, "b_3", place, hidden)
+        if self.choose(False, False, False, True):
+            ffn["activates"] = self.choose("hidden", "output")
         if self.flag():
             ffn["labels"] = self.labels(hidden)
         return ffn | self.residual() | self.norm(place, width, width)
@@ -264,7 +316,14 @@ class _Maker:
         normed = {*(widths[:-1] if norm.get("placement") == "pre" else widths[1:])}
         positive = [text for text in self.epsilons if Decimal(text) > 0]
         choices = positive if positive and 1 in normed else self.epsilons
-        norm["epsilon"] = Decimal(self.choose(*choices))
+        if self.choose(False, False, True):
+            norm["kind"] = self.choose("layer_norm", "rms_norm")
+        rooted = norm.get("kind") == "rms_norm"
+        norm["epsilon"] = Decimal(self.choose(*(positive if rooted and positive else choices)))
+        if self.choose(False, False, True):
+            norm["epsilon_outside"] = True
+        if 1 not in normed and not rooted and self.choose(False, False, True):
+            norm["deviation"] = "sample"
         if len(normed) == 1:
             self.maybe_vector(norm, "gain", f"{place}.norm", *normed)
             self.maybe_vector(norm, "shift", f"{place}.norm", *normed)

@@ -13,6 +13,7 @@ Shapes: one row per token; ``dot``, ``scores`` and ``weights`` have one column p
 ``norm.mean``, ``norm.variance`` and ``norm.std`` are vectors with one entry per token.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,7 +35,9 @@ def reference(scenario: Spec) -> dict[str, Array]:
     Without an activation function, ``activation`` repeats ``hidden``.
     """
     x = _embedding(scenario)
-    values = _position(scenario.get("positions"), *x.shape)
+    positions = scenario.get("positions")
+    values = _position(positions, *x.shape)
+    angle = _turned(values, scenario)
     x = values["input"] = x + values.get("position", 0)
     visible = _visible(scenario)
     memory = _floats(scenario["encoder"]["vectors"]) if "encoder" in scenario else x
@@ -49,7 +52,7 @@ def reference(scenario: Spec) -> dict[str, Array]:
             found = _norm(x, norm) if pre else {}
             inside = found.get("norm", x)
             if name == "attention":
-                found |= _attention(inside, inside, visible, part)
+                found |= _attention(inside, inside, visible, part, angle, positions)
             elif name == "cross_attention":
                 found |= _attention(inside, memory, None, part)
             else:
@@ -61,6 +64,10 @@ def reference(scenario: Spec) -> dict[str, Array]:
                 found |= _norm(x, norm)
                 x = found["norm"]
             values |= {f"layer{number}.{name}.{key}": value for key, value in found.items()}
+    if not _is_none(scenario.get("final_norm")):
+        final = _norm(x, scenario["final_norm"])
+        x = final["norm"]
+        values |= {f"final_{key}": value for key, value in final.items()}
     values["output"] = x
 
     unembedding = scenario.get("unembedding")
@@ -96,14 +103,58 @@ def _embedding(scenario: Spec) -> Array:
 
 
 def _visible(scenario: Spec) -> Flags:
-    """Which token sees which: itself and earlier ones, but none that only fills up."""
+    """Which token sees which: as the mask says, but none that only fills up."""
     filler = np.array([token == scenario.get("padding") for token in scenario["tokens"]])
-    visible: Flags = np.tri(len(filler), dtype=bool) & ~filler
+    n, mask = len(filler), scenario.get("mask", "causal")
+    match mask:
+        case "causal":
+            seen = np.tri(n, dtype=bool)
+        case "none":
+            seen = np.ones((n, n), dtype=bool)
+        case {"window": most}:
+            seen = np.tri(n, dtype=bool) & ~np.tri(n, k=-int(most), dtype=bool)
+        case _:
+            seen = np.array([[entry != "-inf" for entry in row[:n]] for row in mask[:n]])
+    visible: Flags = seen & ~filler
     return visible
+
+
+def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
+    """The angle of each token and pair, where positions turn queries and keys."""
+    positions: Any = scenario.get("positions")
+    parts = [layer.get("attention") or {} for layer in scenario.get("layers") or []]
+    heads = [head for part in parts for head in part.get("heads", [])]
+    if _is_none(positions) or "rotary" not in positions or not heads:
+        return None
+    asked, width = positions["rotary"] or {}, len(heads[0]["W_Q"][0])
+    start = int(asked.get("start", 0))
+    frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
+    index = np.arange(start, start + len(scenario["tokens"]))
+    angle: Array = np.multiply.outer(index, frequency)
+    waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
+    values |= {f"position.{name}": wave for name, wave in waves.items()}
+    return angle
+
+
+def _rotate(x: Array, angle: Array, layout: str) -> Array:
+    """Pairs as complex numbers, times e^(i angle)."""
+    half = x.shape[-1] // 2
+    first, second = (
+        (x[..., ::2], x[..., 1::2]) if layout == "pairs" else (x[..., :half], x[..., half:])
+    )
+    point = (first + 1j * second) * np.exp(1j * angle)
+    turned = np.empty_like(x)
+    if layout == "pairs":
+        turned[..., ::2], turned[..., 1::2] = point.real, point.imag
+    else:
+        turned[..., :half], turned[..., half:] = point.real, point.imag
+    return turned
 
 
 def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
     if _is_none(positions):
+        return {}
+    if "rotary" in positions:
         return {}
     if "table" in positions:
         return {"position": _floats(positions["table"])[:tokens]}
@@ -117,20 +168,35 @@ def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
     return {"position": both} | {f"position.{name}": part for name, part in parts.items()}
 
 
-def _attention(x: Array, memory: Array, visible: Flags | None, attention: Spec) -> dict[str, Array]:
+def _attention(
+    x: Array,
+    memory: Array,
+    visible: Flags | None,
+    attention: Spec,
+    angle: Array | None = None,
+    positions: Any = None,
+) -> dict[str, Array]:
     """All heads at once, axes: h head, i and j token, m model feature, k and v head feature.
 
     Queries come from ``x``, keys and values from ``memory``.
     """
-    heads = attention["heads"]
+    own = attention["heads"]
+    heads = [{**own[h["shares"] - 1], "b_Q": None, **h} if "shares" in h else h for h in own]
     W_Q, _ = _stack_heads(heads, "W_Q", "b_Q")
     W_K, has_key = _stack_heads(heads, "W_K", "b_K")
     W_V, has_value = _stack_heads(heads, "W_V", "b_V")
     query = np.einsum("im,hmk->hik", _with_ones(x), W_Q)
     key, value = (np.einsum("jm,hmk->hjk", _with_ones(memory), W) for W in (W_K, W_V))
 
+    flat_query, flat_key = query, key
+    if angle is not None:
+        layout = (positions["rotary"] or {}).get("layout", "pairs")
+        query, key = (_rotate(each, angle, layout) for each in (query, key))
     dot = np.einsum("hik,hjk->hij", query, key)
+    asked = attention.get("scale", "sqrt")
     scale = np.sqrt(has_key.sum(axis=-1))
+    if asked != "sqrt":
+        scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
     masked = scores if visible is None else np.where(visible, scores, -np.inf)
     weights = _softmax("weights", masked)
@@ -139,8 +205,10 @@ def _attention(x: Array, memory: Array, visible: Flags | None, attention: Spec) 
     found: dict[str, Array] = {}
     for h in range(len(heads)):
         found |= {
-            f"head{h + 1}.query": query[h][:, has_key[h]],
-            f"head{h + 1}.key": key[h][:, has_key[h]],
+            f"head{h + 1}.query": flat_query[h][:, has_key[h]],
+            f"head{h + 1}.key": flat_key[h][:, has_key[h]],
+            f"head{h + 1}.rotated_query": query[h][:, has_key[h]],
+            f"head{h + 1}.rotated_key": key[h][:, has_key[h]],
             f"head{h + 1}.value": value[h][:, has_value[h]],
             f"head{h + 1}.dot": dot[h],
             f"head{h + 1}.scale": scale[h],
@@ -181,21 +249,53 @@ def _stack_heads(heads: list[Spec], matrix: str, bias: str) -> tuple[Array, Flag
 
 def _ffn(x: Array, ffn: Spec) -> dict[str, Array]:
     hidden = _affine(x, ffn["W_1"], ffn.get("b_1"))
-    activation = hidden
-    if ffn.get("activation", "relu") == "relu":
-        activation = (hidden + np.abs(hidden)) / 2
-    output = _affine(activation, ffn["W_2"], ffn.get("b_2"))
-    return {"hidden": hidden, "activation": activation, "output": output}
+    last = ffn.get("activates") == "output"
+    name = ffn.get("activation", "relu")
+    found = {"hidden": hidden}
+    inside = hidden
+    if not last:
+        inside = found["activation"] = _activated(name, hidden)
+    if "W_3" in ffn:
+        found["up"] = _affine(x, ffn["W_3"], ffn.get("b_3"))
+        inside = found["gated"] = np.einsum("iu,iu->iu", found["up"], inside)
+    output = _affine(inside, ffn["W_2"], ffn.get("b_2"))
+    if last:
+        found["projected"] = output
+        output = _activated(name, output)
+    return found | {"output": output}
+
+
+def _activated(name: str, x: Array) -> Array:
+    active = x
+    match name:
+        case "relu":
+            active = (x + np.abs(x)) / 2
+        case "gelu":
+            erf = np.array([math.erf(each) for each in (x / math.sqrt(2)).flat]).reshape(x.shape)
+            active = x * (1 + erf) / 2
+        case "gelu_tanh":
+            active = 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        case "silu":
+            active = x / (1 + np.exp(-x))
+    return active
 
 
 def _norm(x: Array, norm: Spec) -> dict[str, Array]:
-    mean, variance = np.mean(x, axis=-1), np.var(x, axis=-1)
-    std = np.sqrt(variance + float(norm.get("epsilon", 0)))
+    rooted = norm.get("kind") == "rms_norm"
+    mean = np.zeros(len(x)) if rooted else np.mean(x, axis=-1)
     deviation = (x.T - mean).T
+    variance = np.einsum("id,id->i", deviation, deviation)
+    variance = variance / (x.shape[-1] - (norm.get("deviation") == "sample"))
+    epsilon = float(norm.get("epsilon", 0))
+    outside = bool(norm.get("epsilon_outside"))
+    std = np.sqrt(variance) + epsilon if outside else np.hypot(np.sqrt(variance), np.sqrt(epsilon))
     normed = (deviation.T / std).T
     normed = normed * _floats(norm.get("gain", 1)) + _floats(norm.get("shift", 0))
-    parts = {"mean": mean, "deviation": deviation, "squared": deviation**2}
-    parts |= {"variance": variance, "std": std}
+    parts = {"squared": deviation**2}
+    if rooted:
+        parts |= {"mean_square": variance, "rms": std}
+    else:
+        parts |= {"mean": mean, "deviation": deviation, "variance": variance, "std": std}
     return {"norm": normed} | {f"norm.{name}": part for name, part in parts.items()}
 
 

@@ -161,8 +161,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"
     r"|(?P<more>\[(?P<count>[0-9]+) more: )"
-    r"|(?P<name>[^\W\d_²][\w\u0300-\u036f'′]*)"
-    r"|(?P<sign>[-+×·/^²√∞(),\]]))"
+    r"|(?P<name>[^\W\d_²³][\w\u0300-\u036f'′]*)"
+    r"|(?P<sign>[-+×·/^²³√∞(),\]]))"
 )
 
 
@@ -256,8 +256,8 @@ class _Parser:
                 return self.node("e^", start, self.atom())
             self.at = start
         base = self.atom()
-        if self.take("²"):
-            return self.node("²", start, base)
+        if power := self.take("²", "³"):
+            return self.node(power, start, base)
         return self.node("^", start, base, self.atom()) if self.take("^") else base
 
     def atom(self) -> Node:
@@ -279,12 +279,12 @@ class _Parser:
             return replace(inner, text=self.node("", start).text, more=token["count"])
         if token["name"]:
             if not self.take("("):
-                return self.node("name", start)
+                return self.node("π" if token["name"] == "π" else "name", start)
             arguments = [self.sum()]
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] == "max" or token["name"] in ("sin", "cos", "ln")
+            known = token["name"] == "max" or token["name"] in ("sin", "cos", "ln", "Φ")
             if known and token["name"] != "max" and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
@@ -382,14 +382,18 @@ def _evaluate(node: Node) -> _Value:
             return a / b
         case "²", [a]:
             return a * a
+        case "³", [a]:
+            return a * a * a
         case "^", [a, b]:
             return _power(a, b)
         case "√", [a]:
             return _power(a, _rational(Fraction(1, 2)))
         case "e^", [a]:
             return _exponential(a)
-        case ("sin" | "cos" | "ln") as name, [a]:
+        case ("sin" | "cos" | "ln" | "Φ") as name, [a]:
             return _function(name, a)
+        case "π", []:
+            return _opaque("π")
     raise _UnreadableError(node.text)  # a name: it has no value
 
 
@@ -426,6 +430,8 @@ def _function(name: str, x: _Value) -> _Value:
         raise ArithmeticError(f"{name} of a number for which it is not defined")
     if name == "ln" and _compare(x, _ONE) == 0:
         return _ZERO
+    if name == "Φ" and _sign(x) == 0:
+        return _rational(Fraction(1, 2))
     if name != "ln" and _sign(x) == 0:
         return _ZERO if name == "sin" else _ONE
     return _opaque(name, x)
@@ -599,11 +605,29 @@ def _irrational(name: str, *of: Decimal) -> Decimal:
             return Decimal(1).exp()
         case "ln":
             return of[0].ln()
+        case "π":
+            return _PI
+        case "Φ":
+            return _normal(of[0])
         case "sin":
             return _sine(of[0])
         case "cos":
             return _sine(of[0] + _PI / 2)
     return of[0] ** of[1]
+
+
+def _normal(x: Decimal) -> Decimal:
+    """½ + (x - x³/(2·3) + x⁵/(4·2!·5) - x⁷/(8·3!·7) + …) / √(2π): what cancels needs digits."""
+    with localcontext() as context:
+        context.prec += 30 + int(x * x)
+        power = total = x
+        n = 0
+        while abs(power) > Decimal(10) ** -context.prec:
+            n += 1
+            power *= -x * x / (2 * n)
+            total += power / (2 * n + 1)
+        result = Decimal("0.5") + total / (2 * _PI).sqrt()
+    return +result
 
 
 def _sine(x: Decimal) -> Decimal:

@@ -29,7 +29,8 @@ from tests.helpers.sentences import unbroken
 WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 REFUSED = (
-    "a division by zero|too (large|small) a number|no position has a next token|nothing is masked"
+    "a division by zero|too (large|small) a number|no position has a next token|nothing is masked|"
+    "a token sees later ones"
 )
 DRAWN = ("--seed", "1", "--temperature", "1.5", "--top-k", "2")
 

@@ -133,10 +133,12 @@ def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
             above = "⁰¹²³⁴"[head] if heads > 1 else ""
             place = f"layer{number}.attention.head{head}"
             assert found[f"{place}.query"] == f"Q{above}"
-            assert found[f"{place}.W_V"] == f"W_V{above}"
+            shares = "shares" in layer["attention"]["heads"][head - 1]
+            assert found.get(f"{place}.W_V") == (None if shares else f"W_V{above}")
             assert found[f"{place}.weights"] == f"A{above}"
     # What each sub-layer hands on is x₁, x₂, …, each once and in this order.
     handed_on = [symbol for symbol in found.values() if re.fullmatch("x[₀-₉]+", symbol)]
     kinds = ("attention", "cross_attention", "ffn")
     sub_layers = sum(kind in layer for layer in spec["layers"] for kind in kinds)
-    assert handed_on == [f"x{'₀₁₂₃₄₅₆₇₈₉'[i]}" for i in range(1, sub_layers + 1)]
+    last = sub_layers + (spec.get("final_norm", "none") != "none")
+    assert handed_on == [f"x{'₀₁₂₃₄₅₆₇₈₉'[i]}" for i in range(1, last + 1)]

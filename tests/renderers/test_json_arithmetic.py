@@ -11,10 +11,11 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from tests.helpers.every_part import every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tracer.decoder.operations import Activate, Recorded
-from tracer.scenario.model import ActivationFunction
+from tracer.scenario.layers import ActivationFunction
 
 SCENARIOS = ["alex", "science"]
 DECIMALS = {
@@ -53,6 +54,10 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return a - b[:, None]
         case "square", [a]:
             return a * a
+        case "multiply", [a, b]:
+            return a * b
+        case "rotate", [a, cos, sin]:
+            return rotated(a, cos, sin, given["layout"])
         case "matmul", [x, w, *bias]:
             return matmul(x, w, *bias, decimals=decimals)
         case "dot", [q, k]:
@@ -73,15 +78,23 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return whole + parameters.pop(0) if given["shift"] else whole
         case "sum", [a]:
             return a.sum(axis=1)
+        case "max", [a]:
+            return np.array([max(row) if max(row).is_finite() else Decimal(0) for row in a])
         case "mean", [a]:
-            return a.sum(axis=1) / Decimal(a.shape[1])
+            return a.sum(axis=1) / Decimal(a.shape[1] - given["sample"])
         case "sqrt", [a]:
-            inside = np.asarray(a + given["epsilon"], dtype=object)
-            return np.asarray(np.vectorize(lambda x: x.sqrt(), otypes=[object])(inside))
+            outside = given["epsilon"] * given["outside"]
+            inside = np.asarray(a + (given["epsilon"] - outside), dtype=object)
+            return np.vectorize(lambda x: x.sqrt(), otypes=[object])(inside) + outside
         case "exp", [a]:
             return np.vectorize(lambda x: x.exp(), otypes=[object])(a)
         case "relu", [a]:
             return a * (a > 0)
+        case "silu", [a]:
+            return np.array([x / (1 + (-x).exp()) for x in a.flat]).reshape(a.shape)
+        case ("gelu" | "gelu_tanh") as name, [a]:
+            share = {"gelu": normal_share, "gelu_tanh": approximate_share}[name]
+            return np.array([x * Decimal(share(float(x))) for x in a.flat]).reshape(a.shape)
         case "copy", [a]:
             return a
         case "concat", heads:
@@ -90,8 +103,8 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return a[:, None] * b
         case "div_term", []:
             width = int(given["width"])
-            pairs = range((width + 1) // 2)
-            return np.array([Decimal(10000) ** (Decimal(-2 * k) / width) for k in pairs])
+            pairs, base = range((width + 1) // 2), Decimal(given["base"])
+            return np.array([base ** (Decimal(-2 * k) / width) for k in pairs])
         case ("sin" | "cos") as name, [a]:
             wave = {"sin": math.sin, "cos": math.cos}[name]
             return np.array([[Decimal(repr(wave(x))) for x in row] for row in a])
@@ -125,9 +138,30 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
     raise AssertionError(value["operation"])
 
 
+def rotated(a: Any, cos: Any, sin: Any, layout: str) -> Any:
+    """Each pair of columns as a point, turned."""
+    half = a.shape[1] // 2
+    first, second = (slice(None, None, 2), slice(1, None, 2))
+    if layout == "halves":
+        first, second = slice(half), slice(half, None)
+    turned = np.empty_like(a)
+    turned[:, first] = a[:, first] * cos - a[:, second] * sin
+    turned[:, second] = a[:, first] * sin + a[:, second] * cos
+    return turned
+
+
+def normal_share(x: float) -> float:
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def approximate_share(x: float) -> float:
+    return (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
+
+
 def plain(parameter: Any) -> Any:
     """Words, numbers, lists; a number too long for a float is a text."""
-    return Decimal(parameter) if isinstance(parameter, str) else parameter
+    is_number = isinstance(parameter, str) and not parameter.isalpha()
+    return Decimal(parameter) if is_number else parameter
 
 
 def array(value: dict[str, Any]) -> Any:
@@ -198,9 +232,9 @@ def test_with_carry_never_nothing_is_rounded(scenario: str) -> None:
 
 
 PARAMETERS = {
-    "sqrt": {"epsilon"},
+    **{"sqrt": {"epsilon", "outside"}, "mean": {"sample"}, "rotate": {"layout"}},
     "normalize": {"gain", "shift"},
-    "div_term": {"width"},
+    "div_term": {"width", "base"},
     "interleave": {"features"},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
@@ -218,6 +252,8 @@ def test_every_operation_can_be_done_again() -> None:
     done |= assert_the_same(values("run", "-", *NEVER, stdin=text.partition("      W_1")[0]))
     padded = changed(("[a, b]", "[a, b]\npadding: a"))
     done |= assert_the_same(values("run", "-", *NEVER, stdin=padded))
+    for layout in ("pairs", "halves"):
+        done |= assert_the_same(values("run", "-", *NEVER, stdin=every_part(layout)))
     turns = document("generate", "pizza", "--worked", "--kv-cache", *DRAWN, *NEVER)["turns"]
     earlier: dict[str, Any] = {}
     for turn in turns:
@@ -235,14 +271,17 @@ def test_every_operation_can_be_done_again() -> None:
 def test_a_parameter_is_that_of_the_scenario() -> None:
     text = changed((END, f"{END}    norm: {{epsilon: 0.00001, gain: [1, 2]}}\n"))
     found = values("run", "-", stdin=text)
-    assert found["layer1.ffn.norm.std"]["parameters"] == {"epsilon": Decimal("0.00001")}
+    assert found["layer1.ffn.norm.std"]["parameters"] == {
+        "epsilon": Decimal("0.00001"),
+        "outside": False,
+    }
     assert found["layer1.ffn.norm"]["parameters"] == {"gain": True, "shift": False}
     assert found["layer1.ffn.norm"]["operands"][-1] == "layer1.ffn.norm.gain"
     alex = values("run", "alex")
-    assert alex["layer1.ffn.norm.std"]["parameters"] == {"epsilon": 0}
+    assert alex["layer1.ffn.norm.std"]["parameters"] == {"epsilon": 0, "outside": False}
     features = ["spicy", "cheap", "cozy", "fast", "flavor", "vibe"]
     assert alex["position"]["parameters"] == {"features": features}
-    assert alex["position.div_term"]["parameters"] == {"width": 6}
+    assert alex["position.div_term"]["parameters"] == {"width": 6, "base": 10000}
     loss = values("loss", "comics", "--example", "2")
     words = loss["probabilities"]["axes"][1]["labels"]
     targets = loss["loss.token"]["parameters"]["targets"]

@@ -99,7 +99,10 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
     ("added", "told"),
     [
         ("      residual: maybe", "7: layer1.ffn.residual: expected true or false, got 'maybe'"),
-        ("      activation: x", "7: layer1.ffn.activation: expected relu or none, got 'x'"),
+        (
+            "      activation: x",
+            "7: layer1.ffn.activation: expected relu, gelu, gelu_tanh, silu or none, got 'x'",
+        ),
         ("      norm: yes", "7: layer1.ffn.norm: expected a mapping, such as norm: {epsilon: "),
         ("    norm: {epsilon: -1}", "12: layer1.norm.epsilon: expected at least 0, got '-1'"),
         ("  - {}", "5: layer2: expected attention, cross_attention or ffn"),
@@ -112,10 +115,10 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
             "positions: table",
             "1: positions: expected a mapping, such as positions: {sinusoidal: {start: 1}}, ",
         ),
-        ("positions: {}", "1: positions: expected either sinusoidal or table"),
+        ("positions: {}", "1: positions: expected one of sinusoidal, table and rotary"),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",
-            "1: positions: expected either sinusoidal or table",
+            "1: positions: expected one of sinusoidal, table and rotary",
         ),
         (
             "positions: {sinusoidal: {start: -1}}",

@@ -1,24 +1,36 @@
-"""What each activation function computes."""
+"""What each activation function of a scenario computes."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.scenario.model import ActivationFunction
+from tracer.decoder.normal import PI
+from tracer.scenario.layers import ActivationFunction
 
 if TYPE_CHECKING:
-    from tracer.decoder.arithmetic import Arithmetic
+    from tracer.decoder.arithmetic import Arithmetic, Part
+
+CUBED = Decimal("0.044715")
+"""The weight of x³ in GELU's approximation (Hendrycks and Gimpel 2016)."""
 
 
 def activated(
-    function: ActivationFunction, a: NDArray[Any], arithmetic: Arithmetic
+    function: ActivationFunction, a: NDArray[Any], arithmetic: Arithmetic, part: Part
 ) -> NDArray[Any]:
-    """The function of each entry; what NumPy does not do alike on all numbers, arithmetic does."""
+    """The function of each entry; `part` rounds what its line shows on the way."""
     match function:
         case "relu":
             return np.asarray(np.maximum(a, arithmetic.array(0)))
+        case "gelu":
+            return np.asarray(a * part(arithmetic.normal(a)))
+        case "gelu_tanh":
+            root, cubed = arithmetic.array((8 / PI).sqrt()), arithmetic.array(CUBED)
+            return arithmetic.gated(a, part(root * (a + cubed * a * a * a)), part)
+        case "silu":
+            return arithmetic.gated(a, a, part)
         case _:
             assert_never(function)

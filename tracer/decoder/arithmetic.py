@@ -10,12 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal, Overflow, Underflow, localcontext
+from math import erfc, sqrt
 from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder.activations import activated
+from tracer.decoder.normal import normal
 from tracer.decoder.operations import (
     Activate,
     Add,
@@ -31,15 +33,18 @@ from tracer.decoder.operations import (
     Dot,
     Exp,
     Interleave,
+    Largest,
     Mask,
     MatMul,
     Mean,
     MeanOf,
+    Multiply,
     Normalize,
     Outer,
     Pick,
     Recorded,
     Reused,
+    Rotate,
     Select,
     Share,
     Sin,
@@ -62,6 +67,9 @@ NOISE, FLOAT_NOISE = Decimal("1e-40"), 1e-15
 
 NEARLY_NOTHING = 1e-12
 """No sum of floats that is larger is worth a look whether it is noise."""
+
+LARGEST_EXPONENT, LARGEST_FLOAT_EXPONENT = Decimal(2_000_000), 700
+"""e to the power of more would be beyond the bounds of Decimals, or of floats."""
 
 
 def exactly(numbers: Array) -> Array:
@@ -109,8 +117,20 @@ class Arithmetic(ABC):
         """sin and cos."""
 
     @abstractmethod
-    def powers(self, base: int, over: list[int], under: int) -> Array:
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         """base^(n / under) for each n."""
+
+    @abstractmethod
+    def gated(self, a: Array, by: Array, part: Part) -> Array:
+        """a / (1 + e^-by)."""
+
+    @abstractmethod
+    def normal(self, a: Array) -> Array:
+        """Φ(a), the share of a normal distribution that lies below a."""
+
+    @abstractmethod
+    def has_powers_of(self, a: Array) -> bool:
+        """Whether e^a is neither too large nor too small to be worked with."""
 
     def result(self, operation: Recorded, inputs: list[Array], axes: Axes, part: Part) -> Array:
         """What an operation gives; `axes` are those of the result."""
@@ -130,10 +150,18 @@ class Arithmetic(ABC):
                 return self.sum(x[0], axis=1)
             case Share():
                 return x[0] / _divisors(x[0], x[1])[:, np.newaxis]
-            case SquareRoot(epsilon):
-                return np.asarray(np.sqrt(x[0] + self.array(epsilon) if epsilon else x[0]))
+            case SquareRoot(epsilon, outside):
+                if not epsilon:
+                    return np.asarray(np.sqrt(x[0]))
+                if outside:
+                    return np.asarray(part(np.sqrt(x[0])) + self.array(epsilon))
+                return np.asarray(np.sqrt(x[0] + self.array(epsilon)))
             case Add():
                 return self.add(x[0], x[1])
+            case Multiply():
+                return x[0] * x[1]
+            case Rotate():
+                return self._rotated(operation, x[0], x[1], x[2], part)
             case Subtract():
                 return self.add(x[0], -x[1][:, np.newaxis])
             case Outer():
@@ -141,9 +169,12 @@ class Arithmetic(ABC):
             case Square():
                 return x[0] * x[0]
             case Activate(function):
-                return activated(function, x[0], self)
-            case Mean():
-                return self.sum(x[0], axis=1) / self.array(x[0].shape[1])
+                return activated(function, x[0], self, part)
+            case Mean(sample):
+                return self.sum(x[0], axis=1) / self.array(x[0].shape[1] - sample)
+            case Largest():
+                largest = x[0].max(axis=1)
+                return np.where(largest == -np.inf, self.array(0), largest)
             case MeanOf(counted):
                 return np.asarray(self.sum(x[0][list(counted)]) / self.array(len(counted)))
             case Normalize(gain, shift):
@@ -152,8 +183,8 @@ class Arithmetic(ABC):
                 return self.waves(x[0])[0]
             case Cos():
                 return self.waves(x[0])[1]
-            case DivTerm(width):
-                return self.powers(10000, [-2 * k for k in range((width + 1) // 2)], width)
+            case DivTerm(width, base):
+                return self.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
             case Surprise(columns, _):
                 return self._surprises(columns, x[0])
             case Cumulate():
@@ -176,6 +207,17 @@ class Arithmetic(ABC):
                 return np.array([above[0] if above else words[-1]], object)
             case _:
                 assert_never(operation)
+
+    def _rotated(self, turn: Rotate, a: Array, cos: Array, sin: Array, part: Part) -> Array:
+        width = a.shape[1]
+        pairs = [turn.pair_of(column, width) for column in range(width)]
+        which, first, second = (list(each) for each in zip(*pairs, strict=True))
+        cos, sin = cos[:, which], sin[:, which]
+        # Of its pair, the first column gets a cos - b sin, the second a sin + b cos.
+        is_first = np.array(first) == np.arange(width)
+        left = part(a[:, first] * np.where(is_first, cos, sin))
+        right = part(a[:, second] * np.where(is_first, sin, cos))
+        return self.add(left, np.where(is_first, -right, right))
 
     def _normalized(self, inputs: list[Array], gain: bool, shift: bool, part: Part) -> Array:
         deviation, std, *parameters = inputs
@@ -248,8 +290,18 @@ class Decimals(Arithmetic):
         angles = a.astype(np.float64)
         return _shortest(np.sin(angles)), _shortest(np.cos(angles))
 
-    def powers(self, base: int, over: list[int], under: int) -> Array:
-        return np.array([Decimal(base) ** (Decimal(n) / under) for n in over], object)
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+        return np.array([base ** (Decimal(n) / under) for n in over], object)
+
+    def gated(self, a: Array, by: Array, part: Part) -> Array:
+        return np.asarray(a / (1 + part(np.exp(-by))))
+
+    def normal(self, a: Array) -> Array:
+        return np.asarray(np.frompyfunc(normal, 1, 1)(a), object)
+
+    def has_powers_of(self, a: Array) -> bool:
+        finite = [abs(x) for x in a.flat if x.is_finite()]
+        return max(finite, default=Decimal(0)) < LARGEST_EXPONENT
 
 
 def _decimal(number: float | Decimal) -> Decimal:
@@ -312,16 +364,25 @@ class Floats(Arithmetic):
     def waves(self, a: Array) -> tuple[Array, Array]:
         return np.sin(a), np.cos(a)
 
-    def powers(self, base: int, over: list[int], under: int) -> Array:
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         return np.asarray(float(base) ** (np.array(over) / under))
+
+    def gated(self, a: Array, by: Array, part: Part) -> Array:
+        return np.asarray(a * np.exp(-np.logaddexp(0, -by)))
+
+    def normal(self, a: Array) -> Array:
+        return np.array([erfc(-x / sqrt(2)) / 2 for x in a.ravel().tolist()]).reshape(a.shape)
+
+    def has_powers_of(self, a: Array) -> bool:
+        largest = np.max(np.abs(a), where=np.isfinite(a), initial=0)
+        return bool(largest < LARGEST_FLOAT_EXPONENT)
 
 
 class Shapes(Floats):
     """Nothing is computed: zeros of the right shape, to see whether all fits together."""
 
-    def array(self, numbers: object) -> Array:
-        found = np.array(numbers, dtype=object)
-        return np.broadcast_to(np.float64(0), found.shape)
+    def array(self, numbers: Any) -> Array:
+        return np.broadcast_to(np.float64(0), np.shape(numbers))
 
     def result(self, operation: Recorded, inputs: list[Array], axes: Axes, part: Part) -> Array:
         return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))

@@ -14,10 +14,11 @@ from tracer.decoder.operations import (
     Mask,
     MatMul,
     Reused,
+    Rotate,
     SquareRoot,
     numbered,
 )
-from tracer.decoder.parameters import bias, features_of, weights
+from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     ATTENTION_SOFTMAX,
@@ -33,6 +34,8 @@ from tracer.decoder.roles import (
     KEYS,
     MASKED,
     QUERY,
+    ROTATED_KEY,
+    ROTATED_QUERY,
     SCALE,
     SCORES,
     UNMASKED_SOFTMAX,
@@ -46,7 +49,17 @@ from tracer.decoder.roles import (
 )
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape, Value
-from tracer.scenario.model import Attention, Head
+from tracer.scenario.fields import Scale
+from tracer.scenario.layers import Attention, Head
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How queries and keys are turned by their positions: cos and sin of (n, d_k / 2) angles."""
+
+    rotate: Rotate
+    cos: Value
+    sin: Value
 
 
 @dataclass(frozen=True)
@@ -54,64 +67,100 @@ class Memory:
     """What is attended to: its vectors, which of them each query may see, and what is cached.
 
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
-    adds some to them. With `unmasked`, softmax is also worked without the mask.
+    adds some to them. With `unmasked`, softmax is also worked without the mask; with `shifted`,
+    without each row's largest score.
     """
 
     vectors: Value
     mask: Value | None
     earlier: dict[str, Value] | None
     new: bool
+    shifted: bool
     unmasked: bool = False
+    turn: Turn | None = None
 
 
 def attention(tape: Tape, x: Value, memory: Memory, parameters: Attention) -> Value:
     """MultiHead = [O¹ O² …] W_O; without W_O, the heads side by side."""
-    heads = []
+    heads: list[Value] = []
+    read: list[tuple[Value, Value]] = []
     for number, head in enumerate(parameters.heads, start=1):
         with tape.at(head=number):
-            heads.append(attention_head(tape, x, memory, head))
+            q = queries(tape, x, head)
+            if head.shares:
+                q, k_v = turned(tape, ROTATED_QUERY, q, memory.turn), read[head.shares - 1]
+            else:
+                q, k_v = with_keys_and_values(tape, q, memory, head)
+            read.append(k_v)
+            heads.append(attention_head(tape, q, *k_v, memory, parameters.scale))
     concat = tape.record(CONCAT, Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(ATTENTION_OUTPUT, Copy(), concat)
-    w_o = weights(tape, W_O, parameters.W_O, concat, features_of(x, len(parameters.W_O[0])))
+    w_o = weights(tape, W_O, parameters.W_O, concat, features_of(x, columns(parameters.W_O)))
     b_o = bias(tape, B_O, parameters.b_O, w_o)
     return tape.record(ATTENTION_OUTPUT, MatMul(), concat, w_o, *b_o)
 
 
-def attention_head(tape: Tape, x: Value, memory: Memory, head: Head) -> Value:
-    """softmax(Q Kᵀ / √d_k + M) V: queries of x, keys and values of the memory."""
-    d_k, d_v, labels = len(head.W_Q[0]), len(head.W_V[0]), head.labels
-    m = memory.vectors
-    w_q = weights(tape, W_Q, head.W_Q, x, labels.query or numbered("q", 1, d_k), "query")
-    w_k = weights(tape, W_K, head.W_K, m, labels.key or numbered("k", 1, d_k), "key")
-    w_v = weights(tape, W_V, head.W_V, m, labels.value or numbered("v", 1, d_v), "value")
-    q = tape.record(QUERY, MatMul(), x, w_q, *bias(tape, B_Q, head.b_Q, w_q))
-    k = remembered(tape, (KEY, KEYS), memory, w_k, bias(tape, B_K, head.b_K, w_k))
-    v = remembered(tape, (VALUE, VALUES), memory, w_v, bias(tape, B_V, head.b_V, w_v))
-    dot = tape.record(DOT, Dot(), q, k)
-    scale = tape.record(SCALE, SquareRoot(), tape.given(D_K, Decimal(d_k), ()))
-    scores = tape.record(SCORES, Divide(), dot, scale)
-    masked = tape.record(MASKED, Mask(), scores, memory.mask) if memory.mask else scores
-    attention_weights = softmax(tape, ATTENTION_SOFTMAX, masked)
-    if memory.mask and memory.unmasked:
-        softmax(tape, UNMASKED_SOFTMAX, scores)
-    return tape.record(HEAD_OUTPUT, MatMul(), attention_weights, v)
+def queries(tape: Tape, x: Value, head: Head) -> Value:
+    """Q = x W_Q + b_Q."""
+    labels = head.labels.query or numbered("q", 1, columns(head.W_Q))
+    w_q = weights(tape, W_Q, head.W_Q, x, labels, "query")
+    return tape.record(QUERY, MatMul(), x, w_q, *bias(tape, B_Q, head.b_Q, w_q))
 
 
-def remembered(
-    tape: Tape, roles: tuple[Role, Role], memory: Memory, w: Value, b: tuple[Value, ...]
-) -> Value:
-    """The keys, or the values, of all that may be attended to: memory · W + b.
+def with_keys_and_values(
+    tape: Tape, q: Value, memory: Memory, head: Head
+) -> tuple[Value, tuple[Value, Value]]:
+    """K = memory · W_K + b_K and V = memory · W_V + b_V; Q and K turned where positions do that.
 
-    `roles` are those of what is new, and of all together where earlier ones are reused.
+    What an earlier pass has computed of K and V is reused.
     """
-    own, all_together = roles
-    if memory.earlier is None:
-        return tape.record(own, MatMul(), memory.vectors, w, *b)
-    if not memory.new:
-        return tape.record(own, Reused(), memory.earlier[tape.address(own)])
-    new = tape.record(own, MatMul(), memory.vectors, w, *b)
-    earlier = memory.earlier.get(tape.address(all_together))
+    assert head.W_K is not None and head.W_V is not None
+    m, earlier = memory.vectors, memory.earlier
+    k_labels = head.labels.key or numbered("k", 1, columns(head.W_K))
+    v_labels = head.labels.value or numbered("v", 1, columns(head.W_V))
+    w_k = weights(tape, W_K, head.W_K, m, k_labels, "key")
+    w_v = weights(tape, W_V, head.W_V, m, v_labels, "value")
+    b_k, b_v = bias(tape, B_K, head.b_K, w_k), bias(tape, B_V, head.b_V, w_v)
+    if earlier is not None and not memory.new:
+        k, v = (tape.record(own, Reused(), earlier[tape.address(own)]) for own in (KEY, VALUE))
+        return q, (k, v)
+    k = tape.record(KEY, MatMul(), m, w_k, *b_k)
+    v = tape.record(VALUE, MatMul(), m, w_v, *b_v)
+    q = turned(tape, ROTATED_QUERY, q, memory.turn)
+    k = turned(tape, ROTATED_KEY, k, memory.turn)
+    return q, (behind(tape, KEYS, k, earlier), behind(tape, VALUES, v, earlier))
+
+
+def turned(tape: Tape, role: Role, rows: Value, turn: Turn | None) -> Value:
+    """Queries or keys, each turned by its position (Su et al. 2021)."""
+    return tape.record(role, turn.rotate, rows, turn.cos, turn.sin) if turn else rows
+
+
+def behind(tape: Tape, together: Role, new: Value, earlier: dict[str, Value] | None) -> Value:
+    """New rows behind those of an earlier pass; `together` is the role of all of them."""
     if earlier is None:
-        earlier = memory.earlier[tape.address(own)]
-    return tape.record(all_together, Append(), earlier, new)
+        return new
+    before = earlier.get(tape.address(together)) or earlier[new.address]
+    return tape.record(together, Append(), before, new)
+
+
+def attention_head(tape: Tape, q: Value, k: Value, v: Value, memory: Memory, scale: Scale) -> Value:
+    """softmax(Q Kᵀ / √d_k + M) V."""
+    scores = scaled(tape, q, k, scale)
+    masked = tape.record(MASKED, Mask(), scores, memory.mask) if memory.mask else scores
+    shares = softmax(tape, ATTENTION_SOFTMAX, masked, shifted=memory.shifted)
+    if memory.mask and memory.unmasked:
+        softmax(tape, UNMASKED_SOFTMAX, scores, shifted=memory.shifted)
+    return tape.record(HEAD_OUTPUT, MatMul(), shares, v)
+
+
+def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
+    """Q Kᵀ, divided by √d_k, or by a number, or as it is."""
+    if scale == "none":
+        return tape.record(SCORES, Dot(), q, k)
+    dot = tape.record(DOT, Dot(), q, k)
+    if isinstance(scale, Decimal):
+        return tape.record(SCORES, Divide(), dot, tape.given(SCALE, scale, ()))
+    d_k = tape.given(D_K, Decimal(q.numbers.shape[1]), ())
+    return tape.record(SCORES, Divide(), dot, tape.record(SCALE, SquareRoot(), d_k))

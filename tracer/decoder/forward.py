@@ -1,7 +1,8 @@
 """The forward pass of a decoder, as it stands in the papers; every line of it is on the tape.
 
 Vaswani et al. 2017 (attention, FFN, positions, post-norm), Ba et al. 2016 (LayerNorm),
-Xiong et al. 2020 (pre-norm).
+Xiong et al. 2020 (pre-norm), Zhang and Sennrich 2019 (RMSNorm), Shazeer 2020 (gated FFN),
+Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tracer.decoder.operations import Copy
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import OUTPUT
 from tracer.decoder.sampling import Sampling, sample
-from tracer.decoder.sub_layers import feed_forward, sub_layer
+from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Record, Tape, Value
 from tracer.decoder.words import Predicted, predict
 from tracer.scenario.fields import Names
@@ -95,7 +96,8 @@ def trace(
         if loss:
             cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
         if predicted and sampling:
-            sample(tape, predicted.logits, sampling)
+            shifted = scenario.softmax == "shifted"
+            sample(tape, predicted.logits, sampling, shifted=shifted)
     tape.check_pinned()
     return Trace(name, scenario, pencil, tuple(tape.records))
 
@@ -104,18 +106,21 @@ def forward(
     tape: Tape, scenario: Scenario, cache: Trace | None, *, unmasked: bool
 ) -> Predicted | None:
     """Record the pass: inputs, layers, output, and the words where there is a vocabulary."""
-    x = input_vectors(tape, scenario, first=len(cache.tokens) if cache else 0)
+    x, turn = input_vectors(tape, scenario, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     encoder = encoder_output(tape, scenario.encoder) if scenario.encoder else None
     mask = attention_mask(tape, scenario, x)
+    shifted = scenario.softmax == "shifted"
 
     def self_attention(x: Value) -> Value:
         assert layer.attention
-        return attention(tape, x, Memory(x, mask, earlier, True, unmasked), layer.attention)
+        memory = Memory(x, mask, earlier, True, shifted, unmasked, turn)
+        return attention(tape, x, memory, layer.attention)
 
     def cross_attention(x: Value) -> Value:
         assert layer.cross_attention and encoder
-        return attention(tape, x, Memory(encoder, None, earlier, False), layer.cross_attention)
+        memory = Memory(encoder, None, earlier, False, shifted)
+        return attention(tape, x, memory, layer.cross_attention)
 
     def ffn(x: Value) -> Value:
         assert layer.ffn
@@ -131,6 +136,9 @@ def forward(
         if network := layer.ffn:
             with tape.at(layer=number, sub_layer="ffn"):
                 x = sub_layer(tape, x, network, layer.norm_of(network), ffn)
+    if scenario.final_norm:
+        with tape.at(final=True):
+            x = normalized(tape, x, scenario.final_norm)
     return predict(tape, tape.record(OUTPUT, Copy(), x), scenario)
 
 

@@ -83,11 +83,15 @@ def generate(
     the text.
 
     Raises:
-        TracerError: no vocabulary; numbers that lead nowhere.
+        TracerError: no vocabulary; numbers that lead nowhere; what is cached would change, because
+            tokens see later ones.
         UnreadableError: no vector for a token or position.
     """
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
+    if cached and scenario.looks_ahead:
+        message = "a token sees later ones, so that no key or value stays as the cache has it"
+        raise TracerError(_problem(message, "mask"))
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
     tokens = tuple(start)
@@ -131,10 +135,13 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         hint = closest(missing[0], table)
         message = f"no embedding for the token {missing[0]!r}{hint}"
         raise UnreadableError(_problem(message, "embeddings"), missing[0])
-    positions = scenario.positions
+    positions, mask = scenario.positions, scenario.mask
     if positions and positions.table and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
         raise UnreadableError(_problem(message, "positions", "table"))
+    if isinstance(mask, tuple) and len(tokens) > min(len(mask), *map(len, mask)):
+        message = f"{count(len(mask), 'row')}, and the text has grown longer"
+        raise UnreadableError(_problem(message, "mask"))
     return scenario.reading(tokens)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tracer.decoder.attention import Turn
 from tracer.decoder.operations import (
     Add,
     Axis,
@@ -14,31 +17,35 @@ from tracer.decoder.operations import (
     DivTerm,
     Interleave,
     Outer,
+    Rotate,
     Sin,
     numbered,
 )
+from tracer.decoder.parameters import columns
 from tracer.decoder.roles import (
-    ANGLE,
-    COS,
-    DIV_TERM,
+    ADDED_WAVES,
     EMBEDDING,
     ENCODER_OUTPUT,
     INPUT,
     MASK,
     POSITION,
-    POSITION_INDEX,
-    SIN,
     TOKEN_IDS,
     TOKENS,
+    TURNING_WAVES,
+    Waves,
 )
 from tracer.decoder.tape import Tape, Value
-from tracer.scenario.model import Encoder, Scenario
+from tracer.scenario.fields import Names, Window
+from tracer.scenario.model import Encoder, Rotary, Scenario
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
-def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> Value:
-    """X′ = X + P: the tokens' embeddings with the positions' vectors, from the `first` token on."""
+def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value, Turn | None]:
+    """X′ = X + P: the tokens' embeddings with the positions' vectors, from the `first` token on.
+
+    Where positions turn queries and keys instead, X′ = X, and how they do.
+    """
     tokens = Axis("token", scenario.tokens[first:])
     tape.given(TOKENS, tokens.labels, (tokens,))
     if scenario.token_ids is not None:
@@ -47,28 +54,48 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> Value:
     features = Axis("feature", scenario.features or numbered("d", 0, len(rows[0])))
     x = tape.given(EMBEDDING, rows, (tokens, features))
     positions = scenario.positions
+    if positions and positions.rotary:
+        turn = rotary(tape, scenario, positions.rotary, tokens)
+        return tape.record(INPUT, Copy(), x), turn
     if tape.address(POSITION) in tape.pinned:
         # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
         p = tape.given(POSITION, rows, (tokens, features))
     elif positions is None:
-        return tape.record(INPUT, Copy(), x)
+        return tape.record(INPUT, Copy(), x), None
     elif positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
     else:
         assert positions.table is not None
         p = tape.given(POSITION, positions.table[first : len(scenario.tokens)], (tokens, features))
-    return tape.record(INPUT, Add(), x, p)
+    return tape.record(INPUT, Add(), x, p), None
 
 
 def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
     """P: sin(pos · 10000^(-2k/d)) in column 2k, cos of the same in column 2k + 1."""
-    indices = [Decimal(start + i) for i in range(len(tokens.labels))]
-    index = tape.given(POSITION_INDEX, indices, (tokens,))
-    div_term = tape.record(DIV_TERM, DivTerm(len(features.labels)))
-    angle = tape.record(ANGLE, Outer(), index, div_term)
-    sin = tape.record(SIN, Sin(), angle)
-    cos = tape.record(COS, Cos(), angle)
+    sin, cos = waves(tape, ADDED_WAVES, start, tokens, DivTerm(len(features.labels)))
     return tape.record(POSITION, Interleave(features.labels), sin, cos)
+
+
+def waves(
+    tape: Tape, roles: Waves, start: int, tokens: Axis, frequencies: DivTerm
+) -> tuple[Value, Value]:
+    """sin and cos of each token's position times each frequency: twice (n, d/2)."""
+    indices = [Decimal(start + i) for i in range(len(tokens.labels))]
+    index = tape.given(roles.index, indices, (tokens,))
+    div_term = tape.record(roles.div_term, frequencies)
+    angle = tape.record(roles.angle, Outer(), index, div_term)
+    return tape.record(roles.sin, Sin(), angle), tape.record(roles.cos, Cos(), angle)
+
+
+def rotary(tape: Tape, scenario: Scenario, asked: Rotary, tokens: Axis) -> Turn | None:
+    """How queries and keys are turned by the positions of the tokens; all heads are alike wide."""
+    heads = [head for layer in scenario.layers if layer.attention for head in layer.attention.heads]
+    if not heads:
+        return None
+    start = asked.start + len(scenario.tokens) - len(tokens.labels)
+    frequencies = DivTerm(columns(heads[0].W_Q), asked.base)
+    sin, cos = waves(tape, TURNING_WAVES, start, tokens, frequencies)
+    return Turn(Rotate(asked.layout), cos, sin)
 
 
 def encoder_output(tape: Tape, encoder: Encoder) -> Value:
@@ -78,11 +105,32 @@ def encoder_output(tape: Tape, encoder: Encoder) -> Value:
     return tape.given(ENCODER_OUTPUT, encoder.vectors, axes)
 
 
-def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value:
-    """M: -∞ where the key is later than the query, or only fills up the sequence; else 0."""
-    tokens, queries = scenario.tokens, x.axes[0]
+def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
+    """M: -∞ where a query does not see a key; None where each sees all.
+
+    Seen is what is not later, or of that only what is near, or what rows say; never what only
+    fills up the sequence.
+    """
+    tokens, queries, asked = scenario.tokens, x.axes[0], scenario.mask
     n, first = len(tokens), len(tokens) - len(queries.labels)
-    fills = np.array([token == scenario.padding for token in tokens])
-    hidden = ~np.tri(n, dtype=bool) | fills
-    rows = [[HIDDEN if each else SEEN for each in row] for row in hidden[first:].tolist()]
-    return tape.given(MASK, rows, (queries, Axis("key", tokens)))
+    axes = (queries, Axis("key", tokens))
+    if isinstance(asked, tuple):
+        fills = [token == scenario.padding for token in tokens]
+        typed = [[HIDDEN if f else x for f, x in zip(fills, row, strict=False)] for row in asked]
+        return tape.given(MASK, typed[first:n], axes)
+    if asked == "none" and scenario.padding not in tokens:
+        return None
+    unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
+    return tape.given(MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes)
+
+
+def hidden(
+    tokens: Names, padding: str | None, asked: Literal["causal", "none"] | Window
+) -> NDArray[np.bool_]:
+    """Which token, a column, each token does not see, a row: (n, n)."""
+    n = len(tokens)
+    fills = np.array([token == padding for token in tokens])
+    back = np.subtract.outer(np.arange(n), np.arange(n))
+    later = (back < 0) & (asked != "none")
+    far = back >= (asked.window if isinstance(asked, Window) else n)
+    return np.asarray(later | far | fills)

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from tracer.scenario.model import ActivationFunction
+from tracer.scenario.layers import ActivationFunction
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -134,10 +134,11 @@ class Select:
 
 @dataclass(frozen=True)
 class DivTerm:
-    """10000^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,)."""
+    """base^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,)."""
 
     name: ClassVar[str] = "div_term"
     width: int
+    base: Decimal = Decimal(10000)
 
     def axes(self) -> Axes:
         """One entry for each sine and the cosine beside it."""
@@ -172,6 +173,31 @@ class Add(_SameAxes):
     name: ClassVar[str] = "add"
 
 
+class Multiply(_SameAxes):
+    """a ⊙ b: each entry times the one in its place, of the same shape."""
+
+    name: ClassVar[str] = "multiply"
+
+
+@dataclass(frozen=True)
+class Rotate(_SameAxes):
+    """Pairs (a, b) of columns turned to (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
+
+    The k-th pair is columns 2k and 2k + 1 (`pairs`, Su et al. 2021), or k and k + d/2 (`halves`).
+    """
+
+    name: ClassVar[str] = "rotate"
+    layout: Literal["pairs", "halves"]
+
+    def pair_of(self, column: int, width: int) -> tuple[int, int, int]:
+        """Which pair a column is in, and the two columns of it."""
+        if self.layout == "pairs":
+            pair = column // 2
+            return pair, 2 * pair, 2 * pair + 1
+        pair = column % (width // 2)
+        return pair, pair, pair + width // 2
+
+
 class Subtract(_SameAxes):
     """a (n, d) minus b (n,), one number for each row."""
 
@@ -200,10 +226,11 @@ class Dot:
 
 @dataclass(frozen=True)
 class SquareRoot(_SameAxes):
-    """√(a + ε)."""
+    """√(a + ε), or √a + ε."""
 
     name: ClassVar[str] = "sqrt"
     epsilon: Decimal = Decimal(0)
+    outside: bool = False
 
 
 class Divide(_SameAxes):
@@ -251,10 +278,18 @@ class Total(_RowAxes):
     name: ClassVar[str] = "sum"
 
 
+class Largest(_RowAxes):
+    """The largest of each row: (n, m) → (n,); 0 of a row that is masked as a whole."""
+
+    name: ClassVar[str] = "max"
+
+
+@dataclass(frozen=True)
 class Mean(_RowAxes):
-    """The mean of each row: (n, m) → (n,)."""
+    """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
     name: ClassVar[str] = "mean"
+    sample: bool = False
 
 
 @dataclass(frozen=True)
@@ -331,7 +366,7 @@ class Pick:
         return cumulative[:1]
 
 
-Moved: TypeAlias = Reused | Append | Copy | Concat | Interleave | Mask | Select
+Moved: TypeAlias = Reused | Append | Copy | Concat | Interleave | Mask | Select | Largest
 """Operations whose numbers are those of their inputs, and keep the digits they have there."""
 
 Chosen: TypeAlias = ArgMax | Pick
@@ -344,6 +379,8 @@ Computed: TypeAlias = (
     | Cos
     | Add
     | Subtract
+    | Multiply
+    | Rotate
     | MatMul
     | Dot
     | SquareRoot

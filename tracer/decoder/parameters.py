@@ -8,6 +8,11 @@ from tracer.decoder.tape import Tape, Value
 from tracer.scenario.fields import Matrix, Names, Row
 
 
+def columns(matrix: Matrix) -> int:
+    """How many columns a matrix has: typed rows, or an array of a file."""
+    return int(matrix.shape[1]) if hasattr(matrix, "shape") else len(matrix[0])
+
+
 def weights(
     tape: Tape, role: Role, matrix: Matrix, x: Value, columns: Names, axis: str = "feature"
 ) -> Value:

@@ -20,10 +20,14 @@ class Place:
     layer: int | None = None
     sub_layer: SubLayer | None = None
     head: int | None = None
+    final: bool = False
+    """Behind the last layer, where there is a norm."""
 
     @property
     def prefix(self) -> str:
-        """`layer2.attention.head1.`, or nothing outside the layers."""
+        """`layer2.attention.head1.`, `final_`, or nothing outside the layers."""
+        if self.final:
+            return "final_"
         layer = f"layer{self.layer}." if self.layer else ""
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         return f"{layer}{sub_layer}head{self.head}." if self.head else layer + sub_layer
@@ -31,6 +35,8 @@ class Place:
     @property
     def way(self) -> tuple[int | str, ...]:
         """Where in a scenario it is said what happens here: ("layers", 0, "attention")."""
+        if self.final:
+            return ("final_norm",)
         layer = ("layers", self.layer - 1) if self.layer else ()
         sub_layer = (self.sub_layer,) if self.sub_layer else ()
         return (*layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
@@ -68,11 +74,27 @@ class Role:
 
 @dataclass(frozen=True, eq=False)
 class Softmax:
-    """The roles of a softmax: e to the scores, its row sums, the shares."""
+    """The roles of a softmax: e to the scores, its row sums, the shares.
 
+    Where the scores are shifted, each row's largest comes first, and the scores without it.
+    """
+
+    largest: Role
+    shifted: Role
     exp: Role
     total: Role
     shares: Role
+
+
+@dataclass(frozen=True, eq=False)
+class Waves:
+    """The roles of positions as waves: where, the frequencies, the angles, their sin and cos."""
+
+    index: Role
+    div_term: Role
+    angle: Role
+    sin: Role
+    cos: Role
 
 
 TOKENS = Role("tokens", words=True)
@@ -84,6 +106,11 @@ ANGLE = Role("position.angle", Keeps.WORKING)
 SIN = Role("position.sin")
 COS = Role("position.cos")
 POSITION = Role("position")
+ROTARY_INDEX = Role("position.index")
+ROTARY_DIV_TERM = Role("position.div_term", Keeps.WORKING)
+ROTARY_ANGLE = Role("position.angle", Keeps.WORKING)
+ROTARY_SIN = Role("position.sin")
+ROTARY_COS = Role("position.cos")
 INPUT = Role("input")
 ENCODER_OUTPUT = Role("encoder.output")
 MASK = Role("mask")
@@ -97,6 +124,8 @@ B_V = Role("b_V", parameter=True)
 QUERY = Role("query")
 KEY = Role("key")
 VALUE = Role("value")
+ROTATED_QUERY = Role("rotated_query")
+ROTATED_KEY = Role("rotated_key")
 KEYS = Role("keys")
 VALUES = Role("values")
 DOT = Role("dot", Keeps.EXACT)
@@ -104,9 +133,13 @@ D_K = Role("d_k")
 SCALE = Role("scale", Keeps.EXACT)
 SCORES = Role("scores")
 MASKED = Role("masked")
+MAX = Role("max")
+SHIFTED = Role("shifted")
 EXP = Role("exp", Keeps.SHARED)
 EXP_SUM = Role("exp_sum", Keeps.SHARED)
 WEIGHTS = Role("weights")
+UNMASKED_MAX = Role("unmasked.max")
+UNMASKED_SHIFTED = Role("unmasked.shifted")
 UNMASKED_EXP = Role("unmasked.exp", Keeps.SHARED)
 UNMASKED_EXP_SUM = Role("unmasked.exp_sum", Keeps.SHARED)
 UNMASKED_WEIGHTS = Role("unmasked.weights")
@@ -126,19 +159,30 @@ SQUARED = Role("norm.squared", Keeps.WORKING)
 VARIANCE = Role("norm.variance", Keeps.WORKING)
 STD = Role("norm.std", Keeps.WORKING)
 NORM = Role("norm")
+ROOT_SQUARED = Role("norm.squared", Keeps.WORKING)
+MEAN_SQUARE = Role("norm.mean_square", Keeps.WORKING)
+RMS = Role("norm.rms", Keeps.WORKING)
+RMS_NORM = Role("norm")
 
 W_1 = Role("W_1", parameter=True)
 B_1 = Role("b_1", parameter=True)
 HIDDEN = Role("hidden")
 ACTIVATION = Role("activation")
+W_3 = Role("W_3", parameter=True)
+B_3 = Role("b_3", parameter=True)
+UP = Role("up")
+GATED = Role("gated")
 W_2 = Role("W_2", parameter=True)
 B_2 = Role("b_2", parameter=True)
+PROJECTED = Role("projected")
 FFN_OUTPUT = Role("output")
 
 OUTPUT = Role("output")
 W_U = Role("unembedding.W_U", parameter=True)
 B_U = Role("unembedding.b_U", parameter=True)
 LOGITS = Role("logits")
+WORD_MAX = Role("probabilities.max")
+WORD_SHIFTED = Role("probabilities.shifted")
 WORD_EXP = Role("probabilities.exp", Keeps.SHARED)
 WORD_EXP_SUM = Role("probabilities.exp_sum", Keeps.SHARED)
 PROBABILITIES = Role("probabilities")
@@ -151,6 +195,8 @@ LOSS = Role("loss")
 DRAWN_LOGITS = Role("sampling.logits")
 TEMPERATURE = Role("sampling.temperature")
 SCALED = Role("sampling.scaled", Keeps.WORKING)
+DRAWN_MAX = Role("sampling.max")
+DRAWN_SHIFTED = Role("sampling.shifted")
 DRAWN_EXP = Role("sampling.exp", Keeps.SHARED)
 DRAWN_EXP_SUM = Role("sampling.exp_sum", Keeps.SHARED)
 DRAWN_PROBABILITIES = Role("sampling.probabilities")
@@ -161,12 +207,17 @@ CUMULATIVE = Role("sampling.cumulative", Keeps.ALL)
 DRAW = Role("sampling.draw")
 WORD = Role("sampling.word", words=True)
 
-ATTENTION_SOFTMAX = Softmax(EXP, EXP_SUM, WEIGHTS)
-UNMASKED_SOFTMAX = Softmax(UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS)
-WORD_SOFTMAX = Softmax(WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
-DRAWN_SOFTMAX = Softmax(DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
+ADDED_WAVES = Waves(POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS)
+TURNING_WAVES = Waves(ROTARY_INDEX, ROTARY_DIV_TERM, ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS)
 
-MASKS = (MASK, MASKED)
+ATTENTION_SOFTMAX = Softmax(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
+UNMASKED_SOFTMAX = Softmax(
+    *(UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS)
+)
+WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
+DRAWN_SOFTMAX = Softmax(*(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES))
+
+MASKS = (MASK, MASKED, SHIFTED)
 """Where -∞ can stand."""
 
 ROLES = tuple(declared for declared in list(globals().values()) if isinstance(declared, Role))

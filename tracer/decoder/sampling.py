@@ -34,14 +34,14 @@ class Sampling:
     top_p: Decimal | None = None
 
 
-def sample(tape: Tape, logits: Value, sampling: Sampling) -> None:
+def sample(tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool) -> None:
     """Record how a word is drawn after the last token."""
     words = len(logits.axes[1].labels)
     scores = tape.record(DRAWN_LOGITS, Select(tuple(range(words))), logits)
     if sampling.temperature != 1:
         temperature = tape.given(TEMPERATURE, sampling.temperature, ())
         scores = tape.record(SCALED, Divide(), scores, temperature)
-    probabilities = softmax(tape, DRAWN_SOFTMAX, scores)
+    probabilities = softmax(tape, DRAWN_SOFTMAX, scores, shifted=shifted)
     kept = candidates(probabilities, scores, sampling)
     p = tape.record(CANDIDATES, Select(kept), probabilities)
     if len(kept) < words:

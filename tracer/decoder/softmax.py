@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Exp, Share, Total
+from tracer.decoder.operations import Exp, Largest, Share, Subtract, Total
 from tracer.decoder.roles import Softmax
 from tracer.decoder.tape import Tape, Value
 
 
-def softmax(tape: Tape, roles: Softmax, scores: Value) -> Value:
-    """e^scores / Σ e^scores, row by row: (n, m) → (n, m)."""
+def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Value:
+    """e^scores / Σ e^scores, row by row: (n, m) → (n, m).
+
+    With `shifted`, or where no e^scores could be worked with otherwise, each row's largest score
+    is taken away first: that divides all of its exponentials by the same number.
+    """
+    if shifted or not tape.has_powers_of(scores):
+        largest = tape.record(roles.largest, Largest(), scores)
+        scores = tape.record(roles.shifted, Subtract(), scores, largest)
     exponentials = tape.record(roles.exp, Exp(), scores)
     total = tape.record(roles.total, Total(), exponentials)
     return tape.record(roles.shares, Share(), exponentials, total)

@@ -1,8 +1,9 @@
-"""What surrounds and follows attention in a layer: residual, LayerNorm, FFN."""
+"""What surrounds and follows attention in a layer: residual, norm, FFN."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from tracer.decoder.operations import (
     Activate,
@@ -10,33 +11,43 @@ from tracer.decoder.operations import (
     Copy,
     MatMul,
     Mean,
+    Multiply,
     Normalize,
     Square,
     SquareRoot,
     Subtract,
     numbered,
 )
-from tracer.decoder.parameters import bias, features_of, weights
+from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.roles import (
     ACTIVATION,
     B_1,
     B_2,
+    B_3,
     DEVIATION,
     FFN_OUTPUT,
     GAIN,
+    GATED,
     HIDDEN,
     MEAN,
+    MEAN_SQUARE,
     NORM,
+    PROJECTED,
     RESIDUAL,
+    RMS,
+    RMS_NORM,
+    ROOT_SQUARED,
     SHIFT,
     SQUARED,
     STD,
+    UP,
     VARIANCE,
     W_1,
     W_2,
+    W_3,
 )
 from tracer.decoder.tape import Tape, Value
-from tracer.scenario.model import FFN, Norm, SubLayer
+from tracer.scenario.layers import FFN, Norm, Normalization, SubLayer
 
 
 def sub_layer(
@@ -46,33 +57,64 @@ def sub_layer(
     norm: Norm | None,
     compute: Callable[[Value], Value],
 ) -> Value:
-    """LayerNorm(x + f(x)), or x + f(LayerNorm(x)), or as much of it as the scenario asks for."""
+    """Norm(x + f(x)), or x + f(Norm(x)), or as much of it as the scenario asks for."""
     before = norm is not None and norm.placement == "pre"
-    change = compute(layer_norm(tape, x, norm) if norm and before else x)
+    change = compute(normalized(tape, x, norm) if norm and before else x)
     if parameters.residual:
         change = tape.record(RESIDUAL, Add(), x, change)
-    return layer_norm(tape, change, norm) if norm and not before else change
+    return normalized(tape, change, norm) if norm and not before else change
 
 
-def layer_norm(tape: Tape, x: Value, norm: Norm) -> Value:
+def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
+    """The features of each token, measured by their own spread."""
+    match norm.kind:
+        case "layer_norm":
+            return layer_norm(tape, x, norm)
+        case "rms_norm":
+            return rms_norm(tape, x, norm)
+        case _:
+            assert_never(norm.kind)
+
+
+def layer_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
     """(x - μ) / √(σ² + ε) · γ + β, over the features of each token (Ba et al. 2016)."""
     gain = bias(tape, GAIN, norm.gain, x)
     shift = bias(tape, SHIFT, norm.shift, x)
     mean = tape.record(MEAN, Mean(), x)
     deviation = tape.record(DEVIATION, Subtract(), x, mean)
     squared = tape.record(SQUARED, Square(), deviation)
-    variance = tape.record(VARIANCE, Mean(), squared)
-    std = tape.record(STD, SquareRoot(norm.epsilon), variance)
+    variance = tape.record(VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
+    std = tape.record(STD, SquareRoot(norm.epsilon, norm.epsilon_outside), variance)
     normalize = Normalize(gain=bool(gain), shift=bool(shift))
     return tape.record(NORM, normalize, deviation, std, *gain, *shift)
 
 
+def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
+    """x / √(mean of x² + ε) · γ + β, over the features of each token (Zhang, Sennrich 2019)."""
+    gain = bias(tape, GAIN, norm.gain, x)
+    shift = bias(tape, SHIFT, norm.shift, x)
+    squared = tape.record(ROOT_SQUARED, Square(), x)
+    mean_square = tape.record(MEAN_SQUARE, Mean(), squared)
+    rms = tape.record(RMS, SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
+    normalize = Normalize(gain=bool(gain), shift=bool(shift))
+    return tape.record(RMS_NORM, normalize, x, rms, *gain, *shift)
+
+
 def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
-    """FFN(x) = f(x W_1 + b_1) W_2 + b_2."""
-    units = parameters.labels or numbered("h", 1, len(parameters.W_1[0]))
+    """FFN(x) = f(x W_1 + b_1) W_2 + b_2, with a gate (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2."""
+    units = parameters.labels or numbered("h", 1, columns(parameters.W_1))
     w_1 = weights(tape, W_1, parameters.W_1, x, units, "hidden")
     hidden = tape.record(HIDDEN, MatMul(), x, w_1, *bias(tape, B_1, parameters.b_1, w_1))
     function = parameters.activation
-    active = tape.record(ACTIVATION, Copy() if function == "none" else Activate(function), hidden)
-    w_2 = weights(tape, W_2, parameters.W_2, active, features_of(x, len(parameters.W_2[0])))
-    return tape.record(FFN_OUTPUT, MatMul(), active, w_2, *bias(tape, B_2, parameters.b_2, w_2))
+    activate = Copy() if function == "none" else Activate(function)
+    behind = parameters.activates == "output"
+    active = hidden if behind else tape.record(ACTIVATION, activate, hidden)
+    if parameters.W_3 is not None:
+        w_3 = weights(tape, W_3, parameters.W_3, x, units, "hidden")
+        up = tape.record(UP, MatMul(), x, w_3, *bias(tape, B_3, parameters.b_3, w_3))
+        active = tape.record(GATED, Multiply(), active, up)
+    w_2 = weights(tape, W_2, parameters.W_2, active, features_of(x, columns(parameters.W_2)))
+    b_2 = bias(tape, B_2, parameters.b_2, w_2)
+    if not behind:
+        return tape.record(FFN_OUTPUT, MatMul(), active, w_2, *b_2)
+    return tape.record(FFN_OUTPUT, activate, tape.record(PROJECTED, MatMul(), active, w_2, *b_2))

@@ -19,18 +19,21 @@ from tracer.decoder.operations import (
     Given,
     Mask,
     Moved,
-    Normalize,
     Operation,
     Pinned,
     Recorded,
 )
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import MASKS, ROLES, Place, Role, SubLayer
+from tracer.decoder.roles import MASK, MASKS, RMS, ROLES, STD, Place, Role, SubLayer
 from tracer.errors import Problem, TracerError
 from tracer.names import closest, count
 
 _DECLARED = frozenset(ROLES)
 _GIVEN, _PINNED = Given(), Pinned()
+
+ZERO = {STD: "σ is 0, as it is of equal numbers", RMS: "RMS is 0, as it is of zeros"}
+"""What a norm may divide by."""
+
 _MOVED, _CHOSEN = frozenset(get_args(Moved)), frozenset(get_args(Chosen))
 
 
@@ -116,15 +119,20 @@ class Tape:
         layer: int | None = None,
         sub_layer: SubLayer | None = None,
         head: int | None = None,
+        final: bool = False,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
         outer, prefix = self._place, self._prefix
-        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head)
+        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head, final)
         self._place, self._prefix = inner, inner.prefix
         try:
             yield
         finally:
             self._place, self._prefix = outer, prefix
+
+    def has_powers_of(self, value: Value) -> bool:
+        """Whether e to the power of each number is one that can be worked with."""
+        return self.arithmetic.has_powers_of(value.numbers)
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
@@ -162,7 +170,8 @@ class Tape:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
             given = [value.address for value in inputs if value.address in self.pinned]
-            reason = _reason(error, operation, given)
+            nothing = ZERO.get(inputs[1].role) if len(inputs) > 1 and not given else None
+            reason = _reason(error, nothing, given)
             problem = Problem(reason, address=address, way=self._place.way)
             raise TracerError(problem) from None
         numbers, form = computed, _ROUNDED
@@ -226,29 +235,36 @@ class Tape:
         if role.words:
             return None
         array = np.array(self.pinned[address], dtype=object)
-        expected = tuple(len(axis.labels) for axis in axes)
-        if any(isinstance(entry, tuple) for entry in array.flat):
-            self._misfit(address, "given as rows of different lengths")
+        if misfit := _unfit(role, array, tuple(len(axis.labels) for axis in axes)):
+            self._misfit(address, f"given {misfit}")
             return None
-        if array.shape == expected and not (role in MASKS or _finite(array)):
-            self._misfit(address, "given as -∞, which only a mask and what it masks can hold")
-            return None
-        if array.shape == expected:
-            numbers = self.arithmetic.array(array)
-            return Value(role, self._place, address, numbers, axes, _AS_THEY_ARE, numbers)
-        self._misfit(address, f"given as {_shape(array.shape)}, expected {_shape(expected)}")
-        return None
+        numbers = self.arithmetic.array(array)
+        return Value(role, self._place, address, numbers, axes, _AS_THEY_ARE, numbers)
 
 
-def _reason(error: ArithmeticError, operation: Operation, given: Sequence[str]) -> str:
-    """Why there is no result; `given` are the operands that were pinned."""
+def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:
+    """Why what is pinned cannot stand there, if it cannot."""
+    if any(isinstance(entry, tuple) for entry in array.flat):
+        return "as rows of different lengths"
+    if array.shape != expected:
+        return f"as {_shape(array.shape)}, expected {_shape(expected)}"
+    finite = [entry for entry in array.flat if entry.is_finite()]
+    if role not in MASKS and len(finite) < array.size:
+        return "as -∞, which only a mask and what it masks can hold"
+    if role is MASK and any(finite):
+        return "as other numbers than 0 and -∞, and a mask only hides"
+    return None
+
+
+def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
+    """Why there is no result: what was 0, if it divides; `given` are the pinned operands."""
     match error:
         case decimal.Underflow():
             return "too small a number to work with: it would be 0"
         case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
             return "too large a number to work with"
-        case _ if isinstance(operation, Normalize) and not given:
-            return "a division by zero: σ is 0, as it is of equal numbers; set epsilon"
+        case _ if nothing:
+            return f"a division by zero: {nothing}; set epsilon"
         case _:
             because = f" with {' and '.join(given)} as given" if given else ""
             wrong = "a division by zero, or the root or logarithm of a negative number"
@@ -264,7 +280,3 @@ def _shape(shape: tuple[int, ...]) -> str:
             return f"a row of {count(length, 'number')}"
         case _:
             return f"{'×'.join(map(str, shape))} numbers"
-
-
-def _finite(numbers: Array) -> bool:
-    return all(number.is_finite() for number in numbers.flat)

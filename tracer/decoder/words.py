@@ -27,6 +27,6 @@ def predict(tape: Tape, output: Value, scenario: Scenario) -> Predicted | None:
     w_u = weights(tape, W_U, scenario.unembedding.W_U, output, scenario.vocabulary)
     b_u = bias(tape, B_U, scenario.unembedding.b_U, w_u)
     logits = tape.record(LOGITS, MatMul(), output, w_u, *b_u)
-    probabilities = softmax(tape, WORD_SOFTMAX, logits)
+    probabilities = softmax(tape, WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
     tape.record(PREDICTION, ArgMax(scenario.vocabulary), probabilities, logits)
     return Predicted(logits, probabilities)

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, assert_never
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, assert_never
 
+from tracer.decoder.activations import CUBED
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Call, Expression, Number
+from tracer.lesson.expression import (
+    Call,
+    Exponential,
+    Expression,
+    Negative,
+    Number,
+    Pi,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Sum,
+    Symbol,
+)
 from tracer.lesson.told import listed
-from tracer.scenario.model import ActivationFunction
+from tracer.scenario.layers import ActivationFunction
+
+X = Symbol("x")
+
+NumberOf: TypeAlias = Callable[[Expression], Number]
+"""The number that takes the place of a part of a line."""
 
 MOST_NAMED = 6
 """Of more hidden units nobody reads the names."""
@@ -19,8 +38,56 @@ def written(function: ActivationFunction, of: Expression) -> Expression:
     match function:
         case "relu":
             return Call("max", (Number.of(0), of))
+        case "gelu":
+            return Product((of, Call("Φ", (of,))))
+        case "gelu_tanh":
+            return _gated(of, _steepened(of))
+        case "silu":
+            return _gated(of, of)
         case _:
             assert_never(function)
+
+
+def worked(
+    function: ActivationFunction, of: Number, part: NumberOf, total: NumberOf
+) -> list[Expression]:
+    """The function of a number, then with each part of it as the number that it comes to.
+
+    `part` rounds what is worked out on the way, `total` what a sum comes to.
+    """
+    whole = written(function, of)
+    match function:
+        case "relu":
+            return [whole]
+        case "gelu":
+            return [whole, Product((of, part(Call("Φ", (of,)))))]
+        case "gelu_tanh":
+            by = part(_steepened(of))
+            return [whole, *_worked_gate(of, by, part, total)]
+        case "silu":
+            return _worked_gate(of, of, part, total)
+        case _:
+            assert_never(function)
+
+
+def _steepened(of: Expression) -> Expression:
+    """√(8/π) (x + 0.044715 x³), which is twice what GELU's tanh is taken of."""
+    cubed = Product((Number(CUBED), Power(of, Number.of(3))))
+    return Product((Root(Quotient(Number.of(8), Pi())), Sum((of, cubed))))
+
+
+def _gated(of: Expression, by: Expression) -> Quotient:
+    """of / (1 + e^-by)."""
+    nothing = isinstance(by, Number) and not by.value
+    return Quotient(of, Sum((Number.of(1), Exponential(by if nothing else Negative(by)))))
+
+
+def _worked_gate(of: Number, by: Number, part: NumberOf, total: NumberOf) -> list[Expression]:
+    whole = _gated(of, by)
+    assert isinstance(whole.under, Sum)
+    one, power = whole.under.terms
+    under = Sum((one, part(power)))
+    return [whole, Quotient(of, under), Quotient(of, total(under))]
 
 
 def name(function: ActivationFunction) -> str:
@@ -28,6 +95,10 @@ def name(function: ActivationFunction) -> str:
     match function:
         case "relu":
             return "ReLU"
+        case "gelu" | "gelu_tanh":
+            return "GELU"
+        case "silu":
+            return "SiLU"
         case _:
             assert_never(function)
 
@@ -37,6 +108,25 @@ def goal(function: ActivationFunction) -> Sentence:
     match function:
         case "relu":
             return ("ReLU keeps what is positive and makes the rest 0.",)
+        case "gelu":
+            return (
+                "GELU multiplies each number by Φ of it, the share of a normal distribution that "
+                "lies below it: large numbers stay, small ones are about halved, and of those far "
+                "below 0 hardly anything is left.",
+            )
+        case "gelu_tanh":
+            return (
+                "GELU multiplies each number by the share of a normal distribution that lies "
+                "below it: large numbers stay, small ones are about halved, and of those far below "
+                "0 hardly anything is left. Here the share is not looked up but approximated by a "
+                "fraction, the same number as the ½·(1 + tanh(…)) that programs write.",
+            )
+        case "silu":
+            return (
+                *("SiLU divides each number ", X, " by 1 + ", Exponential(Negative(X))),
+                ": large numbers stay, small ones are about halved, and of those far below 0 "
+                "hardly anything is left.",
+            )
         case _:
             assert_never(function)
 
@@ -61,5 +151,7 @@ def claim(
                 )
                 return (told, *(("; the largest is ", *largest) if largest else ()), ".")
             return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
+        case "gelu" | "gelu_tanh" | "silu":
+            return None
         case _:
             assert_never(function)

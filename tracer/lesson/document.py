@@ -93,13 +93,15 @@ class Matrix(Node):
 class Box(Node):
     """A step in the picture of a model: its number, what stands for it, the shape of its result.
 
-    `given` says that all of it or a part is pinned instead of computed.
+    `given` says that all of it or a part is pinned instead of computed, `aside` that it does not
+    go on into what stands above it: the heads use it.
     """
 
     step: int
     sign: Sign
     shape: tuple[int, ...]
     given: bool = False
+    aside: bool = False
 
 
 Row: TypeAlias = tuple[Box, ...]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
+from tracer.decoder.normal import PI, normal
 from tracer.decoder.tape import Value
 from tracer.node import Node
 from tracer.scenario.rounding import CONTEXT, round_half_away
@@ -22,10 +23,10 @@ DOUBTFUL_DIGITS = 10
 
 Index: TypeAlias = tuple[int, ...]
 
-Function: TypeAlias = Literal["sin", "cos", "ln", "max"]
+Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ"]
 """Functions of numbers."""
 
-InSymbols: TypeAlias = Literal["sum", "mean", "FFN", "Attention"]
+InSymbols: TypeAlias = Literal["sum", "mean", "largest", "rotate", "FFN", "Attention"]
 """Functions of matrices, which stand in formulas and have no value."""
 
 
@@ -79,6 +80,11 @@ class Rest(Node):
 
     def _parts(self) -> tuple[int, Number]:
         return (self.terms, self.total)
+
+
+@dataclass(eq=False, repr=False)
+class Pi(Node):
+    """π, which has no end."""
 
 
 @dataclass(eq=False, repr=False)
@@ -190,6 +196,7 @@ class Sized(Node):
 Expression: TypeAlias = (
     Number
     | Rest
+    | Pi
     | Symbol
     | Sum
     | Difference
@@ -245,6 +252,9 @@ def _value(expression: Expression, context: Context) -> Decimal:
             return sum([_value(term, context) for term in terms], Decimal(0))
         case Rest(_, total):
             return total.value
+        case Pi():
+            context.flags[Inexact] = True
+            return PI
         case Difference(left, right):
             return _value(left, context) - _value(right, context)
         case Quotient(over, under):
@@ -277,7 +287,10 @@ def _called(name: Function | InSymbols, of: list[Decimal], context: Context) -> 
             return of[0].ln()
         case "sin" | "cos":
             return _wave(name, of[0], context)
-        case "sum" | "mean" | "FFN" | "Attention":
+        case "Φ":
+            context.flags[Inexact] |= bool(of[0])
+            return normal(of[0])
+        case "sum" | "mean" | "largest" | "rotate" | "FFN" | "Attention":
             raise ValueError(f"{name} has no value")
         case _:
             assert_never(name)
@@ -320,7 +333,7 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
             yield from entries_in(b)
         case Root(of) | Exponential(of) | Negative(of) | Transposed(of) | Sized(of):
             yield from entries_in(of)
-        case Symbol():
+        case Symbol() | Pi():
             return
         case _:
             assert_never(expression)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder.generation import Generated, Turn, UnreadableError
-from tracer.decoder.roles import MASKED
+from tracer.decoder.operations import Pinned
+from tracer.decoder.roles import MASK, MASKED
 from tracer.errors import TracerError
 from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.steps.words import SAMPLING_STEP
@@ -67,8 +68,10 @@ def cannot_go_on(met: TracerError) -> Sentence:
 
 def _why(teacher: Teacher) -> list[Block]:
     """Why one word comes of each turn, and why the mask stays, if there is one."""
-    masked = any(record.output.role is MASKED for record in teacher.trace.records)
-    mask = [Paragraph(THE_MASK_STAYS)] if masked and teacher.told.masks is not None else []
+    trace = teacher.trace
+    masked = any(record.output.role is MASKED for record in trace.records)
+    own = masked and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
+    mask = [Paragraph(THE_MASK_STAYS)] if own and not trace.scenario.looks_ahead else []
     return [Paragraph(TURN_BY_TURN), *mask]
 
 

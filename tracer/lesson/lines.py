@@ -6,11 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from tracer.decoder.operations import (
-    Mask,
-    Share,
-    Surprise,
-)
+from tracer.decoder.operations import Largest, Mask, Share, Subtract, Surprise
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Form, Record, Value
 from tracer.lesson import entries
@@ -57,8 +53,8 @@ class Writer:
         if not isinstance(operation, Worked):
             return ()
         indices = _indices(record, output.row(token, self.tokens) if output.per_token else None)
-        if isinstance(operation, Share) and not record.inputs[1].numbers[indices[0][0]]:
-            return ()  # a row that is masked as a whole: nothing is divided
+        if indices and sees_nothing(record, indices[0]):
+            return ()
         if len(output.axes) == 2 and output.per_token:
             labels = distinct(output.axes[1].labels)
             return tuple(Line(labels[i[1]], self.chain(record, i)) for i in indices)
@@ -111,6 +107,19 @@ class Writer:
     def number(self, of: Value, index: Index, guard: int = 0) -> Number:
         """An entry as it is printed, with at most `guard` digits more."""
         return entries.number(self.pencil, of, index, guard)
+
+
+def sees_nothing(record: Record, index: Index) -> bool:
+    """Whether an entry is of a softmax's row that is masked as a whole: nothing is done there."""
+    match record.operation:
+        case Share():
+            return not record.inputs[1].numbers[index[0]]  # and nothing is divided
+        case Largest() | Subtract():
+            return all(
+                number == -Decimal("Infinity") for number in record.inputs[0].numbers[index[0]]
+            )
+        case _:
+            return False
 
 
 def _indices(record: Record, row: int | None) -> list[Index]:

@@ -10,7 +10,7 @@ from tracer.decoder.operations import Add, Pinned
 from tracer.decoder.roles import ENCODER_OUTPUT, SubLayer
 from tracer.lesson.document import Box, Figure, Heads, Layer, Name, Part, Picture, Row, Sign, Tower
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.inputs import ENCODER_STEP, INPUT_STEP
+from tracer.lesson.steps.inputs import ENCODER_STEP, INPUT_STEP, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.told import Told
 
@@ -130,4 +130,4 @@ def _box(step: Step, told: Told) -> Box:
         sign: Sign = (told.symbols[value.address], " given")
     else:
         sign = (*step.kind.sign_of(step, told), *([", in part given"] if pinned else []))
-    return Box(step.number, sign, value.numbers.shape, bool(pinned))
+    return Box(step.number, sign, value.numbers.shape, bool(pinned), step.kind is ROTARY_STEP)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import SubLayer
 from tracer.lesson.document import Inline, Reference, Sentence
 from tracer.lesson.expression import Expression
 from tracer.lesson.steps import Step, words
@@ -18,7 +20,6 @@ AT_A_GLANCE = (
     "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
     "columns, and at the right the number of the step."
 )
-ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
 
 
 def introduction(told: Told) -> list[Sentence]:
@@ -66,6 +67,8 @@ def within(step: Step, told: Told) -> tuple[str, ...]:
 
 def _words(step: Step) -> str:
     """What a step is called, wherever it is."""
+    if step.place.final:
+        return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:
         return f"{step.kind.title} {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
     return step.kind.title
@@ -82,8 +85,8 @@ def where(step: Step, told: Told) -> str:
     parts, place = [], step.place
     if place.layer and told.layers > 1:
         parts.append(f"layer {place.layer}")
-    if told.crosses and step.kind.inner and place.sub_layer in ATTENTIONS:
-        parts.append(ATTENTIONS[place.sub_layer])
+    if told.crosses and step.kind.inner and place.sub_layer != "ffn" and place.sub_layer:
+        parts.append(_sub_layer(place.sub_layer, told))
     if place.head and told.heads > 1:
         parts.append(f"head {place.head}")
     return ", ".join(parts)
@@ -102,11 +105,24 @@ def part(step: Step, told: Told) -> str:
     """The part of the text that a step belongs to: `Layer 2: cross-attention`."""
     place = step.place
     if place.sub_layer is None:
-        return WORDS if step.kind in words.KINDS else INPUTS
-    name = ATTENTIONS.get(place.sub_layer, "feed-forward network")
+        return WORDS if step.kind in words.KINDS or place.final else INPUTS
+    name = _sub_layer(place.sub_layer, told)
     if told.layers > 1:
         return f"Layer {place.layer}: {name}"
     return f"{name[0].upper()}{name[1:]}"
+
+
+def _sub_layer(name: SubLayer, told: Told) -> str:
+    """A sub-layer as the heading of its part."""
+    match name:
+        case "attention":
+            return "masked self-attention" if told.masked else "self-attention"
+        case "cross_attention":
+            return "cross-attention"
+        case "ffn":
+            return "feed-forward network"
+        case _:
+            assert_never(name)
 
 
 def as_in(before: Step, step: Step, told: Told) -> Sentence:
@@ -122,7 +138,7 @@ def question(told: Told, *, predicts: bool) -> list[Sentence]:
         "Which word comes next? A decoder answers with a probability for every word it knows."
         if predicts
         else "What does a decoder make of these tokens? It turns each of them into a vector"
-        + (" that also tells of those before it." if told.looks_back else ".")
+        + (f" that also tells of {told.looks_at}." if told.looks_at else ".")
     )
     read: Sentence = ("It reads ", *listed(told.names), ".")
     plan = (

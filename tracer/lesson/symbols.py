@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL
+from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM
 from tracer.decoder.tape import Record, Value
 from tracer.lesson.expression import Expression, Symbol
 from tracer.lesson.steps import Naming, telling
 
-ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM)
+ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 """What may leave a sub-layer: the last recorded of these."""
 
 

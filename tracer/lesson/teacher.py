@@ -6,7 +6,7 @@ from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Pinned, Select
-from tracer.decoder.roles import DOT, DRAW, TEMPERATURE
+from tracer.decoder.roles import DOT, DRAW, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -28,7 +28,7 @@ from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 from tracer.lesson.written import Worked, formula
 
-SHOWN_ALONE = (TEMPERATURE, DRAW)
+SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
 
@@ -125,23 +125,27 @@ class Teacher:
             return [self.pinned(value)]
         if value.role is DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
-        if isinstance(operation, Given) and value.role in SHOWN_ALONE:
-            return [Working((Line(None, self.writer.is_given(value)),))]
-        if isinstance(operation, Chosen | Given):
+        alone = isinstance(operation, Given) and value.role in SHOWN_ALONE
+        if isinstance(operation, Chosen | Given) and not alone:
             return []
         written = self.counted(record, again)
         in_symbols = formula(record, self.told.symbols)
+        lines = self.writer.lines(record, self.token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        if caption and caption not in self.captions:
+        told_of = bool(lines or alone or in_symbols)
+        if caption and told_of and caption not in self.captions:
             self.captions.add(caption)
             written.append(Paragraph((caption,)))
-        elif caption and not in_symbols and value.axes:  # a formula says enough the second time
+        elif caption and told_of and not in_symbols and value.axes:
+            # A formula says enough the second time.
             written.append(Formula(Chain((self.told.symbols[value.address],), ())))
+        if alone:
+            return [*written, Working((Line(None, self.writer.is_given(value)),))]
         if in_symbols:
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
         written += self.operands(record)
-        if lines := self.writer.lines(record, self.token):
+        if lines:
             written.append(Working(lines))
         if isinstance(operation, Select):
             written.append(self.told.matrix(value))

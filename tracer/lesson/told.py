@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Axis, Pinned
+from tracer.decoder.operations import Axis
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Value
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
 from tracer.lesson.expression import Expression, Number
 from tracer.names import distinct
+from tracer.scenario.layers import Attention
 
 
 @dataclass(frozen=True)
@@ -46,23 +49,31 @@ class Told:
         parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
         return max(len(part.heads) if part else 0 for part in parts)
 
+    def attention_at(self, place: Place) -> Attention | None:
+        """The attention at a place, as the scenario has it."""
+        layer = self.trace.scenario.layers[(place.layer or 1) - 1]
+        return layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
+
     def heads_of(self, place: Place) -> int:
         """How many heads the attention at a place has."""
-        layer = self.trace.scenario.layers[(place.layer or 1) - 1]
-        part = layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
+        part = self.attention_at(place)
         return len(part.heads) if part else 0
 
     @property
-    def masks(self) -> Value | None:
-        """The causal mask, unless another was given in its place."""
-        mask = self.trace.values.get(MASK.name)
-        pinned = mask is not None and isinstance(self.trace.producers[mask].operation, Pinned)
-        return None if pinned else mask
+    def masked(self) -> bool:
+        """Whether a mask hides tokens from each other."""
+        return MASK.name in self.trace.values
 
     @property
-    def looks_back(self) -> bool:
-        """Whether a token may look at those before it."""
-        return len(self.names) > 1 and any(x.attention for x in self.trace.scenario.layers)
+    def looks_at(self) -> str:
+        """Which other tokens a token may look at, in words; nothing, if there are none."""
+        n, mask = len(self.names), self.trace.values.get(MASK.name)
+        if n < 2 or not any(layer.attention for layer in self.trace.scenario.layers):
+            return ""
+        seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
+        if np.triu(seen, 1).any():
+            return "the others"
+        return "those before it" if np.tril(seen, -1).any() else ""
 
     @property
     def crosses(self) -> bool:

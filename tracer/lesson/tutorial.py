@@ -64,7 +64,7 @@ def _leak(found: Trace, full: bool) -> Iterator[Section]:
         return
     unmasked = trace(found.name, found.scenario, unmasked=True)
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
-    if step is None:
+    if step is None or found.scenario.mask == "none":
         return
     token = _sees_most(step.last.output)
     teacher = Teacher(unmasked, token, full=full)
@@ -108,7 +108,11 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
         return
     start = [scenario.generation.start or scenario.tokens[0]]
     said = generate(
-        *(found.name, scenario), start=start, most=MOST_TURNS, cached=True, as_far_as_possible=True
+        *(found.name, scenario),
+        start=start,
+        most=MOST_TURNS,
+        cached=not scenario.looks_ahead,
+        as_far_as_possible=True,
     )
     for section in generated_text(said, worked=False, cached=False, full=full).sections:
         yield replace(section, part=GENERATION)

@@ -13,12 +13,12 @@ from tracer.decoder.operations import (
     Concat,
     Copy,
     Interleave,
+    Largest,
     Mask,
     Moved,
     Pick,
     Reused,
     Select,
-    Share,
     Surprise,
 )
 from tracer.decoder.tape import Record, Value
@@ -35,7 +35,8 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.entries import labels, name
 from tracer.lesson.expression import Entry, Number, entries_in
-from tracer.lesson.steps.attention import HIDDEN
+from tracer.lesson.lines import sees_nothing
+from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.written import Worked
 from tracer.names import count, distinct
@@ -190,12 +191,10 @@ def _is_worked(record: Record, entry: Entry) -> bool:
     match record.operation:
         case Mask():
             return bool(entry.value.numbers[entry.at] == HIDDEN.value)
-        case Share():
-            return bool(record.inputs[1].numbers[entry.at[0]])
         case Surprise(columns, _):
             return columns[entry.at[0]] is not None
         case operation:
-            return isinstance(operation, Worked)
+            return isinstance(operation, Worked) and not sees_nothing(record, entry.at)
 
 
 def chosen_by(record: Record, entry: Entry) -> Entry:
@@ -234,5 +233,9 @@ def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
             return Entry(record.inputs[column % 2], (row, column // 2))
         case Select(columns):
             return Entry(first, (len(first.numbers) - 1, columns[index[1]]))
+        case Largest() if sees_nothing(record, index):
+            return None
+        case Largest():
+            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
         case _:
             assert_never(operation)

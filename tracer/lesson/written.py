@@ -24,15 +24,18 @@ from tracer.decoder.operations import (
     Exp,
     Given,
     Interleave,
+    Largest,
     Mask,
     MatMul,
     Mean,
     MeanOf,
+    Multiply,
     Normalize,
     Outer,
     Pick,
     Pinned,
     Reused,
+    Rotate,
     Select,
     Share,
     Sin,
@@ -71,7 +74,7 @@ from tracer.lesson.expression import (
 from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import round_half_away, trimmed
 
-Worked: TypeAlias = Computed | Mask
+Worked: TypeAlias = Computed | Mask | Largest
 """Operations that have worked lines."""
 
 MOST_TERMS, TERMS_SHOWN = 16, 12
@@ -96,15 +99,19 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return Sum((product, *of[2:])) if of[2:] else product
         case Dot():
             return MatrixProduct(of[0], Transposed(of[1]))
-        case Outer():
+        case Outer() | Multiply():
             return Product((of[0], of[1]))
+        case Rotate():
+            return Call("rotate", (of[0], Symbol("θ")))
         case Divide():
             return Quotient(of[0], of[1])
         case Add() | Mask():
             return Sum((of[0], of[1]))
         case Subtract():
             return Difference(of[0], of[1])
-        case SquareRoot(epsilon):
+        case SquareRoot(epsilon, outside):
+            if outside and epsilon:
+                return Sum((Root(of[0]), Number(epsilon)))
             return Root(Sum((of[0], Number(epsilon))) if epsilon else of[0])
         case Exp():
             return Exponential(of[0])
@@ -114,16 +121,21 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return activations.written(function, of[0])
         case Total():
             return Call("sum", (of[0],))
-        case Mean():
+        case Mean(sample):
+            if sample:
+                one_less = record.inputs[0].numbers.shape[1] - 1
+                return Quotient(Call("sum", (of[0],)), Number.of(one_less))
             return Call("mean", (of[0],))
+        case Largest():
+            return Call("largest", (of[0],))
         case Normalize(gain, shift):
             whole: Expression = Quotient(of[0], of[1])
             rest = of[2:]
             if gain:
                 whole = Product((whole, rest.pop(0)))
             return Sum((whole, rest.pop(0))) if shift else whole
-        case DivTerm(width):
-            return Power(Number.of(10000), Quotient(Symbol("-2k"), Number.of(width)))
+        case DivTerm(width, base):
+            return Power(Number(base), Quotient(Symbol("-2k"), Number.of(width)))
         case Share():
             return Quotient(of[0], of[1])
         case Sin():
@@ -157,7 +169,7 @@ class Sides:
 
         The guard digits are for the operands at `only` these positions, or for all.
         """
-        index, inputs = self.index, self.record.inputs
+        index, inputs, address = self.index, self.record.inputs, self.record.output.address
         limit = places + guard + EXACT_DIGITS_MORE
 
         def operand(position: int, *at: int) -> Number:
@@ -179,10 +191,17 @@ class Sides:
                 return [Difference(operand(0, *index), operand(1, index[0]))]
             case Outer():
                 return [Product((operand(0, index[0]), operand(1, index[1])))]
-            case SquareRoot(epsilon):
+            case Multiply():
+                return [Product((operand(0, *index), operand(1, *index)))]
+            case Rotate():
+                return self._rotated(self.operation, guard)
+            case SquareRoot(epsilon, outside):
                 of = operand(0, *index)
                 if not epsilon:
                     return [Root(of)]
+                if outside:
+                    root = self._part(value(Root(of))[0], address, guard)
+                    return [Sum((Root(of), Number(epsilon))), Sum((root, Number(epsilon)))]
                 inside = Sum((of, Number(epsilon)))
                 return [Root(inside), Root(_total(inside, limit))]
             case Exp():
@@ -190,18 +209,25 @@ class Sides:
             case Square():
                 return [Power(operand(0, *index), Number.of(2))]
             case Activate(function):
-                return [activations.written(function, operand(0, *index))]
+                return activations.worked(
+                    function,
+                    operand(0, *index),
+                    lambda of: self._part(value(of)[0], address, guard),
+                    lambda of: _total(of, limit),
+                )
             case Total():
                 return [self._row(0, index[0], guard)]
-            case Mean():
+            case Largest():
+                return [Call("max", self._candidates(index[0]))]
+            case Mean(sample):
                 terms = self._row(0, index[0], guard)
-                n = Number.of(inputs[0].numbers.shape[1])
+                n = Number.of(inputs[0].numbers.shape[1] - sample)
                 return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
             case Normalize():
                 return self._normalized(guard)
-            case DivTerm(width):
+            case DivTerm(width, base):
                 exponent = Quotient(Number.of(-2 * index[0]), Number.of(width))
-                return [Power(Number.of(10000), exponent)]
+                return [Power(Number(base), exponent)]
             case Sin():
                 return [Call("sin", (operand(0, *index),))]
             case Cos():
@@ -298,10 +324,9 @@ class Sides:
         ]
 
     def _root(self, scale: Record) -> Expression:
-        """√d_k as it is written; what was pinned in its place is no root."""
-        operand = scale.inputs[0]
+        """√d_k as it is written; what was set or pinned in its place is no root."""
         if isinstance(scale.operation, SquareRoot):
-            return Root(self._number(operand, ()))
+            return Root(self._number(scale.inputs[0], ()))
         return self._number(scale.output, ())
 
     def _normalized(self, guard: int) -> list[Expression]:
@@ -323,6 +348,34 @@ class Sides:
             part = self._part(value(sides[-1])[0], address, guard)
             sides = [*(Sum((side, shift)) for side in sides), Sum((part, shift))]
         return sides
+
+    def _rotated(self, turn: Rotate, guard: int) -> list[Expression]:
+        """a cos - b sin of the first column of a pair, a sin + b cos of the second."""
+        row, column = self.index
+        x, cos, sin = self.record.inputs
+        pair, first, second = turn.pair_of(column, x.numbers.shape[1])
+        by = (cos, sin) if column == first else (sin, cos)
+        address = self.record.output.address
+        factors = [
+            (self._number(x, (row, at), guard), self._number(wave, (row, pair), guard))
+            for at, wave in zip((first, second), by, strict=True)
+        ]
+        together = Difference if column == first else lambda a, b: Sum((a, b))
+        return [
+            together(*map(Product, factors)),
+            together(*(self._part(product(pair), address, guard) for pair in factors)),
+        ]
+
+    def _candidates(self, row: int) -> tuple[Expression, ...]:
+        """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
+        of = self.record.inputs[0]
+        numbers = [self._number(of, (row, j)) for j in range(of.numbers.shape[1])]
+        if len(numbers) <= MOST_TERMS:
+            return tuple(numbers)
+        rest = numbers[TERMS_SHOWN:]
+        largest = max(rest, key=lambda number: number.value)
+        hidden = Rest(len(rest), Number(largest.value), lambda: [n.entry for n in rest if n.entry])
+        return (*numbers[:TERMS_SHOWN], hidden)
 
     def _row(self, position: int, row: int, guard: int) -> Expression:
         of = self.record.inputs[position]

@@ -18,7 +18,7 @@ UNCUT = 1000
 
 SPACE = r" \; "
 
-FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln"}
+FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
 """Between rows; where no page may end; below fractions, which would touch the next."""
 
@@ -28,7 +28,7 @@ RELATIONS = {"=": "=", "≈": r"\approx"}
 class LatexNotation(Notation):
     r"""Commands; quotients as \frac, or with a slash where a line must be broken."""
 
-    times, dot, square = r" \times ", r" \cdot ", "^{2}"
+    times, dot, square, cube, pi = r" \times ", r" \cdot ", "^{2}", "^{3}", r"\pi"
 
     def __init__(self, named: Callable[[str], str], *, fractions: bool) -> None:
         self.named, self.fractions = named, fractions

@@ -21,6 +21,7 @@ from tracer.lesson.expression import (
     MatrixProduct,
     Negative,
     Number,
+    Pi,
     Power,
     Product,
     Quotient,
@@ -67,6 +68,8 @@ class Notation(ABC):
     times: str
     dot: str
     square: str
+    cube: str
+    pi: str
 
     @abstractmethod
     def number(self, number: Number) -> str:
@@ -122,6 +125,8 @@ class Notation(ABC):
                 return self.times.join(written), PRODUCT
             case Rest():
                 return self.rest(expression), ATOM
+            case Pi():
+                return self.pi, ATOM
             case Symbol():
                 return self.symbol(expression), ATOM
             case Sum(terms):
@@ -133,6 +138,8 @@ class Notation(ABC):
                 return self.quotient(expression)
             case Power(base, Number(two)) if two == 2:
                 return self.inside(base, ATOM) + self.square, POWER
+            case Power(base, Number(three)) if three == 3:
+                return self.inside(base, ATOM) + self.cube, POWER
             case Power(base, exponent):
                 return self.raised(self.inside(base, ATOM), exponent), POWER
             case Root(of):

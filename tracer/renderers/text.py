@@ -24,7 +24,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 class TextNotation(Notation):
     """×, √, ² and indices as characters."""
 
-    times, dot, square = "×", " · ", "²"
+    times, dot, square, cube, pi = "×", " · ", "²", "³", "π"
 
     def number(self, number: Number) -> str:
         value = number.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Final, LiteralString, TypeAlias
+from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -66,6 +66,14 @@ def _pinned_number(text: Any) -> Decimal:
     if not isinstance(text, str):
         raise _expected("expected a number, a row of numbers, or rows")
     return MINUS_INFINITY if text in HIDDEN else _number(text)
+
+
+def _hides(text: Any) -> Decimal:
+    if text in HIDDEN:
+        return MINUS_INFINITY
+    if text == "0":
+        return Decimal(0)
+    raise _expected("expected 0 or -inf")
 
 
 def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal, ...]:
@@ -185,6 +193,28 @@ def _kind_of_numbers(value: Any) -> str:
     return ROWS if nested else ROW
 
 
+def _mask(value: Any) -> Any:
+    if isinstance(value, dict | list) or value in ("causal", "none"):
+        return value
+    raise _expected("expected causal, none, {window: 3} or rows of 0 and -inf")
+
+
+def _kind_of_mask(value: Any) -> str:
+    if isinstance(value, list):
+        return ROWS
+    return MAPPING if isinstance(value, dict) else WORD
+
+
+def _scale(value: Any) -> Any:
+    if isinstance(value, str) and (value in ("sqrt", "none") or WRITTEN.fullmatch(value)):
+        return value
+    raise _expected("expected sqrt, none or a number")
+
+
+def _kind_of_scale(value: Any) -> str:
+    return WORD if value in ("sqrt", "none") else NUMBER
+
+
 def _kind_of_embeddings(value: Any) -> str:
     return BY_TOKEN if isinstance(value, dict) else BY_POSITION
 
@@ -200,10 +230,9 @@ def _embeddings(value: Any, table: ValidatorFunctionWrapHandler) -> Any:
             raise _expected("expected a row for each word, or {random: …}")
 
 
-ROWS, ROW, NUMBER, BY_TOKEN, BY_POSITION = (
-    *("(rows)", "(row)", "(number)", "(by token)", "(by position)"),
-)
-TAGS = (ROWS, ROW, NUMBER, BY_TOKEN, BY_POSITION)
+ROWS, ROW, NUMBER, WORD, MAPPING = "(rows)", "(row)", "(number)", "(word)", "(mapping)"
+BY_TOKEN, BY_POSITION = "(by token)", "(by position)"
+TAGS = (ROWS, ROW, NUMBER, WORD, MAPPING, BY_TOKEN, BY_POSITION)
 """Which of several kinds pydantic chose: its names of places hold them, the data does not."""
 
 PinnedNumber = Annotated[
@@ -220,6 +249,34 @@ Pinned: TypeAlias = Annotated[
     _defined("Pinned"),
 ]
 """A single number, a row or a matrix, to stand in place of what is computed."""
+
+
+class Window(Frozen):
+    """A causal mask that looks back so many tokens at most, the token itself included."""
+
+    window: Annotated[WholeNumber, Field(ge=1)] = described(
+        "How many tokens are seen, the token itself included.", "3"
+    )
+
+
+_Hides = Annotated[Decimal, Field(allow_inf_nan=True), BeforeValidator(_hides)]
+
+Mask: TypeAlias = Annotated[
+    Annotated[Literal["causal", "none"], Tag(WORD)]
+    | Annotated[Window, Tag(MAPPING)]
+    | Annotated[Annotated[tuple[tuple[_Hides, ...], ...], _defined("MaskRows")], Tag(ROWS)],
+    Discriminator(_kind_of_mask),
+    BeforeValidator(_mask),
+]
+"""Which tokens a token sees."""
+
+Scale: TypeAlias = Annotated[
+    Annotated[Literal["sqrt", "none"], Tag(WORD)]
+    | Annotated[Annotated[Number, Field(gt=0)], Tag(NUMBER)],
+    Discriminator(_kind_of_scale),
+    BeforeValidator(_scale),
+]
+"""What the dot products of queries and keys are divided by."""
 
 Embeddings: TypeAlias = Annotated[
     Annotated[dict[str, Row], Tag(BY_TOKEN)] | Annotated[Rows, Tag(BY_POSITION)],

@@ -10,9 +10,9 @@ from random import Random as Generator
 
 from pydantic import ValidationError
 
+from tracer.scenario.counting import Shapes, address, part, words_of
 from tracer.scenario.fields import Random
 from tracer.scenario.reader import Data, Place
-from tracer.scenario.shapes import Shapes, address, part, words_of
 
 Rows = list[Data]
 

@@ -13,12 +13,13 @@ from pydantic import TypeAdapter, ValidationError
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.names import closest
+from tracer.scenario.counting import part
 from tracer.scenario.fields import Pinned
 from tracer.scenario.forms import written_out
 from tracer.scenario.model import Scenario
 from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import LINE_BREAK, Source, read
-from tracer.scenario.shapes import part, shapes
+from tracer.scenario.shapes import shapes
 
 STANDARD_INPUT = "-"
 

@@ -6,7 +6,7 @@ The first example of a key is shown where something else stands.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
@@ -14,6 +14,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.fields import (
     Embeddings,
     Frozen,
+    Mask,
     Matrix,
     Names,
     Number,
@@ -27,128 +28,11 @@ from tracer.scenario.fields import (
     described,
     none,
 )
+from tracer.scenario.layers import FinalNorm, Layer
 from tracer.scenario.rounding import Rounding
-
-ActivationFunction: TypeAlias = Literal["relu"]
-"""What may stand behind the FFN's hidden layer; `none` is not one."""
 
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
-
-
-class Norm(Frozen):
-    """LayerNorm (Ba et al. 2016): (x - μ) / √(σ² + ε) · γ + β.
-
-    Behind the sub-layer and its residual (Vaswani et al. 2017), or in front of the sub-layer
-    (Xiong et al. 2020).
-    """
-
-    placement: Literal["post", "pre"] = described(
-        "Behind the sub-layer and its residual (post), or in front of the sub-layer (pre).",
-        "post",
-        "post",
-    )
-    epsilon: Annotated[Number, Field(ge=0)] = described(
-        "ε, added to the variance under the root.", "0.00001", Decimal(0)
-    )
-    gain: Row | None = described("γ, one number per feature; 1 if not given.", "[1, 1]", None)
-    shift: Row | None = described("β, one number per feature; 0 if not given.", "[0, 0]", None)
-
-
-OptionalNorm = Annotated[Norm | None, BeforeValidator(none), OrWord("none")]
-
-
-class SubLayer(Frozen):
-    """What attention and the FFN share: a residual connection and a LayerNorm."""
-
-    residual: bool = described(
-        "Whether the sub-layer's input is added to its output.", "true", True
-    )
-    norm: OptionalNorm = described(
-        "LayerNorm of this sub-layer, or none; the layer's if not given.",
-        "{epsilon: 0.00001}",
-        None,
-    )
-
-
-class HeadLabels(Frozen):
-    """Names of the dimensions of one head."""
-
-    query: Names | None = described("A name for each column of W_Q.", "[asks-size, asks-age]", None)
-    key: Names | None = described("A name for each column of W_K.", "[has-size, has-age]", None)
-    value: Names | None = described("A name for each column of W_V.", "[size, age]", None)
-
-
-class Head(Frozen):
-    """One attention head: W_Q and W_K of shape (d, d_k), W_V of shape (d, d_v)."""
-
-    labels: HeadLabels = described("Names for the columns.", "{query: [size, age]}", HeadLabels())
-    W_Q: Matrix = described("Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]")
-    W_K: Matrix = described("Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]")
-    W_V: Matrix = described("Value weights: one row per feature, d_v columns.", "[[1, 0], [0, 1]]")
-    b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
-    b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
-    b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
-
-
-class Attention(SubLayer):
-    """Masked multi-head attention; W_O has one row per dimension of the concatenated heads."""
-
-    heads: Annotated[tuple[Head, ...], Field(min_length=1)] = described(
-        "The attention heads; their widths may differ.",
-        "[{W_Q: [[1], [0]], W_K: [[1], [0]], W_V: [[1, 0], [0, 1]]}]",
-    )
-    W_O: Matrix | None = described(
-        "Output weights: one row per dimension of the concatenated heads.",
-        "[[1, 0], [0, 1]]",
-        None,
-    )
-    b_O: Row | None = described("Output bias, one number per column of W_O.", "[0, 0]", None)
-
-
-class FFN(SubLayer):
-    """The feed-forward network: W_1 of shape (d, d_ff), W_2 of shape (d_ff, d)."""
-
-    labels: Names | None = described("A name for each hidden unit.", "[unit-1, unit-2]", None)
-    W_1: Matrix = described("Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]")
-    b_1: Row | None = described("Bias of the hidden layer, one number per unit.", "[0, 0]", None)
-    W_2: Matrix = described("Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]")
-    b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
-    activation: Literal[ActivationFunction, "none"] = described(
-        "What is done to each hidden number.", "relu", "relu"
-    )
-
-
-class Layer(Frozen):
-    """One decoder layer; `norm` holds for each sub-layer that does not have its own.
-
-    In cross-attention W_K and W_V have one row per feature of the encoder's vectors.
-    """
-
-    attention: Attention | None = described(
-        "Masked self-attention.", "{heads: [{W_Q: …, W_K: …, W_V: …}]}", None
-    )
-    cross_attention: Attention | None = described(
-        "Attention to the encoder: W_K and W_V have one row per feature of its vectors.",
-        "{heads: [{W_Q: …, W_K: …, W_V: …}]}",
-        None,
-    )
-    ffn: FFN | None = described("The feed-forward network.", "{W_1: …, W_2: …}", None)
-    norm: OptionalNorm = described(
-        "LayerNorm of every sub-layer without one of its own, or none.",
-        "{epsilon: 0.00001}",
-        None,
-    )
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> Layer:
-        if not (self.attention or self.cross_attention or self.ffn):
-            raise ValueError("expected attention, cross_attention or ffn")
-        return self
-
-    def norm_of(self, sub_layer: SubLayer) -> Norm | None:
-        """The LayerNorm of a sub-layer: its own (`none` is one too), else the layer's."""
-        return sub_layer.norm if "norm" in sub_layer.model_fields_set else self.norm
 
 
 class Sinusoidal(Frozen):
@@ -159,18 +43,40 @@ class Sinusoidal(Frozen):
     )
 
 
+class Rotary(Frozen):
+    """Queries and keys are turned by their position (Su et al. 2021); `start` is the first one."""
+
+    base: Annotated[Number, Field(gt=0)] = described(
+        "The larger, the slower the last pairs turn.", "10000", Decimal(10000)
+    )
+    layout: Literal["pairs", "halves"] = described(
+        "Which columns turn together: neighbours (pairs), or those half the width apart (halves).",
+        "halves",
+        "pairs",
+    )
+    start: Annotated[WholeNumber, Field(ge=0, le=1_000_000)] = described(
+        "The position of the first token.", "0", 0
+    )
+
+
 class Positions(Frozen):
-    """Where the positions' vectors come from; a table has one row per token."""
+    """How a token's position is told: by a vector that is added, or by turning queries and keys.
+
+    A table has one row per token.
+    """
 
     sinusoidal: Sinusoidal | None = described(
         "Sines and cosines (Vaswani et al. 2017).", "{start: 1}", None
     )
     table: Rows | None = described("One row per position.", "[[0, 1], [1, 0]]", None)
+    rotary: Rotary | None = described(
+        "Queries and keys are turned by an angle (Su et al. 2021).", "{base: 10000}", None
+    )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Positions:
-        if (self.sinusoidal is None) == (self.table is None):
-            raise ValueError("expected either sinusoidal or table")
+    def _one_of_them(self) -> Positions:
+        if sum(each is not None for each in (self.sinusoidal, self.table, self.rotary)) != 1:
+            raise ValueError("expected one of sinusoidal, table and rotary")
         return self
 
 
@@ -248,16 +154,33 @@ class Scenario(Frozen):
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
     )
     positions: Annotated[Positions | None, BeforeValidator(none), OrWord("none")] = described(
-        "Vectors added to the embeddings, or none.", "{sinusoidal: {start: 1}}", None
+        "Vectors added to the embeddings, the turning of queries and keys, or none.",
+        "{sinusoidal: {start: 1}}",
+        None,
     )
     encoder: Encoder | None = described(
         "What cross-attention looks at.", "{tokens: [I, like], vectors: [[0.1], [0.2]]}", None
     )
     padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
+    mask: Mask = described(
+        "What a token sees: itself and what comes before (causal), at most so many of it (window), "
+        "all (none), or where rows hold 0 rather than -inf.",
+        "{window: 3}",
+        "causal",
+    )
+    softmax: Literal["plain", "shifted"] = described(
+        "Whether each row's largest score is taken away first. It always is where e to the power "
+        "of a score would be too large, or too small, to work with.",
+        "shifted",
+        "plain",
+    )
     layers: tuple[Layer, ...] = described(
         "The decoder's layers, the first one first.",
         "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
         (),
+    )
+    final_norm: FinalNorm = described(
+        "A norm behind the last layer, or none.", "{epsilon: 0.00001}", None
     )
     vocabulary: Words | None = described("The words to choose from.", "[sat, ran]", None)
     unembedding: Annotated[Unembedding | None, BeforeValidator(_tied), OrWord("tied")] = described(
@@ -307,6 +230,13 @@ class Scenario(Frozen):
     def reading_example(self, example: Example) -> Scenario:
         """The same decoder with a training example before it."""
         return self.reading(example.tokens, example.targets, example.given)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether the mask lets a token see a later one."""
+        if isinstance(self.mask, tuple):
+            return any(not entry for i, row in enumerate(self.mask) for entry in row[i + 1 :])
+        return self.mask == "none"
 
     @property
     def embedding(self) -> Matrix:

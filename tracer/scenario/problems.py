@@ -11,10 +11,10 @@ from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem
 from tracer.names import closest
+from tracer.scenario.counting import address, part
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
 from tracer.scenario.model import Scenario
 from tracer.scenario.reader import Data, Place, Source
-from tracer.scenario.shapes import address, part
 
 
 def of_keys(error: ValidationError, source: Source, filled: Set[Place]) -> Iterator[Problem]:

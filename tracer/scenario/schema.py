@@ -60,6 +60,7 @@ def _definitions() -> Schema:
                 {"type": "string", "description": "A sentence, split at its spaces."},
             ]
         },
+        "MaskRows": _list(_list(_hidden({"const": 0}))),
         "Pinned": {
             "anyOf": [number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))]
         },

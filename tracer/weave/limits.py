@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
+from tracer.scenario.fields import Matrix
+from tracer.scenario.layers import Attention
 from tracer.scenario.loading import STANDARD_INPUT
-from tracer.scenario.model import Attention, Scenario
+from tracer.scenario.model import Scenario
 
 MOST_MARKS = 2_000
 LONGEST_MARK = 10_000
@@ -89,19 +91,21 @@ def products(scenario: Scenario, length: int) -> int:
         if layer.cross_attention and scenario.encoder:
             number += _of_attention(layer.cross_attention, length, len(scenario.encoder.vectors))
         if layer.ffn:
-            number += length * (_size(layer.ffn.W_1) + _size(layer.ffn.W_2)) + PRODUCTS_OF_A_HEAD
+            network = layer.ffn
+            weights = _size(network.W_1) + _size(network.W_3) + _size(network.W_2)
+            number += length * weights + PRODUCTS_OF_A_HEAD
     if scenario.unembedding:
         number += length * _size(scenario.unembedding.W_U)
     return number
 
 
 def _of_attention(attention: Attention, queries: int, keys: int) -> int:
-    number = queries * _size(attention.W_O) if attention.W_O else 0
+    number = queries * _size(attention.W_O)
     for head in attention.heads:
         number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))
-        number += queries * keys * (len(head.W_K[0]) + len(head.W_V[0])) + PRODUCTS_OF_A_HEAD
+        number += queries * keys * 2 * len(head.W_Q[0]) + PRODUCTS_OF_A_HEAD
     return number
 
 
-def _size(matrix: tuple[tuple[object, ...], ...]) -> int:
-    return len(matrix) * len(matrix[0])
+def _size(matrix: Matrix | None) -> int:
+    return len(matrix) * len(matrix[0]) if matrix else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tracer.decoder.roles import (
     B_1,
     B_2,
+    B_3,
     B_K,
     B_O,
     B_Q,
@@ -19,6 +20,7 @@ from tracer.decoder.roles import (
     SHIFT,
     W_1,
     W_2,
+    W_3,
     W_K,
     W_O,
     W_Q,
@@ -45,7 +47,7 @@ KINDS: tuple[Kind, ...] = (
 
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in (W_Q, W_K, W_V, B_Q, B_K, B_V)},
-    **{role: _as_named(role) for role in (W_O, B_O, W_1, B_1, W_2, B_2)},
+    **{role: _as_named(role) for role in (W_O, B_O, W_1, B_1, W_3, B_3, W_2, B_2)},
     GAIN: Symbol("γ"),
     SHIFT: Symbol("β"),
     W_U: Symbol("W", "U"),

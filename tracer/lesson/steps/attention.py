@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
-from tracer.decoder.operations import Copy, MatMul, Pinned, Reused
+from tracer.decoder.operations import Copy, MatMul, Pinned, Reused, Rotate
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     CONCAT,
@@ -15,28 +13,33 @@ from tracer.decoder.roles import (
     HEAD_OUTPUT,
     KEY,
     KEYS,
-    MASK,
     MASKED,
+    MAX,
     QUERY,
+    ROTATED_KEY,
+    ROTATED_QUERY,
     SCALE,
     SCORES,
+    SHIFTED,
     UNMASKED_EXP,
     UNMASKED_EXP_SUM,
+    UNMASKED_MAX,
+    UNMASKED_SHIFTED,
     UNMASKED_WEIGHTS,
     VALUE,
     VALUES,
     WEIGHTS,
-    Place,
 )
-from tracer.decoder.tape import Value
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import (
     Brackets,
     Call,
+    Difference,
     Exponential,
     Expression,
     MatrixProduct,
     Number,
+    Product,
     Quotient,
     Root,
     Sum,
@@ -58,12 +61,15 @@ from tracer.lesson.steps.attention_claims import (
 )
 from tracer.lesson.steps.claims import main_source
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
 
-W_O, HIDDEN = Symbol("W", "O"), Number(Decimal("-Infinity"))
+W_O = Symbol("W", "O")
 D_K_SYMBOL = Symbol("d", "k")
-SCALE_SYMBOL = Root(D_K_SYMBOL)
+SCALE_SYMBOL, DIVISOR = Root(D_K_SYMBOL), Symbol("c")
+ANGLE_SYMBOL = Symbol("θ")
+LARGEST, WITHOUT_IT = "The largest score of the row:", "Each score without it:"
 EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
 DIVIDED = "Each of them, divided by the sum:"
 
@@ -78,13 +84,21 @@ def power(naming: Naming) -> Expression:
     return Exponential(naming.inputs[0])
 
 
+def shift(naming: Naming) -> Expression:
+    """The scores without the largest of their row."""
+    return Difference(*naming.inputs)
+
+
 # --- query, key, value ---------------------------------------------------------------------------
 
 
 def _query_goal(step: Step, told: Told) -> Sentence:
+    shared = _keys_of(step, told)
+    whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
+    whose *= shared is not None
     if crosses(step):
-        return ("The query is what a token of the decoder asks of the encoder's tokens.",)
-    return ("The query is what a token asks.",)
+        return (f"The query is what a token of the decoder asks of the encoder's tokens.{whose}",)
+    return (f"The query is what a token asks.{whose}",)
 
 
 def _key_goal(step: Step, told: Told) -> Sentence:
@@ -101,6 +115,23 @@ def _value_goal(step: Step, told: Told) -> Sentence:
     if crosses(step):
         return ("The value is what a token of the encoder passes on.",)
     return ("The value is what a token passes on to those that attend to it.",)
+
+
+def _turned_goal(step: Step, told: Told) -> Sentence:
+    """How each pair of columns is turned."""
+    turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
+    cos, sin = Call("cos", (ANGLE_SYMBOL,)), Call("sin", (ANGLE_SYMBOL,))
+    first, second = (
+        Difference(Product((a, cos)), Product((b, sin))),
+        Sum((Product((a, sin)), Product((b, cos)))),
+    )
+    halves = isinstance(turn, Rotate) and turn.layout == "halves"
+    beside = "half the width apart" if halves else "beside each other"
+    return (
+        f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
+        *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
+        *(ANGLE_SYMBOL, " is the position times the pair's frequency."),
+    )
 
 
 QUERY_STEP = Kind(
@@ -129,6 +160,29 @@ KEY_STEP = Kind(
     inner=True,
 )
 
+TURNED_QUERY_STEP = Kind(
+    "rotated_query",
+    "Query, turned by its position",
+    "what each token asks, from where it stands",
+    _turned_goal,
+    {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
+    sign=("turn ", Symbol("Q")),
+    reasons=(why.TURNED,),
+    groups=("rotary",),
+    inner=True,
+)
+
+TURNED_KEY_STEP = Kind(
+    "rotated_key",
+    "Key, turned by its position",
+    "what each token can be found by, from where it stands",
+    ("The key is turned as the query is, by the position of its own token.",),
+    {ROTATED_KEY: Telling(lambda naming: Symbol("K", "R", naming.head))},
+    sign=("turn ", Symbol("K")),
+    groups=("rotary",),
+    inner=True,
+)
+
 VALUE_STEP = Kind(
     "value",
     "Value",
@@ -146,56 +200,61 @@ VALUE_STEP = Kind(
 # --- scores, mask --------------------------------------------------------------------------------
 
 
-def _mask_goal(step: Step, told: Told) -> Sentence:
-    mask = told.value(Place(), MASK)
-    if mask is None or not _is_causal(mask, told):
-        return ("The mask is added to the scores. Where it is ", HIDDEN, ", a token is not seen.")
-    ahead: Sentence = (
-        "A token may look at itself and back, never ahead: the score of every later token becomes ",
-        *(HIDDEN, ", the others stay."),
-    )
-    if told.padding is None:
-        return ahead
-    return (*ahead, " So does the score of ", Name(told.padding), ", which only fills up.")
-
-
-def _is_causal(mask: Value, told: Told) -> bool:
-    """Whether it hides what comes later and what only fills up, and nothing else."""
-    tokens, padding = told.trace.tokens, told.trace.scenario.padding
-    first = len(tokens) - len(mask.numbers)
-    return all(
-        entry == (HIDDEN.value if j > i or tokens[j] == padding else 0)
-        for i, row in enumerate(mask.numbers, first)
-        for j, entry in enumerate(row)
-    )
-
-
 def _scores_sign(step: Step, told: Told) -> Sign:
     """A pinned d_k or root has no number that the shape tells."""
+    shared = _keys_of(step, told)
+    keys = Symbol("K", above=str(shared or ""))
+    products = MatrixProduct(Symbol("Q"), Transposed(keys))
+    scale = told.value(step.place, SCALE)
+    if scale is None:
+        return (products,)
+    if told.value(step.place, D_K) is None:
+        return (Quotient(products, told.number(scale)),)
     given = any(isinstance(record.operation, Pinned) for record in step.records)
     divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].numbers.shape[1]))
-    return (Quotient(MatrixProduct(Symbol("Q"), Transposed(Symbol("K"))), divisor),)
+    return (Quotient(products, divisor),)
+
+
+def _scores_goal(step: Step, told: Told) -> Sentence:
+    fit = "A query asks and every key answers: their dot product says how well the two fit."
+    shared = _keys_of(step, told)
+    whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
+    if told.value(step.place, SCALE) is None:
+        return (fit, *whose)
+    if told.value(step.place, D_K) is None:
+        return (fit, *whose, " It is divided by ", DIVISOR, ", a number that is set for the model.")
+    root: Sentence = (
+        " It is divided by the root of ",
+        D_K_SYMBOL,
+        ", the number of columns of both.",
+    )
+    return (fit, *whose, *root)
+
+
+def _keys_of(step: Step, told: Told) -> int | None:
+    """The head whose keys and values this one shares, if it has none of its own."""
+    part = told.attention_at(step.place)
+    return part.heads[(step.place.head or 1) - 1].shares if part else None
+
+
+def _divisor(naming: Naming) -> Expression:
+    """√d_k, or the number that is set in its place."""
+    return Root(naming.inputs[0]) if naming.inputs else DIVISOR
 
 
 SCORES_STEP = Kind(
     "scores",
     "Attention scores",
     "every query with every key",
-    (
-        "A query asks and every key answers: their dot product says how well the two fit. It is "
-        "divided by the root of ",
-        *(D_K_SYMBOL, ", the number of columns of both."),
-    ),
+    _scores_goal,
     {
         DOT: Telling(lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))),
         D_K: Telling(D_K_SYMBOL),
-        SCALE: Telling(
-            lambda naming: Root(naming.inputs[0]), "What the dot products are divided by:"
-        ),
+        SCALE: Telling(_divisor, "What the dot products are divided by:"),
         SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
     sign=_scores_sign,
-    reasons=(why.SCALED,),
+    reasons=why.scaled,
     claim=best_key,
     inner=True,
 )
@@ -204,10 +263,10 @@ MASK_STEP = Kind(
     "mask",
     "Mask",
     "which tokens may be seen",
-    _mask_goal,
+    mask_goal,
     {MASKED: Telling(lambda naming: Sum(naming.inputs))},
     sign=("mask",),
-    reasons=why.masked,
+    reasons=why_masked,
     claim=not_seen,
     inner=True,
 )
@@ -216,8 +275,15 @@ MASK_STEP = Kind(
 # --- softmax -------------------------------------------------------------------------------------
 
 
+SHIFTED_FIRST = (
+    " Before that the row's largest is taken from each, because a machine cannot hold e to the "
+    "power of a large number; it divides all of them by the same, so that the shares stay."
+)
+
+
 def _softmax_goal(step: Step, told: Told) -> Sentence:
     made = "The scores become shares of 1: e to the power of each, divided by the sum of them all."
+    made += SHIFTED_FIRST * (told.value(step.place, SHIFTED) is not None)
     if crosses(step):
         return (f"{made} No token is hidden here.",)
     unseen, weights = hidden(step, told), told.value(step.place, WEIGHTS)
@@ -234,6 +300,8 @@ SOFTMAX_STEP = Kind(
     "the scores as shares",
     _softmax_goal,
     {
+        MAX: Telling(of_head("m"), LARGEST),
+        SHIFTED: Telling(shift, WITHOUT_IT),
         EXP: Telling(power, EXPONENTIALS),
         EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         WEIGHTS: Telling(of_head("A"), DIVIDED),
@@ -251,6 +319,8 @@ UNMASKED_STEP = Kind(
     "the weights if nothing were hidden",
     ("The same scores without the mask: what a token would look at if nothing were hidden.",),
     {
+        UNMASKED_MAX: Telling(of_head("m"), LARGEST),
+        UNMASKED_SHIFTED: Telling(shift, WITHOUT_IT),
         UNMASKED_EXP: Telling(power, EXPONENTIALS),
         UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
         UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
@@ -308,13 +378,23 @@ def _projection_sign(step: Step, told: Told) -> Sign:
     return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, told)
 
 
+def _weighted_sign(step: Step, told: Told) -> Sign:
+    return (MatrixProduct(Symbol("A"), Symbol("V", above=str(_keys_of(step, told) or ""))),)
+
+
+def _weighted_goal(step: Step, told: Told) -> Sentence:
+    shared = _keys_of(step, told)
+    added = "The values are added up, and each counts as much as its attention weight says."
+    return (added + f" They are those of head {shared}." * (shared is not None),)
+
+
 WEIGHTED_SUM_STEP = Kind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, each with its weight",
-    ("The values are added up, and each counts as much as its attention weight says.",),
+    _weighted_goal,
     {HEAD_OUTPUT: Telling(of_head("O"))},
-    sign=(MatrixProduct(Symbol("A"), Symbol("V")),),
+    sign=_weighted_sign,
     reasons=(why.FROM_TOKEN_TO_TOKEN,),
     claim=main_value,
     inner=True,
@@ -344,6 +424,16 @@ PROJECTION_STEP = Kind(
 )
 
 KINDS = (
-    *(QUERY_STEP, KEY_STEP, VALUE_STEP, SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
+    *(
+        QUERY_STEP,
+        TURNED_QUERY_STEP,
+        KEY_STEP,
+        TURNED_KEY_STEP,
+        VALUE_STEP,
+        SCORES_STEP,
+        MASK_STEP,
+        SOFTMAX_STEP,
+        UNMASKED_STEP,
+    ),
     *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

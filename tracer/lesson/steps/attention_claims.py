@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from tracer.decoder.operations import Append
-from tracer.decoder.roles import MASKED, QUERY, WEIGHTS
+from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
 from tracer.decoder.tape import Value
 from tracer.lesson.document import Name, Percent, Sentence
 from tracer.lesson.expression import Number
@@ -101,7 +101,8 @@ def best_key(step: Step, told: Told) -> Sentence | None:
     best = ("What ", told.who, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
     query, part = told.value(step.place, QUERY), main_part(step.last, told, ranked[0])
     asked = told.labels(query.axes[1]) if query else ()
-    if part is None or not is_named(asked[part.index]):
+    turned = told.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
+    if turned or part is None or not is_named(asked[part.index]):
         return (*best, ".")
     through = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
     return (*best, ", and mostly through ", *through)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tracer.decoder.operations import Copy
+from tracer.decoder.roles import SCALE
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Root, Symbol
+from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.attention_claims import crosses
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
@@ -13,11 +14,6 @@ THREE_VECTORS: Sentence = (
     "Three vectors are made of each token, because what it looks for, what it can be found by and "
     "what it hands over are different things. Each is the token's vector times a matrix of "
     "weights; the weights are learned, and they are the same for every token.",
-)
-
-SEVERAL_HEADS: Sentence = (
-    "There are several heads, each with weights of its own, because one softmax can favour only "
-    "one thing at a time: with more of them a token can look for several at once.",
 )
 
 ACROSS: Sentence = (
@@ -38,23 +34,16 @@ HANDED_OVER: Sentence = (
     "say; therefore it has a value beside it.",
 )
 
-SCALED: Sentence = (
-    *("The dot product is large where both vectors are large in the same place. It is divided ",),
-    *(
-        "by ",
-        Root(Symbol("d", "k")),
-        " because the more numbers are multiplied, the larger the sums become: the ",
-    ),
-    "softmax behind it would give nearly everything to one token, and could not learn to do "
-    "otherwise, since where a share is almost 1 or 0 a small change of the scores changes almost "
-    "nothing.",
+FIT: Sentence = (
+    "The dot product is large where both vectors are large in the same place. They fit, so that a "
+    "token finds what it asks for.",
 )
 
-NO_LOOKING_UP: Sentence = (
-    "In training all positions are computed at once, and the word that a position is to guess "
-    "stands right behind it: without the mask it could look the answer up instead of learning to "
-    "predict it. In use there is nothing behind it yet, so a model that had learned to look there "
-    "would be lost.",
+TURNED: Sentence = (
+    "When a query that is turned by its position meets a key that is turned by its own, only the "
+    "difference of the two positions counts, because a dot product does not change when both of "
+    "its vectors are turned together. So a token can ask for “the one before me” wherever it "
+    "stands.",
 )
 
 EXPONENTIAL: Sentence = (
@@ -87,13 +76,37 @@ NOT_ADDED: Sentence = (
 
 def three_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
     """Why there are queries, keys and values; why the encoder's, and why several heads."""
-    several = [SEVERAL_HEADS] if told.heads_of(step.place) > 1 else []
+    several = [_several_heads(step, told)] if told.heads_of(step.place) > 1 else []
     return (THREE_VECTORS, *([ACROSS] if crosses(step) else []), *several)
 
 
-def masked(step: Step, told: Told) -> tuple[Sentence, ...]:
-    """Why what comes later is hidden, where it is."""
-    return () if told.masks is None else (NO_LOOKING_UP,)
+def _several_heads(step: Step, told: Told) -> Sentence:
+    part = told.attention_at(step.place)
+    own = "queries" if part and any(head.shares for head in part.heads) else "weights"
+    return (
+        f"There are several heads, each with {own} of its own, because one softmax can favour only "
+        "one thing at a time: with more of them a token can look for several at once.",
+    )
+
+
+def scaled(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """Why the dot products are divided, if they are."""
+    if told.value(step.place, SCALE) is None:
+        return (FIT,)
+    divisor = told.symbols[step.place.address(SCALE)]
+    return (
+        (
+            "The dot product is large where both vectors are large in the same place. It is "
+            "divided by ",
+            *(
+                divisor,
+                " because the more numbers are multiplied, the larger the sums become: the ",
+            ),
+            "softmax behind it would give nearly everything to one token, and could not learn to "
+            "do otherwise, since where a share is almost 1 or 0 a small change of the scores "
+            "changes almost nothing.",
+        ),
+    )
 
 
 def mixed(step: Step, told: Told) -> tuple[Sentence, ...]:

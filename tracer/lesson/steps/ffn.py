@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Activate
-from tracer.decoder.roles import ACTIVATION, B_1, FFN_OUTPUT, HIDDEN
+from tracer.decoder.operations import Activate, Copy
+from tracer.decoder.roles import ACTIVATION, B_1, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
 from tracer.lesson import activations
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import Call, Symbol
-from tracer.lesson.steps.claims import Row, main_source
+from tracer.lesson.steps.claims import Row, largest_named, main_source
 from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.steps.signs import linear
+from tracer.lesson.steps.signs import linear, linear_of
 from tracer.lesson.told import Told
 from tracer.names import count
 
@@ -71,6 +71,12 @@ WHAT_A_UNIT_SAYS: Sentence = (
 )
 
 
+GATED_ANEW: Sentence = (
+    "With a gate a unit can decide by one thing and pass on another, because what opens it and "
+    "what goes through are found with different weights; models learn better so.",
+)
+
+
 def _why_hidden(step: Step, told: Told) -> tuple[Sentence, ...]:
     has_bias = any(value.role is B_1 for value in step.last.inputs)
     return (COMBINED, *([BIAS] if has_bias else []))
@@ -80,15 +86,47 @@ def _why_bent(step: Step, told: Told) -> tuple[Sentence, ...]:
     return (BENT,) if isinstance(step.last.operation, Activate) else ()
 
 
+def _gate_goal(step: Step, told: Told) -> Sentence:
+    gate = told.value(step.place, ACTIVATION)
+    activated = gate and isinstance(told.trace.producers[gate].operation, Activate)
+    what = "The activation is" if activated else "The hidden numbers are"
+    return (
+        f"{what} a gate here: a second projection of the same vectors is multiplied by it, number "
+        "by number.",
+    )
+
+
+def _largest_behind_gate(step: Step, told: Told) -> Sentence | None:
+    """The unit with the largest product, if the author has named it."""
+    found = largest_named(step.last.output, told)
+    of: Sentence = ("Of what the gate hands on of ", told.who, ", ")
+    return found and (*of, *found[0], " is the largest", *found[1], ".")
+
+
 def _output_goal(step: Step, told: Told) -> Sentence:
     numbers = count(step.last.output.numbers.shape[1], "number")
-    return (f"The hidden layer becomes the FFN's output, {numbers} for each token.",)
+    goal = f"The hidden layer becomes the FFN's output, {numbers} for each token."
+    match step.last.operation:
+        case Activate(function):
+            return (f"{goal} The activation stands behind it here. ", *activations.goal(function))
+        case Copy():
+            return (f"{goal} There is no activation function here.",)
+        case _:
+            return (goal,)
 
 
 def _main_unit(step: Step, told: Told) -> Sentence | None:
     """Which hidden unit most of the largest number comes from."""
+    if isinstance(step.last.operation, Activate | Copy):
+        return None  # what stands behind the sum is no part of it
     units = told.labels(step.last.inputs[0].axes[1])
     return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
+
+
+def _output_sign(step: Step, told: Told) -> Sign:
+    projected, *activated = step.records
+    behind = (", ", *_activation_sign(step, told)) if activated else ()
+    return (*linear_of(projected, told), *behind)
 
 
 def _activation_sign(step: Step, told: Told) -> Sign:
@@ -122,16 +160,34 @@ ACTIVATION_STEP = Kind(
     inner=True,
 )
 
+GATE_STEP = Kind(
+    "gate",
+    "FFN: gate",
+    "what the gate lets through",
+    _gate_goal,
+    {
+        UP: Telling(Symbol("u"), "What is to be let through:"),
+        GATED: Telling(Symbol("g"), "Each number, times its gate:"),
+    },
+    sign=(Symbol("W", "3"), ", gate"),
+    reasons=(GATED_ANEW,),
+    claim=_largest_behind_gate,
+    inner=True,
+)
+
 FFN_OUTPUT_STEP = Kind(
     "ffn_output",
     "FFN: output",
     "what the FFN gives each token",
     _output_goal,
-    {FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,)))},
-    sign=linear,
+    {
+        PROJECTED: Telling(Symbol("s")),
+        FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,))),
+    },
+    sign=_output_sign,
     reasons=(WHAT_A_UNIT_SAYS,),
     claim=_main_unit,
     inner=True,
 )
 
-KINDS = (HIDDEN_STEP, ACTIVATION_STEP, FFN_OUTPUT_STEP)
+KINDS = (HIDDEN_STEP, ACTIVATION_STEP, GATE_STEP, FFN_OUTPUT_STEP)

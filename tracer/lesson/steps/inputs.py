@@ -14,6 +14,11 @@ from tracer.decoder.roles import (
     INPUT,
     POSITION,
     POSITION_INDEX,
+    ROTARY_ANGLE,
+    ROTARY_COS,
+    ROTARY_DIV_TERM,
+    ROTARY_INDEX,
+    ROTARY_SIN,
     SIN,
     TOKEN_IDS,
     TOKENS,
@@ -25,6 +30,7 @@ from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 
 POS, D, TWO_K = Symbol("pos"), Symbol("d"), Symbol("2k")
+D_K = Symbol("d", "k")
 
 
 PIECES: Sentence = (
@@ -121,7 +127,36 @@ def _why_added(step: Step, told: Told) -> tuple[Sentence, ...]:
     return () if isinstance(step.last.operation, Copy) else (ADDED,)
 
 
+def _turning_goal(step: Step, told: Told) -> Sentence:
+    frequencies = step.records[1].operation
+    order = "A position is told by an angle here: queries and keys will be turned by it."
+    if not isinstance(frequencies, DivTerm):
+        return (order,)
+    width = Number.of(frequencies.width)
+    frequency = Power(Number(frequencies.base), Quotient(Symbol("-2k"), D_K))
+    return (
+        *(f"{order} Every pair of columns has a frequency, ", frequency, "; ", D_K, " is the "),
+        *("number of columns of a query, ", width, " here, and ", Symbol("k"), " numbers the "),
+        "pairs from 0 on. The angle is the position times the frequency.",
+    )
+
+
+TURNED: Sentence = (
+    "Attention adds vectors, and a sum does not depend on the order of what is added, so that "
+    "positions have to come in somewhere. Turning leaves a vector as long as it was, and the "
+    "embeddings remain what they are.",
+)
+
+
+def _both_waves(step: Step, told: Told) -> list[Block]:
+    """Sines and cosines of all tokens: queries and keys are turned by both."""
+    values = (record.output for record in step.records)
+    return [told.matrix(value) for value in values if value.role in (ROTARY_SIN, ROTARY_COS)]
+
+
 def _input_goal(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Copy) and told.value(step.place, ROTARY_ANGLE):
+        return ("Nothing is added for the positions: the embeddings go in as they are.",)
     if isinstance(step.last.operation, Copy):
         return ("There are no positions here: the embeddings go in as they are.",)
     return ("Embedding and position are added, so that each vector says what and where.",)
@@ -191,6 +226,23 @@ POSITION_STEP = Kind(
     reasons=_why_positions,
 )
 
+ROTARY_STEP = Kind(
+    "rotary",
+    "Angles of the positions",
+    "an angle for each position and pair of columns",
+    _turning_goal,
+    {
+        ROTARY_INDEX: Telling(POS),
+        ROTARY_DIV_TERM: Telling(Symbol("ω"), "The frequencies, one for each pair of columns:"),
+        ROTARY_ANGLE: Telling(Symbol("θ"), "The position times each frequency:"),
+        ROTARY_SIN: Telling(Call("sin", (Symbol("θ"),)), "The sines:"),
+        ROTARY_COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines:"),
+    },
+    sign=(Symbol("θ"), " turns ", Symbol("Q"), ", ", Symbol("K")),
+    reasons=(TURNED,),
+    outcome=_both_waves,
+)
+
 INPUT_STEP = Kind(
     "input",
     "Input vectors",
@@ -216,4 +268,4 @@ ENCODER_STEP = Kind(
     ),
 )
 
-KINDS = (EMBEDDING_STEP, POSITION_STEP, INPUT_STEP, ENCODER_STEP)
+KINDS = (EMBEDDING_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP, ENCODER_STEP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.decoder.tape import Record
 from tracer.lesson.document import Sign
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
@@ -9,6 +10,11 @@ from tracer.lesson.told import Told
 
 def linear(step: Step, told: Told) -> Sign:
     """· W + b, of a step that multiplies with weights."""
-    weights, *bias = (v for v in step.last.inputs if v.role.parameter)
+    return linear_of(step.last, told)
+
+
+def linear_of(record: Record, told: Told) -> Sign:
+    """· W + b, of a record that multiplies with weights."""
+    weights, *bias = (v for v in record.inputs if v.role.parameter)
     added = [part for value in bias for part in (" + ", told.symbols[value.address])]
     return ("· ", told.symbols[weights.address], *added)

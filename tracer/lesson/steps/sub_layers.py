@@ -1,14 +1,20 @@
-"""What surrounds attention and the FFN in a layer: residual and LayerNorm."""
+"""What surrounds attention and the FFN in a layer: residual, LayerNorm, RMSNorm."""
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Normalize, Pinned, SquareRoot
+from collections.abc import Iterator
+
+from tracer.decoder.operations import Mean, Normalize, Pinned, SquareRoot
 from tracer.decoder.roles import (
     DEVIATION,
     GAIN,
     MEAN,
+    MEAN_SQUARE,
     NORM,
     RESIDUAL,
+    RMS,
+    RMS_NORM,
+    ROOT_SQUARED,
     SHIFT,
     SQUARED,
     STD,
@@ -62,12 +68,25 @@ RESIDUAL_STEP = Kind(
 )
 
 
-def _in_standard_deviations(record: Record) -> str:
+def _further(record: Record) -> str:
     operation = record.operation
     gain = isinstance(operation, Normalize) and operation.gain
     shift = isinstance(operation, Normalize) and operation.shift
-    further = ", times γ" * gain + ", plus β" * shift
-    return f"Each deviation, measured in standard deviations{further}:"
+    return ", times γ" * gain + ", plus β" * shift
+
+
+def _in_standard_deviations(record: Record) -> str:
+    return f"Each deviation, measured in standard deviations{_further(record)}:"
+
+
+def _divided_by_root(record: Record) -> str:
+    return f"Each number, divided by that root{_further(record)}:"
+
+
+def _variance(record: Record) -> str:
+    if isinstance(record.operation, Mean) and record.operation.sample:
+        return "The variance of a sample: the sum of the squares, divided by their number less 1:"
+    return "The variance, which is the mean of the squares:"
 
 
 MEASURED_ANEW: Sentence = (
@@ -77,20 +96,31 @@ MEASURED_ANEW: Sentence = (
     "that what becomes of one does not depend on the others.",
 )
 
-NO_DIVISION_BY_ZERO: Sentence = (
-    "ε stands under the root so that equal numbers do not lead to 0 / 0.",
+MADE_AS_LARGE: Sentence = (
+    "Sums grow from layer to layer, and in the products that follow a large number would drown the "
+    "small ones, whatever the weights have learned to look for. Therefore each token's numbers are "
+    "made about as large as 1 again. That they lie around 0 is not asked for, because it turned "
+    "out not to be needed.",
 )
 
 
 def _why_normalized(step: Step, told: Told) -> tuple[Sentence, ...]:
-    operation, std = step.last.operation, step.records[-2].operation
-    reasons: list[Sentence] = [MEASURED_ANEW]
+    return (MEASURED_ANEW, *_learned_and_safe(step, "equal numbers do"))
+
+
+def _why_by_root(step: Step, told: Told) -> tuple[Sentence, ...]:
+    return (MADE_AS_LARGE, *_learned_and_safe(step, "a row of zeros does"))
+
+
+def _learned_and_safe(step: Step, what: str) -> Iterator[Sentence]:
+    """What γ, β and ε are for, where there are any."""
+    operation, root = step.last.operation, step.records[-2].operation
     if isinstance(operation, Normalize) and (operation.gain or operation.shift):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
-        reasons.append((f"{names}, learned for each feature, can give back what was taken away.",))
-    if isinstance(std, SquareRoot) and std.epsilon:
-        reasons.append(NO_DIVISION_BY_ZERO)
-    return tuple(reasons)
+        yield (f"{names}, learned for each feature, can give back what was taken away.",)
+    if isinstance(root, SquareRoot) and root.epsilon:
+        place = "is added to the root" if root.outside else "stands under the root"
+        yield (f"ε {place} so that {what} not lead to 0 / 0.",)
 
 
 def _extremes(step: Step, told: Told) -> Sentence | None:
@@ -106,12 +136,22 @@ def _extremes(step: Step, told: Told) -> Sentence | None:
 
 
 def _measured(step: Step, told: Told) -> Sentence:
-    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
-    further += ", and β is added" * (told.value(step.place, SHIFT) is not None)
     return (
         "Each number of a token is measured from the mean of them all, in standard deviations"
-        f"{further}.",
+        f"{_then(step, told)}.",
     )
+
+
+def _by_root(step: Step, told: Told) -> Sentence:
+    return (
+        "Each number of a token is divided by the root of the mean square of them all"
+        f"{_then(step, told)}.",
+    )
+
+
+def _then(step: Step, told: Told) -> str:
+    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
+    return further + ", and β is added" * (told.value(step.place, SHIFT) is not None)
 
 
 NORM_STEP = Kind(
@@ -125,9 +165,7 @@ NORM_STEP = Kind(
         SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
         ),
-        VARIANCE: Telling(
-            Power(Symbol("σ"), Number.of(2)), "The variance, which is the mean of the squares:"
-        ),
+        VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
         STD: Telling(
             Symbol("σ"),
             "The standard deviation, which is how far from the mean a number usually lies:",
@@ -140,4 +178,23 @@ NORM_STEP = Kind(
     claim=_extremes,
 )
 
-KINDS = (RESIDUAL_STEP, NORM_STEP)
+RMS_NORM_STEP = Kind(
+    "rms_norm",
+    "RMSNorm",
+    "numbers measured by their own size",
+    _by_root,
+    {
+        ROOT_SQUARED: Telling(
+            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
+        ),
+        MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
+        RMS: Telling(Symbol("RMS"), "Its root:"),
+        RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
+    },
+    sign=("RMSNorm",),
+    reasons=_why_by_root,
+    claim=_extremes,
+    groups=("norm",),
+)
+
+KINDS = (RESIDUAL_STEP, NORM_STEP, RMS_NORM_STEP)

@@ -11,7 +11,9 @@ from tracer.decoder.roles import (
     DRAWN_EXP,
     DRAWN_EXP_SUM,
     DRAWN_LOGITS,
+    DRAWN_MAX,
     DRAWN_PROBABILITIES,
+    DRAWN_SHIFTED,
     INPUT,
     LOGITS,
     OUTPUT,
@@ -23,10 +25,21 @@ from tracer.decoder.roles import (
     WORD,
     WORD_EXP,
     WORD_EXP_SUM,
+    WORD_MAX,
+    WORD_SHIFTED,
 )
 from tracer.lesson.document import Block, Name, Paragraph, Percent, Sentence, Table
-from tracer.lesson.expression import Exponential, Quotient, Symbol
-from tracer.lesson.steps.attention import DIVIDED, EXPONENTIALS, THEIR_SUM, power
+from tracer.lesson.expression import Quotient, Symbol
+from tracer.lesson.steps.attention import (
+    DIVIDED,
+    EXPONENTIALS,
+    LARGEST,
+    SHIFTED_FIRST,
+    THEIR_SUM,
+    WITHOUT_IT,
+    power,
+    shift,
+)
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.steps.signs import linear
@@ -146,13 +159,21 @@ LOGITS_STEP = Kind(
     claim=_largest_logit,
 )
 
+
+def _probabilities_goal(step: Step, told: Told) -> Sentence:
+    made = "The logits become shares of 1: e to the power of each, divided by the sum of them all."
+    return (made + SHIFTED_FIRST * (told.value(step.place, WORD_SHIFTED) is not None),)
+
+
 PROBABILITIES_STEP = Kind(
     "probabilities",
     "Softmax: the probabilities",
     "a probability for each word",
-    ("The logits become shares of 1: e to the power of each, divided by the sum of them all.",),
+    _probabilities_goal,
     {
-        WORD_EXP: Telling(Exponential(Z), EXPONENTIALS),
+        WORD_MAX: Telling(Symbol("m"), LARGEST),
+        WORD_SHIFTED: Telling(shift, WITHOUT_IT),
+        WORD_EXP: Telling(power, EXPONENTIALS),
         WORD_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
         PROBABILITIES: Telling(Symbol("p"), DIVIDED),
     },
@@ -191,6 +212,8 @@ SAMPLING_STEP = Kind(
         DRAWN_LOGITS: Telling(Z),
         TEMPERATURE: Telling(Symbol("T")),
         SCALED: Telling(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
+        DRAWN_MAX: Telling(Symbol("m"), LARGEST),
+        DRAWN_SHIFTED: Telling(shift, WITHOUT_IT),
         DRAWN_EXP: Telling(power, EXPONENTIALS),
         DRAWN_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
         DRAWN_PROBABILITIES: Telling(Symbol("p", "T"), DIVIDED),

@@ -73,7 +73,8 @@ class Body:
         for i, row in enumerate(rows):
             words = arranged(row, self.room)
             if len(words) > 1 and words[0].row == words[1].row:
-                self._forked(words, below=self.row > 1, above=i < len(rows) - 1)
+                on = [word for word, box in zip(words, row, strict=True) if not box.aside]
+                self._forked(words, on if i < len(rows) - 1 else [], below=self.row > 1)
             else:
                 self._placed(words)
                 self._spine_to(self.row - 1)
@@ -85,19 +86,20 @@ class Body:
         self.drawing.words += placed
         self.row = max(word.top for word in placed) + 1
 
-    def _forked(self, words: Sequence[Words], *, below: bool, above: bool) -> None:
-        """Boxes beside each other: the spine parts below them, and comes together above."""
+    def _forked(self, words: Sequence[Words], on: Sequence[Words], *, below: bool) -> None:
+        """Boxes beside each other: the spine parts below them; those that go `on` meet above."""
         if below:
             self._spine_to(self.row)
             self._crossbar(words, self.row + 1)
         self._placed(words)
-        if above:
-            self._crossbar(words, self.row - 1)
+        if on:
+            self._crossbar(on, self.row - 1)
 
     def _crossbar(self, words: Sequence[Words], boxes: int) -> None:
-        """A line in the next row, with a way to each of the boxes."""
+        """A line in the next row through the spine, with a way to each of the boxes."""
         middles = [word.middle for word in words]
-        self.drawing.way((middles[0], self.row), (middles[-1], self.row))
+        ends = sorted((0, *middles))
+        self.drawing.way((ends[0], self.row), (ends[-1], self.row))
         for middle in middles:
             self.drawing.way((middle, self.row), (middle, boxes))
         self.drawn = self.row

@@ -1,0 +1,238 @@
+"""What is said of the parts that a decoder may have or not: masks, shares, turns, gates, norms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.helpers.judge import AHEAD, UNNAMED, Judge, check_ahead, column, form, not_of, number
+
+# --- masks ---------------------------------------------------------------------------------------
+
+
+def is_masked(at: Judge, *, later: bool, window: int) -> bool:
+    """Whether the mask hides what fills up, what is later if that is asked, what is far back."""
+    mask = at.values["mask"]["data"]
+    first, n = len(at.tokens) - len(mask), len(at.tokens)
+    hides = [
+        [(j > i and later) or i - j >= window or at.tokens[j] == at.padding for j in range(n)]
+        for i in range(first, n)
+    ]
+    return [[-1e999 if h else 0 for h in row] for row in hides] == [
+        [number(str(x)) for x in row] for row in mask
+    ]
+
+
+@form(
+    r"A token may look at itself and back, never ahead: the score of every later token becomes -∞, "
+    r"the others stay\.(?: So does the score of “(?P<padding>.+?)”, which only fills up\.)?"
+)
+@form(r"A token may look at itself alone: the score of every other becomes -∞\.")
+@form(
+    r"A token may look at itself and at most (?P<back>\d+) tokens? before it: the score of every "
+    r"other becomes -∞\.(?: So does the score of “(?P<padding>.+?)”, which only fills up\.)?"
+)
+@form(
+    r"A token may look at all others, before it and behind it, but not at “(?P<padding>.+?)”, "
+    r"which only fills up: its score becomes -∞\."
+)
+@form(r"The mask is added to the scores\. Where it is -∞, a token is not seen\.")
+def mask(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".masked") and not at.pinned(at.address)
+    asked = at.spec.get("mask", "causal")
+    window = asked["window"] if isinstance(asked, dict) else len(at.tokens)
+    everything = len(at.tokens)
+    if said[""].startswith("The mask is added"):
+        assert not is_masked(at, later=True, window=everything)
+        assert asked == "causal" or not is_masked(at, later=asked != "none", window=window)
+    elif "all others" in said[""]:
+        assert is_masked(at, later=False, window=everything)
+    elif "never ahead" in said[""]:
+        assert is_masked(at, later=True, window=everything)
+    else:
+        assert is_masked(at, later=True, window=int(said.get("back", 0)) + 1)
+    if "padding" in said:
+        assert said["padding"] == (at.padding if at.padding in at.tokens else None)
+
+
+@form(r"In training all positions are computed at once, .+ look there would be lost\.")
+def why_masked(at: Judge, said: dict[str, Any]) -> None:
+    rows = at.values["mask"]["data"]
+    first = len(at.tokens) - len(rows)
+    assert all(number(str(x)) < -1e300 for i, row in enumerate(rows, first) for x in row[i + 1 :])
+
+
+# --- scores and shares ---------------------------------------------------------------------------
+
+SHIFTED = (
+    r"(?P<shifted> Before that the row's largest is taken from each, because a machine cannot hold "
+    r"e to the power of a large number; it divides all of them by the same, so that the shares "
+    r"stay\.)?"
+)
+
+
+@form(
+    r"A query asks and every key answers: their dot product says how well the two fit\."
+    r"(?: The keys are those of head (?P<head>\d+)\.)?"
+    r"(?: It is divided by (?P<scale>the root of d_k, the number of columns of both|c, a number "
+    r"that is set for the model)\.)?"
+)
+def scores(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".scores") and not at.pinned(at.address)
+    check_shared(at, said["head"])
+    scale = at.near("scale")
+    assert (said["scale"] is None) == (scale is None)
+    if said["scale"]:
+        assert said["scale"].startswith("c, ") == (at.near("d_k") is None)
+
+
+@form(
+    r"The dot product is large where both vectors are large in the same place\. (?:It is "
+    r"divided by (?P<scale>√d_k|c) because the more numbers .+|They fit, so that a token finds "
+    r"what it asks for\.)"
+)
+def why_scaled(at: Judge, said: dict[str, Any]) -> None:
+    assert (said["scale"] is None) == (at.near("scale") is None)
+    assert said["scale"] is None or (said["scale"] == "c") == (at.near("d_k") is None)
+
+
+@form(
+    r"The query is what a token (?:of the decoder )?asks(?P<of> of the encoder's tokens)?\."
+    r"(?: Its keys and values are those of head (?P<head>\d+): less to compute, and to keep\.)?"
+)
+@form(
+    r"The values are added up, and each counts as much as its attention weight says\."
+    r"(?: They are those of head (?P<head>\d+)\.)?"
+)
+def shared(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
+    check_shared(at, said["head"])
+    assert "of" not in said or bool(said["of"]) == ("cross_attention" in at.address)
+
+
+def check_shared(at: Judge, head: str | None) -> None:
+    """Whether the keys of the scores are those of another head: the one that is named."""
+    _, keys = at.near("dot")["operands"] if at.near("dot") else at.near("scores")["operands"]
+    own = keys.startswith(at.place)
+    assert own if head is None else keys.startswith(f"{at.place.rpartition('head')[0]}head{head}.")
+
+
+@form(
+    r"The scores become shares of 1: e to the power of each, divided by the sum of them all\."
+    + SHIFTED
+    + r"(?: (?P<more>No token is hidden here|e\^\(-∞\) is 0|Every key is hidden "
+    r"from “(?P<who>.+?)”: its sum is 0, and there is nothing to divide\. All its weights are set "
+    r"to 0)\.)?"
+)
+def softmax(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".weights") and not at.pinned(at.address)
+    assert bool(said["shifted"]) == (at.near("shifted") is not None)
+    more, unseen = said["more"] or "", at.hidden()
+    if more.startswith("No token"):
+        assert "cross_attention" in at.address
+    elif more.startswith("Every key"):
+        assert said["who"] == at.who and len(unseen) == len(at.tokens)
+        assert not any(at.row(at.result).data)
+    else:
+        assert bool(more) == bool(unseen) and "cross_attention" not in at.address
+
+
+@form(
+    r"The logits become shares of 1: e to the power of each, divided by the sum of them all\."
+    + SHIFTED
+)
+def word_softmax(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "probabilities" and not at.pinned(at.address)
+    assert bool(said["shifted"]) == ("probabilities.shifted" in at.values)
+
+
+# --- turned by positions -------------------------------------------------------------------------
+
+
+@form(
+    r"A position is told by an angle here: queries and keys will be turned by it\.(?: Every pair "
+    r"of columns has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\); d_k is the number of columns "
+    r"of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\. The angle is the "
+    r"position times the frequency\.)?"
+)
+def angles(at: Judge, said: dict[str, Any]) -> None:
+    frequencies = at.values["position.div_term"]
+    assert (said["base"] is None) == (frequencies["operation"] == "given")
+    if said["base"] is not None:
+        asked = frequencies["parameters"]
+        assert number(said["base"]) == number(str(asked["base"]))
+        queries = [v for a, v in at.values.items() if a.endswith(".rotated_query")]
+        widths = {len(value["data"][0]) for value in queries}
+        assert widths == {int(said["width"])} == {int(asked["width"])}
+
+
+@form(
+    r"Each query is turned by its token's position: two columns (?P<which>beside each other|half "
+    r"the width apart) are taken as a point \(a, b\), and become a×cos\(θ\) - b×sin\(θ\) and "
+    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is the position times the pair's frequency\."
+)
+def turned(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".rotated_query")
+    halves = at.result["parameters"]["layout"] == "halves"
+    assert halves == said["which"].startswith("half")
+
+
+# --- the FFN -------------------------------------------------------------------------------------
+
+
+@form(
+    r"(?P<what>The activation is|The hidden numbers are) a gate here: a second projection of the "
+    r"same vectors is multiplied by it, number by number\."
+)
+def gate(at: Judge, said: dict[str, Any]) -> None:
+    active = at.near("activation")
+    bends = active is not None and active["operation"] not in ("copy", "given")
+    assert at.address.endswith(".gated") and bends == said["what"].startswith("The activation")
+
+
+@form(
+    r"Of what the gate hands on of “(?P<who>.+?)”, (?P<what>“.+?”) is the largest" + AHEAD + r"\."
+)
+def behind_the_gate(at: Judge, said: dict[str, Any]) -> None:
+    not_of(at)
+    row = at.row(at.result)
+    clear = row.clear()
+    check_ahead(row, clear, said, column(row))
+    assert said["who"] == at.who and column(row)(said["what"]) == clear[0]
+    assert number(row.shown[clear[0]]) > 0 and not UNNAMED.fullmatch(said["what"][1:-1])
+
+
+# --- norms ---------------------------------------------------------------------------------------
+
+
+@form(
+    r"Each number of a token is (?P<how>measured from the mean of them all, in standard deviations|"
+    r"divided by the root of the mean square of them all)"
+    r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
+)
+def measured(at: Judge, said: dict[str, Any]) -> None:
+    parameters = at.result["parameters"]
+    assert (bool(said["gain"]), bool(said["shift"])) == (parameters["gain"], parameters["shift"])
+    assert said["how"].startswith("divided") == (at.near("norm.mean") is None)
+
+
+@form(r"Sums grow from layer to layer, .+ measured anew: .+ does not depend on the others\.")
+@form(r"Sums grow from layer to layer, .+ That they lie around 0 .+ turned out not to be needed\.")
+def normalized(at: Judge, said: dict[str, Any]) -> None:
+    assert ("measured anew" in said[""]) == (at.near("norm.mean") is not None)
+
+
+@form(r"(?P<names>γ|β|γ and β), learned for each feature, can give back what was taken away\.")
+def given_back(at: Judge, said: dict[str, Any]) -> None:
+    names = ["γ"] * at.result["parameters"]["gain"] + ["β"] * at.result["parameters"]["shift"]
+    assert said["names"] == " and ".join(names)
+
+
+@form(
+    r"ε (?P<where>stands under|is added to) the root so that (?P<what>equal numbers do|a row of "
+    r"zeros does) not lead to 0 / 0\."
+)
+def epsilon(at: Judge, said: dict[str, Any]) -> None:
+    root = at.near("norm.std") or at.near("norm.rms")
+    assert number(str(root["parameters"]["epsilon"])) > 0
+    assert said["where"].startswith("is added") == root["parameters"]["outside"]
+    assert said["what"].startswith("a row") == (at.near("norm.mean") is None)

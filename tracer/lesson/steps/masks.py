@@ -1,0 +1,70 @@
+"""The mask: which tokens a token may look at, in words that its numbers bear out, and why."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+
+from tracer.decoder.inputs import hidden
+from tracer.lesson.document import Name, Sentence
+from tracer.lesson.expression import Number
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.told import Told
+from tracer.names import count
+from tracer.scenario.fields import Mask, Window
+
+HIDDEN = Number(Decimal("-Infinity"))
+
+NO_LOOKING_UP: Sentence = (
+    "In training all positions are computed at once, and the word that a position is to guess "
+    "stands right behind it: without the mask it could look the answer up instead of learning to "
+    "predict it. In use there is nothing behind it yet, so a model that had learned to look there "
+    "would be lost.",
+)
+
+
+def mask_goal(step: Step, told: Told) -> Sentence:
+    """What a token may look at."""
+    fills_up: Sentence = ()
+    if told.padding is not None:
+        fills_up = (" So does the score of ", Name(told.padding), ", which only fills up.")
+    match _meaning(step, told):
+        case Window(window=1):
+            seen = "A token may look at itself alone: the score of every other becomes "
+            return (seen, HIDDEN, ".")
+        case Window(window=window):
+            before = f"at most {count(window - 1, 'token')} before it"
+            seen = f"A token may look at itself and {before}: the score of every other becomes "
+            return (seen, HIDDEN, ".", *fills_up)
+        case "causal":
+            seen = "A token may look at itself and back, never ahead: the score of every later "
+            return (seen, "token becomes ", HIDDEN, ", the others stay.", *fills_up)
+        case "none" if told.padding is not None:
+            seen = "A token may look at all others, before it and behind it, but not at "
+            ends = ", which only fills up: its score becomes "
+            return (seen, Name(told.padding), ends, HIDDEN, ".")
+        case _:
+            added = "The mask is added to the scores. Where it is "
+            return (added, HIDDEN, ", a token is not seen.")
+
+
+def why_masked(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """Why nothing later is seen, if that is so."""
+    mask = step.last.inputs[1].array
+    later = len(told.names) - len(mask) + 1
+    if np.isfinite(mask[np.triu_indices_from(mask, later)]).any():
+        return ()
+    return (NO_LOOKING_UP,)
+
+
+def _meaning(step: Step, told: Told) -> Mask | None:
+    """The mask that was asked for, or the causal one, if the numbers are of that."""
+    mask, scenario = step.last.inputs[1].array, told.trace.scenario
+    for asked in (scenario.mask, "causal"):
+        if isinstance(asked, tuple):
+            continue
+        unseen = hidden(scenario.tokens, scenario.padding, asked)[-len(mask) :]
+        if np.array_equal(mask, np.where(unseen, -np.inf, 0)):
+            return asked
+    return None
