@@ -373,6 +373,13 @@ def trials(d: Drawn) -> list[Trial]:
             for row, j in zip(p, rights, strict=True)
         ]
 
+    def turned(maths: Maths, a: Any, cos: Any, sin: Any) -> Any:
+        rows = []
+        for row, cosines, sines in zip(a, cos, sin, strict=True):
+            pairs = zip(row[::2], row[1::2], cosines, sines, strict=True)
+            rows.append([x for a, b, c, s in pairs for x in (a * c - b * s, a * s + b * c)])
+        return rows
+
     wide, positive = d.matrix(n, m), d.matrix(n, m, 1, 100)
     return [
         (MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
@@ -402,7 +409,16 @@ def trials(d: Drawn) -> list[Trial]:
             [positive],
             elementwise(lambda maths, a: maths.sqrt(a + maths.number(str(epsilon)))),
         ),
+        (
+            SquareRoot(epsilon, outside=True),
+            [positive],
+            elementwise(lambda maths, a: maths.sqrt(a) + maths.number(str(epsilon))),
+        ),
+        (Multiply(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a * b)),
+        (Rotate("pairs"), [d.matrix(n, 2 * k), d.matrix(n, k), d.matrix(n, k)], turned),
+        (Largest(), [wide], lambda _, a: [max(row) for row in a]),
         (Activate("relu"), [wide], elementwise(lambda _, a: max(a, 0 * a))),
+        (Activate("silu"), [wide], elementwise(lambda maths, a: a / (1 + maths.exp(-a)))),
         (Total(), [wide], lambda _, a: [sum(row) for row in a]),
         (Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
         (MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),
@@ -472,6 +488,14 @@ ROUNDED: list[tuple[Any, list[Array], str]] = [
     (MatMul(), [array(["0.5", "0.5"]), array(["0.5"], ["0.5"]), array("0.25")], "0.85"),
     (Dot(), [array(["0.5", "0.5"]), array(["0.5", "-0.5"])], "0.0"),
     (Dot(), [array(["0.5", "0.4"]), array(["0.5", "0.6"])], "0.5"),  # 0.25 → 0.3, 0.24 → 0.2
+    # √0.0625 = 0.25 → 0.3, where ε is added to it; under the root nothing is rounded.
+    (SquareRoot(Decimal("0.01"), outside=True), [array("0.0625")], "0.31"),
+    (SquareRoot(Decimal("0.0036")), [array("0.0589")], "0.25"),
+    # Φ(1) = 0.841 → 0.8
+    (Activate("gelu"), [array(["1"])], "0.8"),
+    (Activate("silu"), [array(["1.5"])], "1.25"),  # e^(-1.5) = 0.223 → 0.2, and 1.5 / 1.2
+    # √(8/π)×(1.08 + 0.0563) = 1.813 → 1.8, e^(-1.8) = 0.165 → 0.2, and 1.08 / 1.2.
+    (Activate("gelu_tanh"), [array(["1.08"])], "0.9"),
     # 1 / 8 = 0.125 → 0.1, only where something follows.
     (Normalize(), [array(["1"]), array("8")], "0.125"),
     (Normalize(gain=True), [array(["1"]), array("8"), array("3.5")], "0.35"),
@@ -490,6 +514,13 @@ def test_parts_are_rounded_and_the_result_is_not(
     operation: Any, inputs: list[Array], expected: str
 ) -> None:
     assert result(DECIMALS, operation, *inputs, part=one_decimal).item() == Decimal(expected)
+
+
+def test_the_products_of_a_turn_are_rounded() -> None:
+    # 0.5×0.5 = 0.25 → 0.3 and 0.4×0.6 = 0.24 → 0.2; 0.5×0.6 = 0.3 and 0.4×0.5 = 0.2.
+    operands = array(["0.5", "0.4"]), array(["0.5"]), array(["0.6"])
+    turned = result(DECIMALS, Rotate("pairs"), *operands, part=one_decimal)
+    assert turned.tolist() == [[Decimal("0.1"), Decimal("0.5")]]
 
 
 @st.composite

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from copy import deepcopy
 from decimal import Decimal
@@ -10,12 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, reject, settings
 
-from tests.helpers.command import run
-from tests.helpers.random_scenarios import scenarios
+from tests.helpers.command import printed, run
+from tests.helpers.random_scenarios import NEVER_AHEAD, scenarios
 from tests.helpers.reference import Array, predicted_words, reference
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.strict_json import values as json_values
 from tests.helpers.traces import bundled, is_short, traced, traced_or_rejected, values
+from tests.helpers.truth import false_equations
 from tracer.decoder.arithmetic import DECIMALS, FLOATS
 from tracer.decoder.forward import Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given, Pinned
@@ -134,7 +136,7 @@ def test_the_arithmetic_is_that_of_the_scenario_or_the_one_asked_for() -> None:
 
 
 @some
-@given(scenarios())
+@given(scenarios(masks=NEVER_AHEAD))
 def test_a_later_token_changes_nothing_for_earlier_ones(spec: Scenario) -> None:
     assume(len(spec["tokens"]) > 1)
     if isinstance(spec["embeddings"], dict):
@@ -217,52 +219,107 @@ def test_the_array_of_a_value_is_a_copy_of_floats() -> None:
         _ = ran["prediction"].array
 
 
-LARGE = """
+NO_RESULT = """
 title: No result
-tokens: [a]
-embeddings: [[1000000000000, X]]
-layers:
-  - attention: {heads: [{W_Q: [[1], [Q]], W_K: [[1], [0]], W_V: [[1, 0], [0, 1]]}], norm: N}
+tokens: [a, b]
+embeddings: [[1, 1], [1, KEY]]
+layers: [{attention: {heads: [{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: identity}], norm: NORM}}]
 rounding: {carry: never}
 arithmetic: ARITHMETIC
 """
+"""The query is 1, so that the scores are the keys, 1 and KEY."""
+
 BY_ZERO = "a division by zero: σ is 0, as it is of equal numbers; set epsilon"
+RMS_BY_ZERO = "a division by zero: RMS is 0, as it is of zeros; set epsilon"
+TOO_SMALL = "too small a number to work with: it would be 0"
 
 
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
 @pytest.mark.parametrize(
-    ("changes", "where", "said"),
+    ("key", "norm", "where", "said"),
     [
-        # The score is 10^24: e to it is beyond all bounds.
-        (
-            {"X": "0", "Q": "0", "N": "none"},
-            "attention.head1.exp",
-            "too large a number to work with",
-        ),
-        # The score is 10^24 - 2×10^24.
-        (
-            {"X": "1000000000000", "Q": "-2", "N": "none"},
-            "attention.head1.exp",
-            "too small a number to work with: it would be 0",
-        ),
+        # Beside e^0, e^-3000000 or its like has no digits that could be written down.
+        ("3000000", "none", "attention.head1.exp", TOO_SMALL),
+        ("-3000000", "none", "attention.head1.exp", TOO_SMALL),
         # Before attention the two features are alike.
-        (
-            {"X": "1000000000000", "Q": "-1", "N": "{placement: pre}"},
-            "attention.norm",
-            BY_ZERO,
-        ),
+        ("1", "{placement: pre}", "attention.norm", BY_ZERO),
     ],
 )
 def test_what_has_no_result_is_told_at_its_address(
-    changes: dict[str, str], where: str, said: str, arithmetic: str
+    key: str, norm: str, where: str, said: str, arithmetic: str
 ) -> None:
-    text = LARGE.replace("ARITHMETIC", arithmetic)
-    for old, new in changes.items():
-        text = re.sub(rf"\b{old}\b", new, text)
+    text = NO_RESULT.replace("ARITHMETIC", arithmetic).replace("KEY", key).replace("NORM", norm)
     with pytest.raises(TracerError) as caught:
         traced(text)
     (problem,) = caught.value.problems
     assert (problem.address, problem.message) == (f"layer1.{where}", said)
+
+
+NORMED = """
+title: A norm of numbers that are alike, or 0
+tokens: [a]
+embeddings: [ROW]
+final_norm: {SETTINGS}
+rounding: {carry: never}
+arithmetic: ARITHMETIC
+"""
+
+
+@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
+@pytest.mark.parametrize(
+    ("row", "settings", "told"),
+    [
+        ("[2, 2]", "", BY_ZERO),
+        ("[2, 2]", "deviation: sample", BY_ZERO),
+        ("[0, 0]", "kind: rms_norm", RMS_BY_ZERO),
+        ("[2, 2]", "epsilon: 0.5, epsilon_outside: true", [0, 0]),
+        ("[0, 0]", "kind: rms_norm, epsilon: 0.5, epsilon_outside: true", [0, 0]),
+        ("[0, 0]", "kind: rms_norm, epsilon: 0.25", [0, 0]),
+        ("[2, 2]", "kind: rms_norm", [1, 1]),
+        ("[3, 4]", "kind: rms_norm, epsilon: 3.5", [0.75, 1]),  # √(12.5 + 3.5) is 4
+        ("[0, 2]", "epsilon: 1, epsilon_outside: true", [-0.5, 0.5]),  # √1 + 1
+        ("[0, 1, 5]", "deviation: sample, epsilon: 2", [-2 / 3, -1 / 3, 1]),  # √(14 / 2 + 2)
+    ],
+)
+def test_a_norm_with_and_without_an_epsilon(
+    row: str, settings: str, told: str | list[float], arithmetic: str
+) -> None:
+    text = NORMED.replace("ROW", row).replace("SETTINGS", settings)
+    text = text.replace("ARITHMETIC", arithmetic)
+    if isinstance(told, str):
+        with pytest.raises(TracerError) as caught:
+            traced(text)
+        (problem,) = caught.value.problems
+        assert (problem.address, problem.message) == ("final_norm", told)
+    else:
+        assert traced(text)["output"].array[0] == pytest.approx(told, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "size"),
+    [("decimal", "999999999999"), ("decimal", "2500000"), ("float64", "800")],
+)
+def test_scores_too_large_for_e_are_shifted_by_themselves(arithmetic: str, size: str) -> None:
+    key = str(int(size) + 1)
+    text = NO_RESULT.replace("ARITHMETIC", arithmetic).replace("NORM", "none")
+    text = text.replace("[1, 1], [1, KEY]", f"[1, {size}], [1, {key}]")
+    ran = traced(text)
+    head = "layer1.attention.head1"
+    assert ran[f"{head}.max"].array.tolist() == [float(size), float(key)]
+    assert ran[f"{head}.shifted"].array.tolist() == [[0, -np.inf], [-1, 0]]
+    small = 1 / (1 + math.e)
+    weights = [[1, 0], [small, 1 - small]]
+    assert ran[f"{head}.weights"].array == pytest.approx(np.array(weights), rel=1e-15)
+    found = json_values("run", "-", stdin=text)
+    assert found[f"{head}.max"]["data"] == [float(size), float(key)]
+    assert found[f"{head}.shifted"]["data"] == [[0, "-inf"], [-1, 0]]
+    assert false_equations(printed("run", "-", stdin=text)) == []
+
+
+def test_scores_that_e_can_take_are_not_shifted() -> None:
+    text = NO_RESULT.replace("ARITHMETIC", "float64").replace("NORM", "none")
+    ran = traced(text.replace("KEY", "600"))
+    assert "layer1.attention.head1.max" not in ran.values
 
 
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
@@ -289,8 +346,22 @@ def test_what_is_pinned_may_leave_no_result(arithmetic: str, pinned: str) -> Non
 
 
 def test_no_result_is_one_line_for_a_person() -> None:
-    text = re.sub(r"\bX\b", "0", re.sub(r"\bQ\b", "0", re.sub(r"\bN\b", "none", LARGE)))
+    text = NO_RESULT.replace("KEY", "3000000").replace("NORM", "none")
     ran = run("run", "-", stdin=text.replace("ARITHMETIC", "decimal"))
     assert (ran.exit_code, ran.stdout) == (2, "")
-    told = "<stdin>:6:25: layer1.attention.head1.exp: too large a number to work with"
+    told = f"<stdin>:5:31: layer1.attention.head1.exp: {TOO_SMALL}"
     assert ran.stderr.splitlines()[0] == told
+
+
+def test_what_grows_beyond_all_bounds_is_told() -> None:
+    text = """
+    title: e to the power of 10^12
+    tokens: [a]
+    embeddings: [[-1000000000000]]
+    layers: [{ffn: {W_1: [[1]], W_2: [[1]], activation: silu}}]
+    """
+    with pytest.raises(TracerError) as caught:
+        traced(text)
+    (problem,) = caught.value.problems
+    told = ("layer1.ffn.activation", "too large a number to work with")
+    assert (problem.address, problem.message) == told

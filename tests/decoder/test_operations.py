@@ -21,16 +21,19 @@ from tracer.decoder.operations import (
     Dot,
     Exp,
     Interleave,
+    Largest,
     Mask,
     MatMul,
     Mean,
     MeanOf,
+    Multiply,
     Normalize,
     Operation,
     Outer,
     Pick,
     Recorded,
     Reused,
+    Rotate,
     Select,
     Share,
     Sin,
@@ -60,6 +63,9 @@ AXES: list[tuple[Any, list[Any], Any]] = [
     (Exp(), [(TOKEN, KEY)], (TOKEN, KEY)),
     (Square(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
     (Activate("relu"), [(TOKEN, QUERY)], (TOKEN, QUERY)),
+    (Multiply(), [(TOKEN, QUERY)] * 2, (TOKEN, QUERY)),
+    (Rotate("halves"), [(TOKEN, QUERY), (TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, QUERY)),
+    (Largest(), [(TOKEN, KEY)], (TOKEN,)),
     (Total(), [(TOKEN, KEY)], (TOKEN,)),
     (Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
     (MeanOf((0,)), [(TOKEN,)], ()),
@@ -106,6 +112,17 @@ def test_each_operation_is_tried() -> None:
         "Given",
         "Pinned",
     }
+
+
+@pytest.mark.parametrize(
+    ("layout", "pairs"),
+    [
+        ("pairs", [(0, 0, 1), (0, 0, 1), (1, 2, 3), (1, 2, 3)]),
+        ("halves", [(0, 0, 2), (1, 1, 3), (0, 0, 2), (1, 1, 3)]),
+    ],
+)
+def test_the_pairs_of_columns_that_are_turned(layout: Any, pairs: list[Any]) -> None:
+    assert [Rotate(layout).pair_of(column, 4) for column in range(4)] == pairs
 
 
 def test_numbered() -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.helpers.every_part import every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
 from tracer.decoder.arithmetic import DECIMALS
@@ -99,7 +100,7 @@ def test_all_that_is_declared_is_known() -> None:
 
 
 EVERYTHING = """
-title: All that a decoder may have
+title: All that a plain decoder may have
 tokens: [a, b]
 token_ids: [7, 8]
 embeddings: {a: [1, 0.5], b: [-0.5, 2]}
@@ -127,6 +128,8 @@ def passes() -> Iterator[Trace]:
         yield bundled(name)
     pizza = load("pizza").scenario
     yield trace("pizza", pizza, unmasked=True, loss=True, sampling=SAMPLING)
+    parts = parse(every_part(), "f.yaml")
+    yield trace("f", parts, unmasked=True, loss=True, sampling=SAMPLING)
     scenario = parse(EVERYTHING, "f.yaml")
     whole = trace("f", scenario, unmasked=True, loss=True, sampling=SAMPLING)
     yield whole
@@ -177,3 +180,7 @@ def test_parameters_are_those_that_a_scenario_types() -> None:
         *(f"layer1.ffn.{name}" for name in ("W_1", "b_1", "W_2", "b_2")),
         *("unembedding.W_U", "unembedding.b_U"),
     }
+    others = traced(every_part())
+    found = {address for address, value in others.values.items() if value.role.parameter}
+    assert {"layer1.ffn.W_3", "layer1.ffn.b_3", "layer1.attention.norm.gain"} <= found
+    assert "layer1.attention.head2.W_K" not in found  # it shares those of head 1

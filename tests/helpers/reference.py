@@ -39,7 +39,7 @@ def reference(scenario: Spec) -> dict[str, Array]:
     values = _position(positions, *x.shape)
     angle = _turned(values, scenario)
     x = values["input"] = x + values.get("position", 0)
-    visible = _visible(scenario)
+    visible, shifted = _visible(scenario), scenario.get("softmax") == "shifted"
     memory = _floats(scenario["encoder"]["vectors"]) if "encoder" in scenario else x
 
     for number, layer in enumerate(scenario.get("layers") or [], start=1):
@@ -52,9 +52,9 @@ def reference(scenario: Spec) -> dict[str, Array]:
             found = _norm(x, norm) if pre else {}
             inside = found.get("norm", x)
             if name == "attention":
-                found |= _attention(inside, inside, visible, part, angle, positions)
+                found |= _attention(inside, inside, visible, part, shifted, angle, positions)
             elif name == "cross_attention":
-                found |= _attention(inside, memory, None, part)
+                found |= _attention(inside, memory, None, part, shifted)
             else:
                 found |= _ffn(inside, part)
             if part.get("residual", True):
@@ -73,7 +73,9 @@ def reference(scenario: Spec) -> dict[str, Array]:
     unembedding = scenario.get("unembedding")
     if unembedding is not None:
         values["logits"] = _affine(x, unembedding["W_U"], unembedding.get("b_U"))
-        values |= _softmax("probabilities", values["logits"])
+        shares = _softmax(values["logits"], shifted)
+        values |= {f"probabilities.{part}": found for part, found in shares.items()}
+        values["probabilities"] = values.pop("probabilities.shares")
     return values
 
 
@@ -102,13 +104,15 @@ def _embedding(scenario: Spec) -> Array:
     return _floats(embeddings)
 
 
-def _visible(scenario: Spec) -> Flags:
-    """Which token sees which: as the mask says, but none that only fills up."""
+def _visible(scenario: Spec) -> Flags | None:
+    """Which token sees which: as the mask says, but none that only fills up; None if all do."""
     filler = np.array([token == scenario.get("padding") for token in scenario["tokens"]])
     n, mask = len(filler), scenario.get("mask", "causal")
     match mask:
         case "causal":
             seen = np.tri(n, dtype=bool)
+        case "none" if not filler.any():
+            return None
         case "none":
             seen = np.ones((n, n), dtype=bool)
         case {"window": most}:
@@ -173,6 +177,7 @@ def _attention(
     memory: Array,
     visible: Flags | None,
     attention: Spec,
+    shifted: bool,
     angle: Array | None = None,
     positions: Any = None,
 ) -> dict[str, Array]:
@@ -199,27 +204,32 @@ def _attention(
         scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
     masked = scores if visible is None else np.where(visible, scores, -np.inf)
-    weights = _softmax("weights", masked)
+    weights = _softmax(masked, shifted)
+    weights["weights"] = weights.pop("shares")
     output = np.einsum("hij,hjv->hiv", weights["weights"], value)
 
     found: dict[str, Array] = {}
     for h in range(len(heads)):
         found |= {
             f"head{h + 1}.query": flat_query[h][:, has_key[h]],
-            f"head{h + 1}.key": flat_key[h][:, has_key[h]],
-            f"head{h + 1}.rotated_query": query[h][:, has_key[h]],
-            f"head{h + 1}.rotated_key": key[h][:, has_key[h]],
-            f"head{h + 1}.value": value[h][:, has_value[h]],
-            f"head{h + 1}.dot": dot[h],
-            f"head{h + 1}.scale": scale[h],
             f"head{h + 1}.scores": scores[h],
-            f"head{h + 1}.exp": weights["weights.exp"][h],
-            f"head{h + 1}.exp_sum": weights["weights.exp_sum"][h],
-            f"head{h + 1}.weights": weights["weights"][h],
             f"head{h + 1}.output": output[h][:, has_value[h]],
         }
+        found |= {f"head{h + 1}.{name}": part[h] for name, part in weights.items()}
+        if asked != "none":
+            found[f"head{h + 1}.dot"] = dot[h]
+        if asked == "sqrt":
+            found[f"head{h + 1}.scale"] = scale[h]
         if visible is not None:
             found[f"head{h + 1}.masked"] = masked[h]
+        if angle is not None:
+            found[f"head{h + 1}.rotated_query"] = query[h][:, has_key[h]]
+        if "shares" in own[h]:
+            continue
+        found[f"head{h + 1}.key"] = flat_key[h][:, has_key[h]]
+        found[f"head{h + 1}.value"] = value[h][:, has_value[h]]
+        if angle is not None:
+            found[f"head{h + 1}.rotated_key"] = key[h][:, has_key[h]]
     found["concat"] = np.einsum("hiv->ihv", output)[:, has_value]
     found["output"] = found["concat"]
     if attention.get("W_O") is not None:
@@ -299,10 +309,20 @@ def _norm(x: Array, norm: Spec) -> dict[str, Array]:
     return {"norm": normed} | {f"norm.{name}": part for name, part in parts.items()}
 
 
-def _softmax(name: str, x: Array) -> dict[str, Array]:
-    """Shares, the exponentials and their sums; where all of a row is minus infinity, zeros."""
+def _softmax(x: Array, shifted: bool) -> dict[str, Array]:
+    """Shares, the exponentials and their sums; where all of a row is minus infinity, zeros.
+
+    Shifted, also the largest of each row, 0 of such a one, and what is left without it.
+    """
     shares = np.where(np.isneginf(x), 0, np.exp(_log_softmax(x)))
-    return {name: shares, f"{name}.exp": np.exp(x), f"{name}.exp_sum": np.exp(x).sum(axis=-1)}
+    largest = np.max(x, axis=-1)
+    largest = np.where(np.isneginf(largest), 0, largest)
+    found = {}
+    if shifted:
+        x = x - largest[..., np.newaxis]
+        found = {"max": largest, "shifted": x}
+    powers = np.exp(x)
+    return {"shares": shares, "exp": powers, "exp_sum": powers.sum(axis=-1)} | found
 
 
 def _log_softmax(x: Array) -> Array:
