@@ -8,6 +8,7 @@ from tracer.checkpoints.architecture import Architecture, Family, Rotary
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.layouts import GGUF
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
+from tracer.checkpoints.tensor import written
 from tracer.errors import Problem, TracerError
 
 FAMILIES: Mapping[str, Family] = {family: family for family in GGUF}
@@ -26,7 +27,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
     settings = Settings(read.file, read.values, f"{family}.")
     is_gpt2 = family == "gpt2"
     heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
-    d_k = settings.whole("attention.key_length", width // heads)
+    d_k = settings.whole("attention.key_length", max(1, width // heads))
     settings.only("attention.value_length", d_k)
     norm = "layer_norm" if is_gpt2 else "layer_norm_rms"
     architecture = Architecture(
@@ -69,7 +70,7 @@ def _rotary(settings: Settings, read: GGUFFile, family: Family, d_k: int) -> Rot
     tensor = read.tensors.get("rope_freqs.weight")
     if tensor is not None:
         if tensor.shape != (d_k // 2,):
-            message = f"shape {tensor.shape}, expected one number for each of {d_k // 2} pairs"
+            message = f"{written(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
             raise TracerError(Problem(message, read.file, address=tensor.name))
         factors = tuple(linear * float(factor) for factor in tensor.read(slice(None)))
     base = settings.number("rope.freq_base", 10000.0)

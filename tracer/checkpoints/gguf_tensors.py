@@ -69,7 +69,7 @@ def _stored(place: Place, data: Bytes, begin: int) -> tuple[Bytes, Quantisation]
     if place.offset < begin:
         raise ValueError(f"begins at byte {place.offset}, within another tensor")
     if end > len(data):
-        raise ValueError(f"the file ends after {len(data)} bytes of tensors, expected {end}")
+        raise ValueError(f"ends at byte {end}, the file's tensors at {len(data)}")
     return data[place.offset : end].reshape(shape), quantisation
 
 

@@ -60,7 +60,7 @@ def _llama(settings: Settings, family: Family) -> Architecture:
     settings.only("mlp_bias", False)
     settings.only("partial_rotary_factor", 1.0)
     width, heads = settings.whole("hidden_size"), settings.whole("num_attention_heads")
-    d_k = settings.whole("head_dim", width // heads)
+    d_k = settings.whole("head_dim", max(1, width // heads))
     return Architecture(
         family=family,
         layers=settings.whole("num_hidden_layers", most=MOST_LAYERS),

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
-from tracer.checkpoints.tensor import Tensor
+from tracer.checkpoints.tensor import Tensor, written
 from tracer.errors import Problem, TracerError
 
 UNEMBEDDING = "unembedding.W_U"
@@ -29,7 +29,7 @@ def parameters(
     for name, each in expected.items():
         tensor = tensors.get(name)
         if tensor and tensor.shape != each.stored:
-            message = f"{_written(tensor.shape)}, expected {_written(each.stored)}: {each.address}"
+            message = f"{written(tensor.shape)}, expected {written(each.stored)}: {each.address}"
             problems.append(Problem(message, tensor.file, address=tensor.name))
         elif tensor:
             whole = Parameter(tensor, tuple(map(range, each.stored)), each.transposed)
@@ -102,7 +102,7 @@ def _missing(
 ) -> Iterator[Problem]:
     for name, each in expected.items():
         if name not in tensors and not each.optional:
-            message = f"missing, expected {_written(each.stored)}: {each.address}"
+            message = f"missing, expected {written(each.stored)}: {each.address}"
             yield Problem(message, file, address=name)
 
 
@@ -113,7 +113,7 @@ def _unknown(
     unused = (*layout.unused, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
-            message = f"{_written(tensor.shape)}, expected no such tensor in this family"
+            message = f"{written(tensor.shape)}, expected no such tensor in this family"
             yield Problem(message, tensor.file, address=tensor.name)
 
 
@@ -133,7 +133,3 @@ def _by_heads(
         for head in range(1, architecture.heads + 1, architecture.heads // heads):
             yield f"{attention}.head{head}.{kind}_{part}", whole.columns(begin, begin + d_k)
             begin += d_k
-
-
-def _written(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape))

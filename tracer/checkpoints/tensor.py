@@ -54,6 +54,11 @@ def _length(columns: int, chosen: Rows) -> int:
     return len(range(columns)[chosen]) if isinstance(chosen, slice) else len(chosen)
 
 
+def written(shape: tuple[int, ...]) -> str:
+    """`32 × 64`: rows and columns."""
+    return " × ".join(map(str, shape))
+
+
 def mapped(path: Path) -> Bytes:
     """The bytes of a file, mapped into memory.
 
