@@ -71,6 +71,6 @@ def mapped(path: Path) -> Bytes:
             raise TracerError(Problem("cannot be read: expected a regular file", str(path)))
         if not found.st_size:
             raise TracerError(Problem("cannot be read: it is empty", str(path)))
-        return np.memmap(path, np.uint8, "r")
+        return np.asarray(np.memmap(path, np.uint8, "r"))  # whose parts are quicker to take
     except (OSError, ValueError) as error:
         raise TracerError(Problem(f"cannot be read: {reason(error)}", str(path))) from None
