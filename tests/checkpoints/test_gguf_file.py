@@ -121,7 +121,7 @@ def opens_or_is_refused(raw: bytes, path: Path) -> bool:
     return True
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=80, suppress_health_check=list(HealthCheck), deadline=None)
 @given(data=st.data())
 def test_a_file_that_is_cut_off_is_refused(
     whole: bytes, data: st.DataObject, tmp_path: Path
@@ -130,7 +130,7 @@ def test_a_file_that_is_cut_off_is_refused(
     assert not opens_or_is_refused(whole[:at], tmp_path / "x.gguf")
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
 @given(data=st.data())
 def test_a_header_with_other_bytes_in_it_ends_in_no_traceback(
     whole: bytes, data: st.DataObject, tmp_path: Path

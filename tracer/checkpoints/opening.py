@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from tracer.checkpoints import gguf_model, hugging_face
+from tracer.checkpoints import gguf_model, gguf_tokenizer, hugging_face, hugging_face_tokenizer
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.json_file import read_json
-from tracer.checkpoints.layouts import GGUF, HUGGING_FACE, Layout
+from tracer.checkpoints.layouts import GGUF, HUGGING_FACE
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import parameters
 from tracer.checkpoints.safetensors_files import read_folder
-from tracer.checkpoints.tensor import Tensor
 from tracer.errors import Problem, TracerError
+from tracer.tokenization.tokenizer import Tokenizer
 
 CONFIG = "config.json"
 
@@ -30,6 +31,12 @@ class Checkpoint:
     architecture: Architecture
     parameters: Mapping[str, Parameter]
     """By address, to be multiplied as x·W; heads that share keys have them under the first's."""
+    tokenizer: Callable[[], Tokenizer]
+    """Reads what the model's files say of its tokens.
+
+    Raises:
+        TracerError: there is no tokenizer, it is damaged, or of a kind that is not known.
+    """
 
 
 def open_checkpoint(path: Path) -> Checkpoint:
@@ -38,14 +45,7 @@ def open_checkpoint(path: Path) -> Checkpoint:
     Raises:
         TracerError: all that is missing, damaged, wrong or not known in it.
     """
-    if path.is_dir():
-        config = path / CONFIG
-        architecture = hugging_face.architecture_of(read_json(config), str(config))
-        layout = HUGGING_FACE[architecture.family]
-        return _checkpoint(path, architecture, layout, read_folder(path))
-    read = read_gguf(path)
-    architecture = gguf_model.architecture_of(read)
-    return _checkpoint(path, architecture, GGUF[architecture.family], read.tensors)
+    return _folder(path) if path.is_dir() else _gguf(path)
 
 
 def packaged(package: str, file: str) -> Path:
@@ -69,12 +69,21 @@ def packaged(package: str, file: str) -> Path:
     raise TracerError(Problem(f"no such file in the package {package}", file))
 
 
-def _checkpoint(
-    path: Path, architecture: Architecture, layout: Layout, tensors: Mapping[str, Tensor]
-) -> Checkpoint:
-    misfits = [Problem(message, str(path)) for message in architecture.misfits()]
-    if misfits:
-        raise TracerError(*misfits)
-    # A GPT-2 alone and one with what stands around it call the same tensor by two names.
-    tensors = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
-    return Checkpoint(path, architecture, parameters(architecture, layout, tensors, str(path)))
+def _gguf(path: Path) -> Checkpoint:
+    read = read_gguf(path)
+    architecture = gguf_model.architecture_of(read)
+    layout = GGUF[architecture.family]
+    found = parameters(architecture, layout, read.tensors, str(path))
+    return Checkpoint(path, architecture, found, partial(gguf_tokenizer.tokenizer_of, read))
+
+
+def _folder(path: Path) -> Checkpoint:
+    config = path / CONFIG
+    architecture = hugging_face.architecture_of(read_json(config), str(config))
+    layout = HUGGING_FACE[architecture.family]
+    # A GPT-2 alone and one within a model for texts call the same tensor by two names.
+    tensors = {
+        name.removeprefix("transformer."): tensor for name, tensor in read_folder(path).items()
+    }
+    found = parameters(architecture, layout, tensors, str(path))
+    return Checkpoint(path, architecture, found, partial(hugging_face_tokenizer.tokenizer_of, path))

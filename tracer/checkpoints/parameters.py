@@ -21,8 +21,12 @@ def parameters(
     """All parameters, those of the heads one by one.
 
     Raises:
-        TracerError: a tensor is missing, has another shape, or is none that is known.
+        TracerError: sizes do not go together; a tensor is missing, has another shape, or is not
+            known.
     """
+    misfits = [Problem(message, file) for message in architecture.misfits()]
+    if misfits:
+        raise TracerError(*misfits)
     expected = {each.name: each for each in _expected(architecture, layout)}
     problems = [*_missing(expected, tensors, file), *_unknown(expected, tensors, layout)]
     found = dict[str, Parameter]()

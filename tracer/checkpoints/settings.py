@@ -12,6 +12,8 @@ from tracer.names import closest
 MOST = 2**31
 MOST_LAYERS = 10_000
 
+KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers"}
+
 Meaning = TypeVar("Meaning")
 
 
@@ -44,12 +46,14 @@ class Settings:
         inner._problems = self._problems
         return inner
 
-    def whole(self, key: str, default: int | None = None, *, most: int = MOST) -> int:
-        """A whole number from 1."""
+    def whole(
+        self, key: str, default: int | None = None, *, least: int = 1, most: int = MOST
+    ) -> int:
+        """A whole number within bounds."""
         value = self._value(key, default)
-        if type(value) is int and 1 <= value <= most:
+        if type(value) is int and least <= value <= most:
             return value
-        self.wrong(key, f"expected a whole number from 1 to {most}")
+        self.wrong(key, f"expected a whole number from {least} to {most}")
         return 1
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -75,6 +79,14 @@ class Settings:
         if not isinstance(value, bool):
             self.wrong(key, "expected true or false")
         return bool(value)
+
+    def entries(self, key: str, kind: type[Meaning]) -> list[Meaning]:
+        """A list of entries of one type."""
+        value = self.get(key)
+        if isinstance(value, list) and all(type(entry) is kind for entry in value):
+            return value
+        self.wrong(key, f"expected a list of {KINDS[kind]}")
+        return []
 
     def only(self, key: str, known: Any) -> None:
         """What changes what is computed, and is known with one value alone; it may be missing."""
