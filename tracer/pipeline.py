@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -225,7 +225,7 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
 
     beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
     for token in request.start:
-        if isinstance(table, dict) and token not in table:
+        if isinstance(table, Mapping) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
             raise TracerError(Problem(message, address="--start"))
     with _of_file(loaded):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from tracer.decoder.arithmetic import DECIMALS, FLOATS, SHAPES, Arithmetic
+from tracer.decoder.arithmetic import DECIMALS, FLOATS, ON_DEMAND, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
 from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
 from tracer.decoder.loss import cross_entropy
@@ -144,6 +144,8 @@ def forward(
 
 def arithmetic_of(scenario: Scenario) -> Arithmetic:
     """What the scenario computes with."""
+    if scenario.on_demand:
+        return ON_DEMAND
     match scenario.arithmetic:
         case "decimal":
             return DECIMALS

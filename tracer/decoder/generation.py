@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -106,7 +106,7 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         TracerError: a token has no embedding, or there are more tokens than positions.
     """
     table = scenario.embeddings
-    if not isinstance(table, dict):
+    if not isinstance(table, Mapping):
         message = "generation needs the embeddings by token, so that new ones can be looked up"
         raise TracerError(_problem(message, "embeddings"))
     missing = [token for token in tokens if token not in table]
@@ -115,7 +115,7 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         message = f"no embedding for the token {missing[0]!r}{hint}"
         raise TracerError(_problem(message, "embeddings"))
     positions = scenario.positions
-    if positions and positions.table and len(tokens) > len(positions.table):
+    if positions and positions.table is not None and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
         raise TracerError(_problem(message, "positions", "table"))
     return scenario.reading(tokens)

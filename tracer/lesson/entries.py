@@ -37,7 +37,7 @@ def rows(pencil: Pencil, value: Value) -> tuple[tuple[Number, ...], ...]:
     """Every entry of a matrix as it is printed."""
     lines = value.numbers.tolist()
     if value.form is not Form.AS_THEY_ARE or value.numbers.dtype != object:
-        columns = range(value.numbers.shape[1])
+        columns = range(value.shape[1])
         return tuple(
             tuple([number(pencil, value, (i, j)) for j in columns]) for i in range(len(lines))
         )

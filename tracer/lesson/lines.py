@@ -115,7 +115,7 @@ class Writer:
 
 def _indices(record: Record, row: int | None) -> list[Index]:
     """The entries that a record's lines are written for: the followed token's, or all."""
-    operation, shape = record.operation, record.output.numbers.shape
+    operation, shape = record.operation, record.output.shape
     if isinstance(operation, Surprise):
         return [(i,) for i, column in enumerate(operation.columns) if column is not None]
     if isinstance(operation, Mask):

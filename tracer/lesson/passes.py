@@ -44,7 +44,7 @@ def contents(trace: Trace) -> Document:
 
 def _shape(step: Step) -> str:
     """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
-    return "×".join(map(str, step.last.output.numbers.shape)) or "1"
+    return "×".join(map(str, step.last.output.shape)) or "1"
 
 
 def at_a_glance(teacher: Teacher) -> tuple[Block, ...]:

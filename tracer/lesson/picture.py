@@ -130,4 +130,4 @@ def _box(step: Step, told: Told) -> Box:
         sign: Sign = (told.symbols[value.address], " given")
     else:
         sign = (*step.kind.sign_of(step, told), *([", in part given"] if pinned else []))
-    return Box(step.number, sign, value.numbers.shape, bool(pinned))
+    return Box(step.number, sign, value.shape, bool(pinned))

@@ -172,7 +172,7 @@ class Teacher:
         if not value.axes:
             return []
         written: list[Block] = []
-        others = value.per_token and len(value.numbers) > 1
+        others = value.per_token and value.shape[0] > 1
         if others and isinstance(step.last.operation, Worked) and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))

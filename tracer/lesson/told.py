@@ -98,7 +98,7 @@ class Told:
         if value.numbers.ndim != 2 or not value.per_token:
             return ()
         row = self.row(value)
-        return tuple(self.number(value, row, column) for column in range(value.numbers.shape[1]))
+        return tuple(self.number(value, row, column) for column in range(value.shape[1]))
 
     def number(self, value: Value, *index: int) -> Number:
         """An entry as it is printed."""
@@ -107,7 +107,7 @@ class Told:
     def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
         """A value of one or two axes; a bias is one row, a number for each token one column."""
         marked = self.row(value) if value.per_token else None
-        symbol, shape = self.symbols[value.address], value.numbers.shape
+        symbol, shape = self.symbols[value.address], value.shape
         if len(shape) == 2:
             rows, columns = map(self.labels, value.axes)
             cells = entries.rows(self.trace.pencil, value)

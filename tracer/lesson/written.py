@@ -123,7 +123,7 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return Call("sum", (of[0],))
         case Mean(sample):
             if sample:
-                one_less = record.inputs[0].numbers.shape[1] - 1
+                one_less = record.inputs[0].shape[1] - 1
                 return Quotient(Call("sum", (of[0],)), Number.of(one_less))
             return Call("mean", (of[0],))
         case Largest():
@@ -134,8 +134,9 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             if gain:
                 whole = Product((whole, rest.pop(0)))
             return Sum((whole, rest.pop(0))) if shift else whole
-        case DivTerm(width, base):
-            return Power(Number(base), Quotient(Symbol("-2k"), Number.of(width)))
+        case DivTerm(width, base, factors):
+            power = Power(Number(base), Quotient(Symbol("-2k"), Number.of(width)))
+            return Quotient(power, Symbol("f", "k")) if factors else power
         case Share():
             return Quotient(of[0], of[1])
         case Sin():
@@ -215,13 +216,14 @@ class Sides:
                 return [Call("max", self._candidates(index[0]))]
             case Mean(sample):
                 terms = self._row(0, index[0], guard)
-                n = Number.of(inputs[0].numbers.shape[1] - sample)
+                n = Number.of(inputs[0].shape[1] - sample)
                 return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
             case Normalize():
                 return self._normalized(guard)
-            case DivTerm(width, base):
+            case DivTerm(width, base, factors):
                 exponent = Quotient(Number.of(-2 * index[0]), Number.of(width))
-                return [Power(Number(base), exponent)]
+                power = Power(Number(base), exponent)
+                return [Quotient(power, Number(factors[index[0]])) if factors else power]
             case Sin():
                 return [Call("sin", (operand(0, *index),))]
             case Cos():
@@ -260,7 +262,7 @@ class Sides:
             a, b = factors_at(k)
             return self._number(*a, guard), self._number(*b, guard)
 
-        terms = x.numbers.shape[1]
+        terms = x.shape[1]
         shown = TERMS_SHOWN if terms > MOST_TERMS else terms
         address = record.output.address
         pairs = [factors(k) for k in range(shown)]
@@ -347,7 +349,7 @@ class Sides:
         """a cos - b sin of the first column of a pair, a sin + b cos of the second."""
         row, column = self.index
         x, cos, sin = self.record.inputs
-        pair, first, second = turn.pair_of(column, x.numbers.shape[1])
+        pair, first, second = turn.pair_of(column, x.shape[1])
         by = (cos, sin) if column == first else (sin, cos)
         address = self.record.output.address
         factors = [
@@ -363,7 +365,7 @@ class Sides:
     def _candidates(self, row: int) -> tuple[Expression, ...]:
         """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
         of = self.record.inputs[0]
-        numbers = [self._number(of, (row, j)) for j in range(of.numbers.shape[1])]
+        numbers = [self._number(of, (row, j)) for j in range(of.shape[1])]
         if len(numbers) <= MOST_TERMS:
             return tuple(numbers)
         rest = numbers[TERMS_SHOWN:]
@@ -373,7 +375,7 @@ class Sides:
 
     def _row(self, position: int, row: int, guard: int) -> Expression:
         of = self.record.inputs[position]
-        numbers = [self._number(of, (row, j), guard) for j in range(of.numbers.shape[1])]
+        numbers = [self._number(of, (row, j), guard) for j in range(of.shape[1])]
         return _sum(_elided(numbers))
 
     def _number(self, of: Value, index: Index, guard: int = 0) -> Number:

@@ -323,7 +323,7 @@ def _mask_goal(step: Step, told: Told) -> Sentence:
 def _is_causal(mask: Value, told: Told) -> bool:
     """Whether it hides what comes later and what only fills up, and nothing else."""
     tokens, padding = told.trace.tokens, told.trace.scenario.padding
-    first = len(tokens) - len(mask.numbers)
+    first = len(tokens) - mask.shape[0]
     return all(
         entry == (HIDDEN.value if j > i or tokens[j] == padding else 0)
         for i, row in enumerate(mask.numbers, first)
@@ -342,7 +342,7 @@ def _scores_sign(step: Step, told: Told) -> Sign:
     if told.value(step.place, D_K) is None:
         return (Quotient(products, told.number(scale)),)
     given = any(isinstance(record.operation, Pinned) for record in step.records)
-    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].numbers.shape[1]))
+    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].shape[1]))
     return (Quotient(products, divisor),)
 
 

@@ -34,7 +34,7 @@ D_K = Symbol("d", "k")
 
 
 def _vectors(step: Step, told: Told) -> Sentence:
-    width = Number.of(step.last.output.numbers.shape[-1])
+    width = Number.of(step.last.output.shape[-1])
     return (
         *("A vector is a list of numbers, here ", width, " for each token. Each place in it, a "),
         "feature, stands for something that tokens can have more or less of. In a trained model "
@@ -60,7 +60,7 @@ def _position_goal(step: Step, told: Told) -> Sentence:
     index = step.records[0].output
     if not any(isinstance(record.operation, DivTerm) for record in step.records):
         return (order,)
-    here, features = told.number(index, told.row(index)), step.last.output.numbers.shape[1]
+    here, features = told.number(index, told.row(index)), step.last.output.shape[1]
     return (
         *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
         *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
