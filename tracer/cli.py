@@ -38,14 +38,17 @@ def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Calla
 
 
 @command(LOOK, "run alex.yaml", "run science --token like")
-@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
+@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", *PAGE)
 def run(request: Request) -> None:
     """Every step of the forward pass, worked for one token."""
     _show(request)
 
 
 @command(LOOK, "step softmax --head 1", "step attention -s my.yaml --layer 1")
-@asks("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
+@asks(
+    *("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "terms", "given"),
+    *PAGE,
+)
 def step(request: Request) -> None:
     """One step or a group of steps: softmax, norm, attention, ffn."""
     _show(request)
@@ -72,6 +75,13 @@ def value(request: Request) -> None:
 
     With the words `as percent` behind it, a share is shown as a percentage.
     """
+    _show(request)
+
+
+@command(LOOK, "lens pizza", "lens paris.yaml --token France")
+@asks("SCENARIO", "token", "sequence", "given", *PAGE)
+def lens(request: Request) -> None:
+    """What each layer would say, if it were the last."""
     _show(request)
 
 

@@ -30,7 +30,12 @@ SEVERAL = 8
 def trace_for(request: Request) -> Trace:
     """The trace that a request looks at."""
     loaded = scenario_for(request)
-    return _traced(loaded, unmasked=_is_unmasked(request), loss=request.of_loss)
+    return _traced(
+        loaded,
+        unmasked=_is_unmasked(request),
+        loss=request.of_loss,
+        lens=request.of_lens or _in_summary(request, loaded),
+    )
 
 
 def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Document | str:
@@ -44,6 +49,8 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _contents(request, _traced(scenario_for(request), arithmetic=SHAPES))
         case "run" | "step" | "tutorial":
             return _forward_pass(request, trace_for(request))
+        case "lens":
+            return _lens(request, trace_for(request))
         case "loss":
             return _training_pass(request, trace_for(request))
         case "generate":
@@ -57,7 +64,7 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
 def basis(request: Request) -> Request:
     """What of a request its trace depends on, as a request that looks at the same trace."""
     return Request(
-        "loss" if request.of_loss else "run",
+        "loss" if request.of_loss else "lens" if request.of_lens else "run",
         request.scenario,
         request.folder,
         sequence=request.sequence,
@@ -137,11 +144,17 @@ def _traced(
     *,
     unmasked: bool = False,
     loss: bool = False,
+    lens: bool = False,
     arithmetic: Arithmetic | None = None,
 ) -> Trace:
     with _of_file(loaded):
         return trace(
-            loaded.name, loaded.scenario, unmasked=unmasked, loss=loss, arithmetic=arithmetic
+            loaded.name,
+            loaded.scenario,
+            unmasked=unmasked,
+            loss=loss,
+            lens=lens,
+            arithmetic=arithmetic,
         )
 
 
@@ -188,6 +201,8 @@ def _is_unmasked(request: Request) -> bool:
 def _forward_pass(request: Request, found: Trace) -> Document | str:
     every = steps(found.records)
     chosen = select(every, request.name, request.layer, request.head)
+    if found.scenario.on_demand and request.layer:
+        chosen = [step for step in chosen if step.place.layer]
     position = None if request.token is None else position_of(request.token, found.tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
@@ -196,18 +211,39 @@ def _forward_pass(request: Request, found: Trace) -> Document | str:
         whole = len(chosen) == len(every)
         return _json(found, None if whole else [r for s in chosen for r in s.records], position)
     followed = len(found.tokens) - 1 if position is None else position
+    whole = request.command == "run" and chosen == every
+    if whole and found.scenario.on_demand:
+        from tracer.lesson.way import in_summary
+
+        return in_summary(found, followed, full=not request.brief, terms=request.terms)
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
         return tutorial(found, followed, full=not request.brief)
     whole = request.command == "run"
-    return forward_pass(found, chosen, followed, whole=whole, full=not request.brief)
+    full = not request.brief
+    return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
 
 
 def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
     from tracer.renderers import as_json
 
     return as_json.render(found, found.records if records is None else records, token)
+
+
+def _lens(request: Request, found: Trace) -> Document | str:
+    from tracer.lesson.lens import lens
+
+    if request.format is Format.JSON:
+        seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
+        return _json(found, seen)
+    token = request.token
+    return lens(found, len(found.tokens) - 1 if token is None else position_of(token, found.tokens))
+
+
+def _in_summary(request: Request, loaded: Loaded) -> bool:
+    """Whether a trained model's way is told, rather than worked step by step."""
+    return loaded.scenario.on_demand and request.command == "run" and request.layer is None
 
 
 def _training_pass(request: Request, found: Trace) -> Document | str:

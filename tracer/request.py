@@ -6,16 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.renderers import Format, Heading
 from tracer.scenario.carry import Carry
 
+if TYPE_CHECKING:
+    from tracer.lesson.written import Terms
+
 DEFAULT_SCENARIO = "alex"
 
-Command: TypeAlias = Literal["run", "step", "steps", "loss", "generate", "tutorial", "value", "why"]
+Command: TypeAlias = Literal[
+    "run", "step", "steps", "loss", "lens", "generate", "tutorial", "value", "why"
+]
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Request:
     example: int | None = None
     depth: int | None = None
     no_mask: bool = False
+    terms: Terms | None = None
     given: tuple[str, ...] = ()
     start: tuple[str, ...] = ()
     max_tokens: int | None = None
@@ -63,6 +69,11 @@ class Request:
         """Whether the loss is asked for, or one of its numbers."""
         address = self.entry[0] if self.entry else ""
         return self.command == "loss" or address.partition("[")[0].split(".")[0] == LOSS.name
+
+    @property
+    def of_lens(self) -> bool:
+        """Whether it is asked what a layer would say, or for a number of that."""
+        return self.command == "lens" or any(".lens." in word for word in self.entry[:1])
 
 
 @dataclass(frozen=True)

@@ -116,8 +116,9 @@ class FromCheckpoint(Scenario):
     @property
     def lookup(self) -> Lookup:
         """The embeddings, which are read from the file."""
-        assert isinstance(self.embeddings, Lookup)
-        return self.embeddings
+        table: Any = self.embeddings
+        assert isinstance(table, Lookup)
+        return table
 
     def reading(
         self, tokens: Names, targets: Names | None = None, given: dict[str, Any] | None = None

@@ -100,7 +100,7 @@ def main_part(record: Record, told: Told, column: int) -> Part | None:
 
     None where it has only one part, where parts take something away, or none is more than half.
     """
-    writer = Writer(told.trace.pencil, told.symbols, told.trace.producers, len(told.names))
+    writer = Writer(told)
     sides = writer.chain(record, (told.row(record.output), column)).sides
     sums = [side.over for side in sides if isinstance(side, Quotient)] or list(sides)
     whole = sums[-1]
