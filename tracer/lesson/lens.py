@@ -20,6 +20,7 @@ from tracer.lesson.document import (
 from tracer.lesson.expression import Number, Symbol
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
+from tracer.scenario.rounding import trimmed
 
 MOST_TOKENS = 6
 """So many columns of words find room; of more tokens the last ones are shown."""
@@ -35,7 +36,12 @@ class Said:
     @property
     def percent(self) -> str:
         """As a share of a hundred, with the digits that it is printed with."""
-        return f"{self.probability.value * 100:f} %"
+        return percent(self.probability)
+
+
+def percent(share: Number) -> str:
+    """45.1 %: a share of a hundred, without zeros that say nothing."""
+    return f"{trimmed(share.value * 100):f} %"
 
 
 def said(told: Told, layer: int, token: int) -> Said:

@@ -113,8 +113,8 @@ class Told:
     def columns(self, value: Value) -> Sequence[int]:
         """The columns that are shown, or the entries of a row: all, of too many those that count.
 
-        They are the largest of the followed token: of scores for words by themselves, of other
-        numbers by their size.
+        They are the largest of the followed token: of numbers for words the largest first, of
+        others those that are largest in size, in their own order.
         """
         width = value.shape[-1] if value.axes else 0
         if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
@@ -123,8 +123,8 @@ class Told:
             return range(width) if value.per_token else range(COLUMNS_SHOWN)
         row = value.numbers[self.row(value)]
         of_words = value.axes[1].labels is self.trace.scenario.vocabulary
-        order = np.argsort(-row if of_words else -abs(row), kind="stable")
-        return sorted(int(column) for column in order[:COLUMNS_SHOWN])
+        order = np.argsort(-row if of_words else -abs(row), kind="stable")[:COLUMNS_SHOWN]
+        return [int(column) for column in (order if of_words else sorted(order))]
 
     def rows(self, value: Value) -> Sequence[int]:
         """The rows that are shown: all, of too many only the followed token's."""

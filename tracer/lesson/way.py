@@ -78,7 +78,7 @@ def _heads(told: Told) -> tuple[Block, ...]:
         named = "; ".join(_head(told, value.place) for _, value in shares[:HEADS_NAMED])
         if shares:
             share = told.number(shares[0][1], told.row(shares[0][1]), token)
-            rows.append((Name(told.names[token]), Name(f"{share.value * 100:f} %"), Name(named)))
+            rows.append((Name(told.names[token]), Name(lens.percent(share)), Name(named)))
     if not rows:
         return ()
     sentence = (

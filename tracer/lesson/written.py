@@ -102,6 +102,12 @@ class Terms:
         order = np.argsort(-abs(terms), kind="stable") if self.largest else range(len(terms))
         return [int(at) for at in order[: self.shown]]
 
+    def of_row(self, terms: Array) -> list[int]:
+        """The same of a row that stands in a table, of which only the largest may be shown."""
+        if len(terms) <= self.most or isinstance(terms.flat[0], Decimal):
+            return self.of(terms)
+        return [int(at) for at in np.argsort(-terms, kind="stable")[: self.shown]]
+
 
 def formula(record: Record, symbols: Mapping[str, Expression]) -> Chain | None:
     """Symbol = formula; nothing where the symbol says it already."""
@@ -386,7 +392,7 @@ class Sides:
         """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
         of = self.record.inputs[0]
         numbers = of.numbers[row]
-        shown = self.terms.of(numbers)
+        shown = self.terms.of_row(numbers)
         written = [self._number(of, (row, j)) for j in shown]
         if len(shown) == len(numbers):
             return tuple(written)
@@ -402,7 +408,7 @@ class Sides:
     def _terms(self, of: Value, at: Sequence[Index], guard: int) -> Expression:
         """A sum of entries, of many only some and what the rest comes to."""
         numbers = np.array([of.numbers[index] for index in at])
-        shown = self.terms.of(numbers)
+        shown = self.terms.of_row(numbers)
         written: list[Expression] = [self._number(of, at[k], guard) for k in shown]
         if len(shown) < len(at):
             left = _others(shown, len(at))
