@@ -203,6 +203,7 @@ def start(arguments: Sequence[str] | None = None) -> None:
 
 def _show(request: Request) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
+    from tracer.lesson.document import Document
     from tracer.pipeline import answer, pictures, rendered
 
     on_screen = request.output is None and request.format is Format.TERMINAL
@@ -210,17 +211,19 @@ def _show(request: Request) -> None:
     with progress.shown(f"{request.command} {request.scenario}"):
         answered = answer(request)
         drawn = pictures(request, answered)
-        if on_screen and not isinstance(answered, str):
+        if isinstance(answered, Document) and on_screen:
             from tracer.renderers import terminal
 
-            text = terminal.shown(terminal.laid_out(answered))
+            content: str | bytes = terminal.shown(terminal.laid_out(answered))
+        elif isinstance(answered, bytes):
+            content = answered
         else:
-            text = rendered(request, answered)
-    if request.output is None and (request.no_pager or not page(text)):
-        sys.stdout.write(text)
-    written = list(drawn.items())
+            content = rendered(request, answered)
+    written: list[tuple[Path, str | bytes]] = list(drawn.items())
     if request.output is not None:
-        written.append((request.output, text))
+        written.append((request.output, content))
+    elif isinstance(content, str) and (request.no_pager or not page(content)):
+        sys.stdout.write(content)
     if written:
         from tracer.files.writing import write
 

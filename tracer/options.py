@@ -139,7 +139,8 @@ OPTIONS: dict[str, Any] = {
         takes="FORMAT",
         reads=one_of(Format),
         offers=completion.choices(Format),
-        help="How it is written: terminal, markdown, latex or json.",
+        help="How it is written: terminal, markdown, latex or json; of a pass also npz or "
+        "safetensors, its numbers under their addresses.",
     ),
     "brief": _option(
         bool,

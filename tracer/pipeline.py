@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from tracer.decoder.arithmetic import SHAPES, Arithmetic
 from tracer.decoder.forward import Trace, trace
+from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
@@ -22,6 +23,9 @@ from tracer.renderers import Format, Heading, render
 from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
+
+Answer: TypeAlias = Document | str | bytes
+"""A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
 
 SEVERAL = 8
 """So many places of a token are told."""
@@ -38,8 +42,8 @@ def trace_for(request: Request) -> Trace:
     )
 
 
-def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Document | str:
-    """What is asked for: a document, to be rendered, or a text that is whole.
+def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Answer:
+    """What is asked for.
 
     Another `trace_for` may know traces that were made before.
     """
@@ -91,9 +95,9 @@ def rendered(request: Request, answered: Document | str, width: int | None = Non
     )
 
 
-def pictures(request: Request, answered: Document | str) -> dict[Path, str]:
+def pictures(request: Request, answered: Answer) -> dict[Path, str]:
     """The pictures of a document, if they are asked for: each file, and what it holds."""
-    if request.figures is None or isinstance(answered, str):
+    if request.figures is None or not isinstance(answered, Document):
         return {}
     from tracer.renderers.figures import figures
 
@@ -185,8 +189,8 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
     raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
 
 
-def _contents(request: Request, found: Trace) -> Document | str:
-    if request.format is Format.JSON:
+def _contents(request: Request, found: Trace) -> Answer:
+    if request.format.is_data:
         from tracer.renderers import as_json
 
         return as_json.contents(found)
@@ -198,7 +202,7 @@ def _is_unmasked(request: Request) -> bool:
     return request.no_mask or any(".unmasked." in word for word in request.entry[:1])
 
 
-def _forward_pass(request: Request, found: Trace) -> Document | str:
+def _forward_pass(request: Request, found: Trace) -> Answer:
     every = steps(found.records)
     chosen = select(every, request.name, request.layer, request.head)
     if found.scenario.on_demand and request.layer:
@@ -207,9 +211,10 @@ def _forward_pass(request: Request, found: Trace) -> Document | str:
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
         raise TracerError(Problem(message, address="--no-mask"))
-    if request.format is Format.JSON:
+    if request.format.is_data:
         whole = len(chosen) == len(every)
-        return _json(found, None if whole else [r for s in chosen for r in s.records], position)
+        shown = None if whole else [r for s in chosen for r in s.records]
+        return _data(request, found, shown, position)
     followed = len(found.tokens) - 1 if position is None else position
     whole = request.command == "run" and chosen == every
     if whole and found.scenario.on_demand:
@@ -225,18 +230,29 @@ def _forward_pass(request: Request, found: Trace) -> Document | str:
     return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
 
 
-def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
+def _data(
+    request: Request,
+    found: Trace,
+    records: Sequence[Record] | None = None,
+    token: int | None = None,
+) -> str | bytes:
+    """The records, or all, for programs."""
+    records = found.records if records is None else records
+    if request.format.is_binary:
+        from tracer.renderers.arrays import archive
+
+        return archive(records, "npz" if request.format is Format.NPZ else "safetensors")
     from tracer.renderers import as_json
 
-    return as_json.render(found, found.records if records is None else records, token)
+    return as_json.render(found, records, token)
 
 
-def _lens(request: Request, found: Trace) -> Document | str:
+def _lens(request: Request, found: Trace) -> Answer:
     from tracer.lesson.lens import lens
 
-    if request.format is Format.JSON:
+    if request.format.is_data:
         seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
-        return _json(found, seen)
+        return _data(request, found, seen)
     token = request.token
     return lens(found, len(found.tokens) - 1 if token is None else position_of(token, found.tokens))
 
@@ -246,17 +262,17 @@ def _in_summary(request: Request, loaded: Loaded) -> bool:
     return loaded.scenario.on_demand and request.command == "run" and request.layer is None
 
 
-def _training_pass(request: Request, found: Trace) -> Document | str:
+def _training_pass(request: Request, found: Trace) -> Answer:
     from tracer.lesson.training_pass import training_pass
 
     return (
-        _json(found)
-        if request.format is Format.JSON
+        _data(request, found)
+        if request.format.is_data
         else training_pass(found, full=not request.brief)
     )
 
 
-def _generated(request: Request, loaded: Loaded) -> Document | str:
+def _generated(request: Request, loaded: Loaded) -> Answer:
     from tracer.decoder.generation import choice, generate
 
     beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
@@ -274,7 +290,7 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
             # Rows that nobody sees are not computed again.
             cached=request.kv_cache or not request.worked,
         )
-    if request.format is Format.JSON:
+    if request.format.is_data:
         from tracer.renderers import as_json
 
         return as_json.generated(found, worked=request.worked, cached=request.kv_cache)
@@ -285,7 +301,7 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
     )
 
 
-def _entry(request: Request, found: Trace) -> Document | str:
+def _entry(request: Request, found: Trace) -> Answer:
     if request.command == "value":
         from tracer.renderers.quote import quoted
 
@@ -293,8 +309,8 @@ def _entry(request: Request, found: Trace) -> Document | str:
     from tracer.lesson.why import records_behind, why
 
     entry = find(found, " ".join(request.entry))
-    if request.format is Format.JSON:
-        return _json(found, records_behind(found, entry))
+    if request.format.is_data:
+        return _data(request, found, records_behind(found, entry))
     return why(found, entry, request.depth)
 
 

@@ -85,8 +85,15 @@ class Rule:
     holds: Callable[[Request], bool]
 
 
+OF_A_PASS = ("run", "step", "lens", "loss")
+"""Commands whose answer is the numbers of a pass, or a text about them."""
+
 RULES = (
-    Rule("brief", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
+    Rule(
+        *("format", "run, step, lens or loss and --output, where it is {format}"),
+        lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
+    ),
+    Rule("brief", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("math", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
     Rule("heading", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
     Rule("standalone", "--format latex, not {format}", lambda r: r.format is Format.LATEX),
@@ -96,7 +103,7 @@ RULES = (
     ),
     Rule("force", "--output or --figures", lambda r: bool(r.output or r.figures)),
     Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
-    Rule("depth", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
+    Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),
 )
