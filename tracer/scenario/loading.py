@@ -143,9 +143,9 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
     try:
         source = read(text, file)
         _is_scenario(source)
-        if isinstance(source.data, dict) and "checkpoint" in source.data:
-            return Loaded(name, _trained(source, name, folder), source, text)
-        return Loaded(name, _scenario(source, name), source, text)
+        is_trained = isinstance(source.data, dict) and "checkpoint" in source.data
+        scenario = _trained(source, name, folder) if is_trained else _scenario(source, name)
+        return Loaded(name, _with_activations(scenario, source, folder), source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
 
@@ -164,6 +164,16 @@ def _scenario(source: Source, name: str) -> Scenario:
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     return scenario
+
+
+def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scenario:
+    """With the values of the file that is named in place of pinned ones, if one is."""
+    file = part(source.data, ("given",))
+    if not isinstance(file, str):
+        return scenario
+    from tracer.scenario.activations import activations
+
+    return scenario.model_copy(update={"given": activations(folder / file)})
 
 
 def _trained(source: Source, name: str, folder: Path) -> Scenario:
