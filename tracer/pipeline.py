@@ -211,16 +211,17 @@ def _forward_pass(request: Request, found: Trace) -> Answer:
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
         raise TracerError(Problem(message, address="--no-mask"))
+    followed = len(found.tokens) - 1 if position is None else position
+    if chosen == every and found.scenario.on_demand and not request.format.is_binary:
+        from tracer.lesson.way import in_summary, summarized
+
+        if request.format.is_data:
+            return _data(request, found, summarized(every), followed)
+        return in_summary(found, followed, full=not request.brief, terms=request.terms)
     if request.format.is_data:
         whole = len(chosen) == len(every)
         shown = None if whole else [r for s in chosen for r in s.records]
         return _data(request, found, shown, position)
-    followed = len(found.tokens) - 1 if position is None else position
-    whole = request.command == "run" and chosen == every
-    if whole and found.scenario.on_demand:
-        from tracer.lesson.way import in_summary
-
-        return in_summary(found, followed, full=not request.brief, terms=request.terms)
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
@@ -259,7 +260,8 @@ def _lens(request: Request, found: Trace) -> Answer:
 
 def _in_summary(request: Request, loaded: Loaded) -> bool:
     """Whether a trained model's way is told, rather than worked step by step."""
-    return loaded.scenario.on_demand and request.command == "run" and request.layer is None
+    whole = request.command == "run" and request.layer is None and not request.format.is_data
+    return loaded.scenario.on_demand and whole
 
 
 def _training_pass(request: Request, found: Trace) -> Answer:

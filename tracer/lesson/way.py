@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, WEIGHTS, Place, Role, SubLayer
+from tracer.decoder.tape import Record
 from tracer.lesson import lens
 from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Table
 from tracer.lesson.passes import at_a_glance
@@ -32,6 +33,11 @@ def in_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> 
     ]
     introduction = (*teacher.introduction(), *at_a_glance(teacher))
     return Document(trace.scenario.title, introduction, tuple(sections), whole=True)
+
+
+def summarized(steps: Sequence[Step]) -> list[Record]:
+    """What is worked in a summary: the tokens, and the words at the end."""
+    return [record for step in (steps[0], *_at_the_end(steps)) for record in step.records]
 
 
 def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
