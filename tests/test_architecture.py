@@ -14,6 +14,8 @@ ORDER = (
     *(
         ("errors", "names", "node", "interruption"),
         ("files", "streams", "progress"),
+        ("tokenization",),
+        ("checkpoints",),
         ("scenario",),
         ("decoder",),
         ("lesson",),

@@ -72,8 +72,8 @@ class Trace(Mapping[str, Value]):
         if address not in self._run.values:
             raise KeyError(f"{address}: no such value{closest(address, self)}")
         value = self._run[address]
-        numbers = np.empty(value.numbers.shape, object)
-        for index in np.ndindex(value.numbers.shape):
+        numbers = np.empty(value.shape, object)
+        for index in np.ndindex(value.shape):
             numbers[index] = printed(self._run, value, index)
         axes = tuple((axis.name, axis.labels) for axis in value.axes)
         floats = np.zeros(numbers.shape) if value.role.words else value.array

@@ -7,17 +7,21 @@ from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 
 from tracer.names import closest
+
+if TYPE_CHECKING:
+    from tracer.lesson.written import Terms
 
 Reader: TypeAlias = Callable[[str], Any]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 # Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
 WHOLE = re.compile("[+-]?[0-9]{1,18}")
+MOST_TERMS = 100_000
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
 
@@ -76,6 +80,17 @@ def file_name(typed: str) -> Path:
     if typed in ("", "-"):
         refuse(typed, "the name of a file")
     return Path(typed)
+
+
+def terms(typed: str) -> Terms:
+    """How many terms of a long sum are written out, or that it is the largest ones."""
+    from tracer.lesson.written import Terms
+
+    if typed == "largest":
+        return Terms(largest=True)
+    if not WHOLE.fullmatch(typed) or not 1 <= int(typed) <= MOST_TERMS:
+        refuse(typed, f"a whole number from 1 to {MOST_TERMS}, or largest")
+    return Terms(shown=int(typed), most=int(typed))
 
 
 def refuse(typed: str, expected: str) -> NoReturn:

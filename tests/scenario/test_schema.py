@@ -19,6 +19,7 @@ from tracer.scenario.loading import bundled, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.problems import _models as models_of
 from tracer.scenario.schema import schema, template
+from tracer.scenario.trained import Trained
 
 SCHEMA = json.loads(schema())
 CHECK = Draft202012Validator(SCHEMA)
@@ -81,7 +82,7 @@ def test_every_choice_of_the_template_runs() -> None:
 
 def all_models() -> list[type[BaseModel]]:
     found = list[type[BaseModel]]()
-    left: list[type[BaseModel]] = [Scenario]
+    left: list[type[BaseModel]] = [Scenario, Trained]
     while left:
         model = left.pop()
         if model not in found:
@@ -91,9 +92,8 @@ def all_models() -> list[type[BaseModel]]:
 
 
 def test_every_key_is_described() -> None:
-    definitions = {**SCHEMA["$defs"], "Scenario": SCHEMA}
     for model in all_models():
-        keys: dict[str, Any] = definitions[model.__name__]["properties"]
+        keys: dict[str, Any] = SCHEMA["$defs"][model.__name__]["properties"]
         assert keys.keys() == model.model_fields.keys()
         for name, key in keys.items():
             assert len(key["description"]) > 10, (model, name)

@@ -80,6 +80,9 @@ def exactly(numbers: Array) -> Array:
 class Arithmetic(ABC):
     """A kind of numbers: how they are stored, and what the operations give."""
 
+    on_demand = False
+    """Whether nothing is computed before somebody asks for it."""
+
     @abstractmethod
     def array(self, numbers: object) -> Array:
         """Numbers of a scenario as an array."""
@@ -183,8 +186,9 @@ class Arithmetic(ABC):
                 return self.waves(x[0])[0]
             case Cos():
                 return self.waves(x[0])[1]
-            case DivTerm(width, base):
-                return self.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
+            case DivTerm(width, base, factors):
+                powers = self.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
+                return powers / self.array(factors) if factors else powers
             case Surprise(columns, _):
                 return self._surprises(columns, x[0])
             case Cumulate():
@@ -378,6 +382,12 @@ class Floats(Arithmetic):
         return bool(largest < LARGEST_FLOAT_EXPONENT)
 
 
+class FloatsOnDemand(Floats):
+    """The same for a model that is too large to be read as a whole."""
+
+    on_demand = True
+
+
 class Shapes(Floats):
     """Nothing is computed: zeros of the right shape, to see whether all fits together."""
 
@@ -390,4 +400,5 @@ class Shapes(Floats):
 
 DECIMALS: Final = Decimals()
 FLOATS: Final = Floats()
+ON_DEMAND: Final = FloatsOnDemand()
 SHAPES: Final = Shapes()

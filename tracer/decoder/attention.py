@@ -162,5 +162,5 @@ def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
     dot = tape.record(DOT, Dot(), q, k)
     if isinstance(scale, Decimal):
         return tape.record(SCORES, Divide(), dot, tape.given(SCALE, scale, ()))
-    d_k = tape.given(D_K, Decimal(q.numbers.shape[1]), ())
+    d_k = tape.given(D_K, Decimal(q.shape[1]), ())
     return tape.record(SCORES, Divide(), dot, tape.record(SCALE, SquareRoot(), d_k))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -127,7 +127,7 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         UnreadableError: a token has no embedding, or there are more tokens than positions.
     """
     table = scenario.embeddings
-    if not isinstance(table, dict):
+    if not isinstance(table, Mapping):
         message = "generation needs the embeddings by token, so that new ones can be looked up"
         raise UnreadableError(_problem(message, "embeddings"), tokens[-1])
     missing = [token for token in tokens if token not in table]
@@ -136,7 +136,7 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         message = f"no embedding for the token {missing[0]!r}{hint}"
         raise UnreadableError(_problem(message, "embeddings"), missing[0])
     positions, mask = scenario.positions, scenario.mask
-    if positions and positions.table and len(tokens) > len(positions.table):
+    if positions and positions.table is not None and len(tokens) > len(positions.table):
         message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
         raise UnreadableError(_problem(message, "positions", "table"))
     if isinstance(mask, tuple) and len(tokens) > min(len(mask), *map(len, mask)):

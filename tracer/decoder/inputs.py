@@ -93,7 +93,7 @@ def rotary(tape: Tape, scenario: Scenario, asked: Rotary, tokens: Axis) -> Turn 
     if not heads:
         return None
     start = asked.start + len(scenario.tokens) - len(tokens.labels)
-    frequencies = DivTerm(columns(heads[0].W_Q), asked.base)
+    frequencies = DivTerm(columns(heads[0].W_Q), asked.base, asked.factors or ())
     sin, cos = waves(tape, TURNING_WAVES, start, tokens, frequencies)
     return Turn(Rotate(asked.layout), cos, sin)
 

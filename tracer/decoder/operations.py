@@ -134,11 +134,15 @@ class Select:
 
 @dataclass(frozen=True)
 class DivTerm:
-    """base^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,)."""
+    """base^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,).
+
+    Each may be divided by a factor of its own, for texts that are longer than those learned from.
+    """
 
     name: ClassVar[str] = "div_term"
     width: int
     base: Decimal = Decimal(10000)
+    factors: tuple[Decimal, ...] = ()
 
     def axes(self) -> Axes:
         """One entry for each sine and the cosine beside it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -68,6 +69,11 @@ class Value:
     """The numbers before they were rounded to go on with: choices are made on these."""
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Of its numbers, which need not be computed for it."""
+        return tuple([len(axis.labels) for axis in self.axes])
+
+    @property
     def array(self) -> NDArray[np.float64]:
         """The numbers as floats; words are refused by a ValueError."""
         return np.asarray(self.numbers.astype(np.float64))
@@ -79,7 +85,49 @@ class Value:
 
     def row(self, token: int, tokens: int) -> int:
         """The row of a token; a value that does not hold all tokens holds the last of them."""
-        return token - (tokens - len(self.numbers))
+        return token - (tokens - self.shape[0])
+
+
+class Later(Value):
+    """A value whose numbers are computed, with all that they need, when they are asked for.
+
+    So of a large model only that is read and computed which is shown.
+    """
+
+    __slots__ = ("is_there", "numbers_of", "waits_for")
+
+    def __init__(
+        self,
+        role: Role,
+        place: Place,
+        address: str,
+        axes: Axes,
+        form: Form,
+        numbers_of: Callable[[], Array],
+        waits_for: tuple[Value, ...] = (),
+    ) -> None:
+        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
+        self.numbers_of, self.waits_for, self.is_there = numbers_of, waits_for, False
+
+    def __getattr__(self, name: str) -> Any:
+        """Called of a slot that is still empty."""
+        if name not in ("numbers", "computed") or self.is_there:
+            raise AttributeError(name)
+        self._fetch()
+        return self.numbers
+
+    def _fetch(self) -> None:
+        """Compute what it waits for first: not by recursion, for there may be thousands."""
+        waiting = [self]
+        while waiting:
+            value = waiting[-1]
+            missing = [v for v in value.waits_for if isinstance(v, Later) and not v.is_there]
+            waiting += missing
+            if not missing:
+                waiting.pop()
+                if not value.is_there:
+                    value.numbers = value.computed = value.numbers_of()
+                    value.is_there = True
 
 
 @dataclass(eq=False, slots=True)
@@ -143,10 +191,12 @@ class Tape:
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
+        # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
+        form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
+        if self.arithmetic.on_demand and not role.words:
+            later = partial(self.arithmetic.array, numbers)
+            return self._recorded(_GIVEN, (), Later(role, self._place, address, axes, form, later))
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        # What was typed is printed as typed; an array comes from a file that nobody typed.
-        from_file = isinstance(numbers, np.ndarray)
-        form = _ROUNDED if from_file else _AS_THEY_ARE
         value = Value(role, self._place, address, array, axes, form, array)
         return self._recorded(_GIVEN, (), value)
 
@@ -165,15 +215,18 @@ class Tape:
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
+        if self.arithmetic.on_demand:
+            form = _AS_THEY_ARE if role.words else _ROUNDED
+            if type(operation) in _MOVED:
+                form = _form_of_moved(operation, inputs)
+            later = partial(self._on_demand, operation, inputs, axes, address, self._place)
+            value = Later(role, self._place, address, axes, form, later, inputs)
+            return self._recorded(operation, inputs, value)
         part = self.pencil.part(address) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            given = [value.address for value in inputs if value.address in self.pinned]
-            nothing = ZERO.get(inputs[1].role) if len(inputs) > 1 and not given else None
-            reason = _reason(error, nothing, given)
-            problem = Problem(reason, address=address, way=self._place.way)
-            raise TracerError(problem) from None
+            raise self._without_result(error, inputs, address, self._place) from None
         numbers, form = computed, _ROUNDED
         if role.words:
             form = _AS_THEY_ARE
@@ -183,6 +236,34 @@ class Tape:
             numbers, form = self._kept(role, address, computed, inputs)
         value = Value(role, self._place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, value)
+
+    def _on_demand(
+        self,
+        operation: Recorded,
+        inputs: tuple[Value, ...],
+        axes: Axes,
+        address: str,
+        place: Place,
+    ) -> Array:
+        """What an operation gives, computed when it is asked for; nothing is rounded on the way."""
+        try:
+            with self.arithmetic.context():
+                arrays = [value.numbers for value in inputs]
+                return self.arithmetic.result(operation, arrays, axes, exactly)
+        except ArithmeticError as error:
+            raise self._without_result(error, inputs, address, place) from None
+
+    def _without_result(
+        self,
+        error: ArithmeticError,
+        inputs: tuple[Value, ...],
+        address: str,
+        place: Place,
+    ) -> TracerError:
+        given = [value.address for value in inputs if value.address in self.pinned]
+        nothing = ZERO.get(inputs[1].role) if len(inputs) > 1 and not given else None
+        reason = _reason(error, nothing, given)
+        return TracerError(Problem(reason, address=address, way=place.way))
 
     def check_pinned(self) -> None:
         """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
@@ -225,35 +306,42 @@ class Tape:
         rounded = self.pencil.chosen_copy(address, numbers)
         if rounded is not None:
             return rounded, _AS_THEY_ARE
-        # A mask moves the scores; what is added to them has no digits of its own.
-        moved = inputs[:1] if isinstance(operation, Mask) else inputs
-        as_they_are = all(value.form is _AS_THEY_ARE for value in moved)
-        return numbers, _AS_THEY_ARE if as_they_are else _ROUNDED
+        return numbers, _form_of_moved(operation, inputs)
 
     def _pinned(self, role: Role, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""
         if role.words:
             return None
-        array = np.array(self.pinned[address], dtype=object)
+        pinned = self.pinned[address]
+        from_file = isinstance(pinned, np.ndarray)
+        array = pinned if from_file else np.array(pinned, dtype=object)
         if misfit := _unfit(role, array, tuple(len(axis.labels) for axis in axes)):
             self._misfit(address, f"given {misfit}")
             return None
         numbers = self.arithmetic.array(array)
-        return Value(role, self._place, address, numbers, axes, _AS_THEY_ARE, numbers)
+        form = _ROUNDED if from_file else _AS_THEY_ARE
+        return Value(role, self._place, address, numbers, axes, form, numbers)
 
 
 def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:
     """Why what is pinned cannot stand there, if it cannot."""
-    if any(isinstance(entry, tuple) for entry in array.flat):
+    if array.dtype == object and any(isinstance(entry, tuple) for entry in array.flat):
         return "as rows of different lengths"
     if array.shape != expected:
         return f"as {_shape(array.shape)}, expected {_shape(expected)}"
-    finite = [entry for entry in array.flat if entry.is_finite()]
-    if role not in MASKS and len(finite) < array.size:
+    finite = np.isfinite(array.astype(np.float64))
+    if role not in MASKS and not finite.all():
         return "as -∞, which only a mask and what it masks can hold"
-    if role is MASK and any(finite):
+    if role is MASK and array[finite].any():
         return "as other numbers than 0 and -∞, and a mask only hides"
     return None
+
+
+def _form_of_moved(operation: Recorded, inputs: tuple[Value, ...]) -> Form:
+    # A mask moves the scores; what is added to them has no digits of its own.
+    moved = inputs[:1] if isinstance(operation, Mask) else inputs
+    as_they_are = all(value.form is _AS_THEY_ARE for value in moved)
+    return _AS_THEY_ARE if as_they_are else _ROUNDED
 
 
 def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:

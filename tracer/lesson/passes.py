@@ -18,13 +18,20 @@ from tracer.lesson.picture import picture
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
+from tracer.lesson.written import Terms
 
 
 def forward_pass(
-    trace: Trace, chosen: Sequence[Step], token: int, *, whole: bool, full: bool = True
+    trace: Trace,
+    chosen: Sequence[Step],
+    token: int,
+    *,
+    whole: bool,
+    full: bool = True,
+    terms: Terms | None = None,
 ) -> Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced."""
-    teacher = Teacher(trace, token, full=full)
+    teacher = Teacher(trace, token, full=full, terms=terms)
     introduction: tuple[Block, ...] = ()
     if whole:
         introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))
@@ -44,7 +51,7 @@ def contents(trace: Trace) -> Document:
 
 def _shape(step: Step) -> str:
     """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
-    return "×".join(map(str, step.last.output.numbers.shape)) or "1"
+    return "×".join(map(str, step.last.output.shape)) or "1"
 
 
 def at_a_glance(teacher: Teacher) -> tuple[Block, ...]:

@@ -28,6 +28,8 @@ def picture(told: Told, steps: Sequence[Step]) -> Picture:
     behind: list[Step] = []
     layered: list[Step] = []
     for step in steps:
+        if step.place.sub_layer == "lens":
+            continue  # it looks at the model and is no part of it
         if step.place.layer:
             layered.append(step)
         elif step.kind is ENCODER_STEP:
@@ -130,4 +132,4 @@ def _box(step: Step, told: Told) -> Box:
         sign: Sign = (told.symbols[value.address], " given")
     else:
         sign = (*step.kind.sign_of(step, told), *([", in part given"] if pinned else []))
-    return Box(step.number, sign, value.numbers.shape, bool(pinned), step.kind is ROTARY_STEP)
+    return Box(step.number, sign, value.shape, bool(pinned), step.kind is ROTARY_STEP)

@@ -121,6 +121,8 @@ def _sub_layer(name: SubLayer, told: Told) -> str:
             return "cross-attention"
         case "ffn":
             return "feed-forward network"
+        case "lens":
+            return "lens"
         case _:
             assert_never(name)
 

@@ -35,12 +35,12 @@ def sized(
         for value in (operand, *(producers[operand].inputs if operand in producers else ()))
     }
     shapes = {
-        symbols[value.address]: value.numbers.shape
+        symbols[value.address]: value.shape
         for value in operands
         if isinstance(symbols.get(value.address), Symbol)
     }
     left, *right = chain.sides
-    shape = record.output.numbers.shape
+    shape = record.output.shape
     first: Expression = Sized(left, shape) if shape else left
     return Chain((first, *(_with_shapes(side, shapes) for side in right)), chain.relations)
 
@@ -73,7 +73,7 @@ def _factor(factor: Expression, shapes: Shapes) -> Expression:
 def described(value: Value, symbol: Expression) -> Sentence:
     """What the rows and columns of a matrix are that no formula gives."""
     rows, columns = (axis.name for axis in value.axes)
-    shape = Sized(symbol, value.numbers.shape)
+    shape = Sized(symbol, value.shape)
     return (shape, f" has a row for each {rows} and a column for each {columns}.")
 
 
@@ -81,9 +81,9 @@ def parameters(values: Sequence[Value], symbols: Mapping[str, Expression]) -> Se
     """How many numbers of a step are learned: W_Q has 6 × 2 = 12 parameters."""
     parts: list[str | Expression] = []
     for i, value in enumerate(values):
-        shape = value.numbers.shape
+        shape = value.shape
         counted = f"{' × '.join(map(str, shape))} = {prod(shape)}" if len(shape) > 1 else shape[0]
         joint = "" if not i else " and " if i == len(values) - 1 else ", "
         parts += [joint, symbols[value.address], f" has {counted}"]
-    last = prod(values[-1].numbers.shape) if values else 0
+    last = prod(values[-1].shape) if values else 0
     return (*parts, " parameter." if last == 1 else " parameters.") if parts else None

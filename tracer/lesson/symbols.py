@@ -16,7 +16,8 @@ ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 def symbols(records: Sequence[Record]) -> dict[str, Expression]:
     """The symbol of every address, in the tape's order."""
     values = [record.output for record in records]
-    last = {_sub_layer(value): value for value in values if value.role in ENDS}
+    ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
+    last = {_sub_layer(value): value for value in ends}
     leaving = set(last.values())
     several = {_sub_layer(value) for value in values if value.place.head == 2}
     found: dict[str, Expression] = {}

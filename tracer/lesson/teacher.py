@@ -26,7 +26,7 @@ from tracer.lesson.sizes import described, parameters, sized
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.lesson.written import Worked, formula
+from tracer.lesson.written import Terms, Worked, formula
 
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
@@ -39,7 +39,13 @@ class Teacher:
     """
 
     def __init__(
-        self, trace: Trace, token: int | None = None, *, refers: bool = False, full: bool = True
+        self,
+        trace: Trace,
+        token: int | None = None,
+        *,
+        refers: bool = False,
+        full: bool = True,
+        terms: Terms | None = None,
     ) -> None:
         """`token` is counted from 0, the last if it is not given.
 
@@ -50,7 +56,7 @@ class Teacher:
         self.token = len(trace.tokens) - 1 if token is None else token
         self.told = Told(trace, self.token, symbols(trace.records))
         self.steps = steps(trace.records)
-        self.writer = Writer(trace.pencil, self.told.symbols, trace.producers, len(self.told.names))
+        self.writer = Writer(self.told, terms)
         self.said: dict[Sentence, Step] = {}
         self.reasons: set[Sentence] = set()
         self.captions: set[str] = set()
@@ -162,7 +168,7 @@ class Teacher:
         told: list[Block] = []
         for value in record.inputs:
             if value.role.parameter:
-                told.append(self.told.matrix(value))
+                told += [self.told.matrix(value)] if self.told.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
                 told += [*self.described(value), self.told.matrix(value)]
         return told
@@ -190,7 +196,7 @@ class Teacher:
         if not value.axes:
             return []
         written: list[Block] = []
-        others = value.per_token and len(value.numbers) > 1
+        others = value.per_token and value.shape[0] > 1
         if others and isinstance(step.last.operation, Worked) and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))

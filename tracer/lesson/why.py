@@ -217,22 +217,22 @@ def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
             return None if hidden else Entry(first, index)
         case Append():
             row, column = index
-            rows = len(first.numbers)
+            rows = first.shape[0]
             return (
                 Entry(first, index) if row < rows else Entry(record.inputs[1], (row - rows, column))
             )
         case Concat():
             row, column = index
             for head in record.inputs:
-                if column < head.numbers.shape[1]:
+                if column < head.shape[1]:
                     return Entry(head, (row, column))
-                column -= head.numbers.shape[1]
+                column -= head.shape[1]
             raise IndexError(index)
         case Interleave():
             row, column = index
             return Entry(record.inputs[column % 2], (row, column // 2))
         case Select(columns):
-            return Entry(first, (len(first.numbers) - 1, columns[index[1]]))
+            return Entry(first, (first.shape[0] - 1, columns[index[1]]))
         case Largest() if sees_nothing(record, index):
             return None
         case Largest():

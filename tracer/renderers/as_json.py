@@ -53,7 +53,7 @@ def contents(trace: Trace) -> str:
             "number": step.number,
             "name": step.kind.name,
             "address": step.last.output.address,
-            "shape": list(step.last.output.numbers.shape),
+            "shape": list(step.last.output.shape),
         }
         for step in steps(trace.records)
     ]
@@ -101,7 +101,7 @@ def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
         rows = slice(token, token + 1)
         axes[0] = (axes[0][0], axes[0][1][rows])
     numbers = value.numbers[rows] if value.axes else value.numbers
-    printed = np.empty(value.numbers.shape, object)
+    printed = np.empty(value.shape, object)
     for index in np.ndindex(value.numbers[rows].shape) if value.axes else [()]:
         at = (index[0] + (rows.start or 0), *index[1:]) if index else ()
         printed[at] = printed_entry(trace, value, at)

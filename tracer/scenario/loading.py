@@ -92,8 +92,8 @@ def load(name: str, folder: Path = Path()) -> Loaded:
     path = file_of(name, folder)
     if path is None:
         file = "<stdin>"
-        return _loaded(_unmarked(read_standard_input(file)), file, "stdin")
-    return _loaded(_unmarked(read_file(path, name)), name, path.stem)
+        return _loaded(_unmarked(read_standard_input(file)), file, "stdin", folder)
+    return _loaded(_unmarked(read_file(path, name)), name, path.stem, path.parent)
 
 
 def file_of(name: str, folder: Path = Path()) -> Path | None:
@@ -136,14 +136,17 @@ def parse(text: str, file: str, name: str = "scenario") -> Scenario:
     Raises:
         TracerError: all that is wrong with it at once.
     """
-    return _loaded(text, file, name).scenario
+    return _loaded(text, file, name, Path()).scenario
 
 
-def _loaded(text: str, file: str, name: str) -> Loaded:
+def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
+    """`folder` is where paths in the scenario start."""
     try:
         source = read(text, file)
         _is_scenario(source)
-        return Loaded(name, _scenario(source, name), source, text)
+        is_trained = isinstance(source.data, dict) and "checkpoint" in source.data
+        scenario = _trained(source, name, folder) if is_trained else _scenario(source, name)
+        return Loaded(name, _with_activations(scenario, source, folder), source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
 
@@ -164,9 +167,42 @@ def _scenario(source: Source, name: str) -> Scenario:
     return scenario
 
 
+def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scenario:
+    """With the values of the file that is named in place of pinned ones, if one is."""
+    file = part(source.data, ("given",))
+    if not isinstance(file, str):
+        return scenario
+    from tracer.scenario.activations import activations
+
+    return scenario.model_copy(update={"given": activations(folder / file)})
+
+
+def _trained(source: Source, name: str, folder: Path) -> Scenario:
+    """A scenario whose decoder is read from a trained model's files."""
+    from tracer.scenario.trained import Trained, from_checkpoint
+
+    assert isinstance(source.data, dict)
+    try:
+        asked = Trained.model_validate({"title": name, **source.data})
+    except ValidationError as error:
+        raise TracerError(*of_keys(error, source, set())) from None
+    try:
+        return from_checkpoint(asked, folder)
+    except TracerError as error:
+        found = [_at_checkpoint(problem, source) for problem in error.problems]
+        raise TracerError(*found) from None
+
+
+def _at_checkpoint(problem: Problem, source: Source) -> Problem:
+    """What names no file is told of the scenario, where it names the model."""
+    if problem.file is not None:
+        return problem
+    return source.problem(problem.way or ("checkpoint",), problem.message, problem.address)
+
+
 def _is_scenario(source: Source) -> None:
     """Of what is none, nothing is told but that: a file named by mistake is not shown."""
-    known = Scenario.model_fields
+    known = {*Scenario.model_fields, "checkpoint"}
     if isinstance(source.data, dict) and any(key in known for key in source.data):
         return
     expected = "expected a scenario: a mapping with tokens, embeddings and layers"

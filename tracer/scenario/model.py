@@ -5,8 +5,9 @@ The first example of a key is shown where something else stands.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
@@ -20,6 +21,7 @@ from tracer.scenario.fields import (
     Number,
     OrWord,
     Pinned,
+    PinnedValues,
     Row,
     Rows,
     WholeNumber,
@@ -56,6 +58,9 @@ class Rotary(Frozen):
     )
     start: Annotated[WholeNumber, Field(ge=0, le=1_000_000)] = described(
         "The position of the first token.", "0", 0
+    )
+    factors: Row | None = described(
+        "What the frequency of each pair is divided by; 1 if not given.", "[1, 8]", None
     )
 
 
@@ -135,6 +140,9 @@ def _carries_nothing(arithmetic: str, info: ValidationInfo) -> str:
 class Scenario(Frozen):
     """A decoder, its weights, the tokens it reads, and how its numbers are rounded."""
 
+    on_demand: ClassVar[bool] = False
+    """Whether its numbers are read, and computed with, only where somebody looks at them."""
+
     title: Annotated[str, Field(min_length=1)] = described(
         "The heading of every text; the file's name if not given.", "Two words", "scenario"
     )
@@ -204,8 +212,9 @@ class Scenario(Frozen):
     generation: Generation = described(
         "How a generated text begins and ends.", "{start: <START>, end: <END>}", Generation()
     )
-    given: dict[str, Pinned] = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows.",
+    given: PinnedValues = described(
+        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
+        ".npz or .safetensors file beside this one that holds them.",
         "{layer1.attention.output: [[1, 2], [3, 4]]}",
         {},
     )
@@ -221,13 +230,13 @@ class Scenario(Frozen):
         tokens: Names,
         targets: Names | None = None,
         given: dict[str, Pinned] | None = None,
-    ) -> Scenario:
+    ) -> Self:
         """The same decoder with other tokens before it."""
         changed = {"tokens": tokens, "token_ids": None, "targets": targets}
         pinned = {**self.given, **(given or {})}
         return self.model_copy(update={**changed, "given": pinned})
 
-    def reading_example(self, example: Example) -> Scenario:
+    def reading_example(self, example: Example) -> Self:
         """The same decoder with a training example before it."""
         return self.reading(example.tokens, example.targets, example.given)
 
@@ -242,6 +251,6 @@ class Scenario(Frozen):
     def embedding(self) -> Matrix:
         """The embeddings of the tokens, one row per position."""
         table = self.embeddings
-        if isinstance(table, dict):
+        if isinstance(table, Mapping):
             return tuple(table[token] for token in self.tokens)
         return table

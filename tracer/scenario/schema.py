@@ -9,6 +9,7 @@ from typing import Any
 from tracer.scenario.fields import DEFINED, HIDDEN, Random, Transposed
 from tracer.scenario.loading import folder
 from tracer.scenario.model import Scenario
+from tracer.scenario.trained import Trained
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEMPLATE = Path(__file__).with_name("template.yaml")
@@ -18,10 +19,17 @@ Schema = dict[str, Any]
 
 def schema() -> str:
     """Every key with its description and how it is written, as JSON."""
-    described = _tidy(Scenario.model_json_schema())
-    described["$defs"] = {**_definitions(), **described["$defs"]}
-    described["required"].remove("tokens")  # a batch has some
-    return json.dumps({"$schema": DRAFT, **described}, indent=2, ensure_ascii=False) + "\n"
+    typed, trained = (_tidy(form.model_json_schema()) for form in (Scenario, Trained))
+    typed["required"].remove("tokens")  # a batch has some
+    definitions = {**_definitions(), **typed.pop("$defs"), **trained.pop("$defs")}
+    whole: Schema = {
+        "$schema": DRAFT,
+        "$defs": {**definitions, "Scenario": typed, "Trained": trained},
+        "if": {"required": ["checkpoint"]},
+        "then": _defined("Trained"),
+        "else": _defined("Scenario"),
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def template() -> str:

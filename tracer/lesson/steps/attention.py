@@ -211,7 +211,7 @@ def _scores_sign(step: Step, told: Told) -> Sign:
     if told.value(step.place, D_K) is None:
         return (Quotient(products, told.number(scale)),)
     given = any(isinstance(record.operation, Pinned) for record in step.records)
-    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].numbers.shape[1]))
+    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].shape[1]))
     return (Quotient(products, divisor),)
 
 

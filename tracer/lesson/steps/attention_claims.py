@@ -72,7 +72,7 @@ def passes_on(step: Step, told: Told) -> Sentence | None:
 def _reused(step: Step) -> Sentence | None:
     if not isinstance(step.last.operation, Append):
         return None
-    earlier = len(step.last.inputs[0].numbers)
+    earlier = step.last.inputs[0].shape[0]
     names = distinct(step.last.output.axes[0].labels)
     old, new = names[:earlier], names[earlier:]
     computed = "was computed before and is" if len(old) == 1 else "were computed before and are"

@@ -15,7 +15,7 @@ from tracer.names import count
 
 
 def _hidden_goal(step: Step, told: Told) -> Sentence:
-    units = count(step.last.output.numbers.shape[1], "hidden number")
+    units = count(step.last.output.shape[1], "hidden number")
     return (f"The FFN takes each token by itself: of its vector it makes {units}.",)
 
 
@@ -104,7 +104,7 @@ def _largest_behind_gate(step: Step, told: Told) -> Sentence | None:
 
 
 def _output_goal(step: Step, told: Told) -> Sentence:
-    numbers = count(step.last.output.numbers.shape[1], "number")
+    numbers = count(step.last.output.shape[1], "number")
     goal = f"The hidden layer becomes the FFN's output, {numbers} for each token."
     match step.last.operation:
         case Activate(function):

@@ -42,7 +42,7 @@ IDS: Sentence = ("Its id is the number by which the model knows it.",)
 
 
 def _why_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
-    width = Number.of(step.last.output.numbers.shape[-1])
+    width = Number.of(step.last.output.shape[-1])
     ids = any(record.output.role is TOKEN_IDS for record in step.records)
     vectors: Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token. Each place in it, a "),
@@ -70,7 +70,7 @@ def _position_goal(step: Step, told: Told) -> Sentence:
     index = step.records[0].output
     if not _waves(step):
         return (order,)
-    here, features = told.number(index, told.row(index)), step.last.output.numbers.shape[1]
+    here, features = told.number(index, told.row(index)), step.last.output.shape[1]
     first = here.value - told.token
     as_usual = first == 1 or isinstance(step.records[0].operation, Pinned)
     counted: Sentence = () if as_usual else (", counted from ", Number(first))
@@ -111,9 +111,9 @@ FROM_A_TABLE: Sentence = (
 
 def _why_positions(step: Step, told: Told) -> tuple[Sentence, ...]:
     positions = told.trace.scenario.positions
-    if positions and positions.table:
+    if positions and positions.table is not None:
         return (ORDER, FROM_A_TABLE)
-    several = _waves(step) and step.last.output.numbers.shape[1] > 2
+    several = _waves(step) and step.last.output.shape[1] > 2
     return (ORDER, *([HANDS_OF_A_CLOCK] if several else []))
 
 
@@ -173,7 +173,7 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
         rows = tuple(
             (
                 Name(str(before + i + 1)),
-                *([Name(str(ids.numbers[i]))] if ids else []),
+                *([Name(str(int(ids.numbers[i])))] if ids else []),
                 Name(token),
             )
             for i, token in enumerate(tokens)

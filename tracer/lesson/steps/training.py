@@ -16,7 +16,7 @@ def _not_counted(step: Step, told: Told) -> list[Block]:
     operation = step.last.operation
     if not isinstance(operation, MeanOf):
         return []
-    left_out = len(step.last.inputs[0].numbers) - len(operation.counted)
+    left_out = step.last.inputs[0].shape[0] - len(operation.counted)
     if not left_out:
         return []
     positions, do = count(left_out, "position"), "does" if left_out == 1 else "do"

@@ -86,7 +86,7 @@ def _largest_logit(step: Step, told: Told) -> Sentence | None:
 def _predicted(step: Step, told: Told) -> list[Block]:
     """What is said after each token, and of the followed one how sure that is."""
     said = step.last.output
-    names = told.names[-len(said.numbers) :]
+    names = told.names[-said.shape[0] :]
     rows = tuple((Name(a), Name(b)) for a, b in zip(names, said.numbers, strict=True))
     table, sentence = Table(("after", "comes"), rows, told.row(said)), _says(step, told)
     return [table, *([Paragraph(sentence)] if sentence else [])]
@@ -108,7 +108,7 @@ def _drawn(step: Step, told: Told) -> list[Block]:
     """Which word a random number falls on."""
     cumulative, draw = step.last.inputs
     drawn, word = told.number(draw), Name(str(step.last.output.numbers[0]))
-    last = told.number(cumulative, 0, cumulative.numbers.shape[1] - 1)
+    last = told.number(cumulative, 0, cumulative.shape[1] - 1)
     if drawn.value < last.value:
         return [Paragraph(("The random number is ", drawn, ": it falls on ", word, "."))]
     return [

@@ -1,0 +1,48 @@
+"""What a GGUF file says of its model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
+from tracer.checkpoints.architecture import Architecture, Rotary
+from tracer.checkpoints.opening import open_checkpoint
+from tracer.errors import TracerError
+
+
+def read(path: Path, factors: list[float] | None = None, **values: Any) -> Architecture:
+    tensors = gguf_llama()
+    if factors:
+        tensors["rope_freqs.weight"] = np.array(factors, np.float32)
+    said = {f"llama.{key.replace('__', '.')}": value for key, value in values.items()}
+    return open_checkpoint(write_gguf(path / "x.gguf", "llama", tensors, said)).architecture
+
+
+def test_a_window_is_read(tmp_path: Path) -> None:
+    assert read(tmp_path, attention__sliding_window=5).window == 5
+    assert read(tmp_path).window is None
+
+
+def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) -> None:
+    linear: dict[str, Any] = {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}
+    assert read(tmp_path, **linear).rotary == Rotary(500.0, "pairs", (4.0,) * 4)
+    assert read(tmp_path, [1, 2, 3, 8], **linear).rotary == Rotary(500.0, "pairs", (4, 8, 12, 32))
+    assert read(tmp_path, [1, 2, 3, 8]).rotary == Rotary(500.0, "pairs", (1, 2, 3, 8))
+
+
+@pytest.mark.parametrize(("values", "told"), [
+    ({"block_count": 0}, "llama.block_count: got 0, expected a whole number from 1 to 10000"),
+    ({"attention__head_count_kv": [2, 2]}, "llama.attention.head_count_kv: got [2, 2], expected"),
+    ({"attention__value_length": 4}, "llama.attention.value_length: got 4, known is 8"),
+    ({"rope__dimension_count": 4}, "llama.rope.dimension_count: got 4, known is 8"),
+    ({"rope__scaling__type": "yarn"}, "llama.rope.scaling.type: got 'yarn', known are none, lin"),
+    ({"factors": [1.0]}, "rope_freqs.weight: 1, expected 4: a factor for each pair"),
+])  # fmt: skip
+def test_what_is_wrong_is_told(values: dict[str, Any], told: str, tmp_path: Path) -> None:
+    with pytest.raises(TracerError) as caught:
+        read(tmp_path, **values)
+    assert str(caught.value).replace(str(tmp_path), "").startswith(f"/x.gguf: {told}")

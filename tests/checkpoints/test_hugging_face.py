@@ -1,0 +1,109 @@
+"""What a config.json says, in its older and newer forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.helpers.tiny_checkpoints import config
+from tracer.checkpoints.architecture import Rotary
+from tracer.checkpoints.hugging_face import architecture_of
+from tracer.errors import TracerError
+
+
+def read(family: str, **values: Any) -> Any:
+    said = config(family) | values
+    return architecture_of({k: v for k, v in said.items() if v != "missing"}, "config.json")
+
+
+def test_what_is_not_said_is_as_it_was_when_it_was_not_said() -> None:
+    plain = read("gpt2", n_inner="missing", layer_norm_epsilon="missing")
+    assert (plain.hidden, plain.epsilon, plain.activation) == (128, 1e-5, "gelu_tanh")
+    plain = read("llama", num_key_value_heads="missing", rope_theta="missing")
+    assert (plain.key_heads, plain.rotary.base, plain.d_k) == (4, 10000.0, 8)
+
+
+def test_a_window_is_mistrals() -> None:
+    assert read("mistral", sliding_window=7).window == 7
+    assert read("mistral", sliding_window=None).window is None
+    assert read("mistral").window == 4096
+    assert read("llama", sliding_window=7).window is None
+    assert read("qwen2", sliding_window=7, use_sliding_window=False).window is None
+
+
+@pytest.mark.parametrize(("name", "activation"), [
+    ("gelu", "gelu"), ("gelu_new", "gelu_tanh"), ("gelu_pytorch_tanh", "gelu_tanh"),
+    ("relu", "relu"), ("silu", "silu"), ("swish", "silu"),
+])  # fmt: skip
+def test_activations_have_several_names(name: str, activation: str) -> None:
+    assert read("gpt2", activation_function=name).activation == activation
+    assert read("llama", hidden_act=name).activation == activation
+
+
+@pytest.mark.parametrize("said", [
+    {"rope_theta": 300.0},
+    {"rope_theta": 300, "rope_scaling": None},
+    {"rope_theta": "missing", "rope_parameters": {"rope_theta": 300.0, "rope_type": "default"}},
+])  # fmt: skip
+def test_the_base_stands_in_either_place(said: dict[str, Any]) -> None:
+    assert read("llama", **said).rotary == Rotary(300.0, "halves", None)
+
+
+def test_linear_scaling_divides_each_angle() -> None:
+    older = read("llama", rope_scaling={"type": "linear", "factor": 4.0})
+    assert older.rotary.factors == (4.0,) * 4
+    newer = read("llama", rope_parameters={"rope_type": "linear", "factor": 4.0})
+    assert newer.rotary.factors == (4.0,) * 4
+
+
+def test_llama_3_scales_long_waves_alone() -> None:
+    """With base 10 and 4 pairs the waves are 2π·10^(i/4): 6.3, 11.2, 19.9, 35.3 tokens long.
+
+    Of 32 tokens, one that fits 4 times stays (i = 0); one that does not fit once is divided by 8
+    (i = 3); 32 / 11.173 = 2.864 lies 0.6214 of the way from 1 to 4, 32 / 19.869 = 1.6106 lies
+    0.2035 of it.
+    """
+    scaling = {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 32,
+    }  # fmt: skip
+    factors = read("llama", rope_theta=10.0, rope_scaling=scaling).rotary.factors
+    expected = [1, 1 / (0.3786 / 8 + 0.6214), 1 / (0.7965 / 8 + 0.2035), 8]
+    assert factors == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize(("family", "said", "told"), [
+    ("llama", {"hidden_size": "missing"},
+     "hidden_size: missing, expected a whole number from 1 to 2147483648"),
+    ("llama", {"hidden_size": True}, "hidden_size: got true, expected a whole number"),
+    ("llama", {"num_attention_heads": 0}, "num_attention_heads: got 0, expected a whole number"),
+    ("llama", {"rms_norm_eps": float("nan")}, "rms_norm_eps: got nan, expected a positive number"),
+    ("llama", {"hidden_act": "mish"}, "hidden_act: got 'mish', known are gelu, gelu_new"),
+    ("llama", {"hidden_act": ["silu"]}, "hidden_act: got ['silu'], known are"),
+    ("llama", {"tie_word_embeddings": "no"}, "tie_word_embeddings: got 'no', expected true or"),
+    ("llama", {"mlp_bias": True}, "mlp_bias: got true, known is false"),
+    ("llama", {"rope_scaling": [1]}, "rope_scaling: got [1], expected a mapping"),
+    ("llama", {"rope_scaling": {"rope_type": "yarn"}},
+     "rope_scaling.rope_type: got 'yarn', known are default, linear, llama3"),
+    ("llama", {"rope_parameters": {"partial_rotary_factor": 0.5}},
+     "rope_parameters.partial_rotary_factor: got 0.5, known is 1.0"),
+    ("llama", {"rope_scaling": {"type": "linear"}}, "rope_scaling.factor: missing, expected a"),
+    ("mistral", {"num_key_value_heads": "missing"}, "num_key_value_heads: missing"),
+    ("mistral", {"sliding_window": 0}, "sliding_window: got 0, expected a whole number from 1"),
+    ("qwen2", {"use_sliding_window": True}, "use_sliding_window: got true, known is false"),
+    ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, known is true"),
+    ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx: got"),
+])  # fmt: skip
+def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> None:
+    with pytest.raises(TracerError) as caught:
+        read(family, **said)
+    assert str(caught.value).startswith(f"config.json: {told}")
+    assert "\n" not in str(caught.value)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(TracerError) as caught:
+        read("llama", hidden_size=-1, vocab_size="many", rope_scaling={"type": "linear"})
+    wrong = [line.split(": ")[1] for line in str(caught.value).splitlines()]
+    assert wrong == ["hidden_size", "vocab_size", "rope_scaling.factor"]

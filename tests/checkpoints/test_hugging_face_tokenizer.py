@@ -1,0 +1,91 @@
+"""tokenizer.json is read in its older and newer forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer as Library
+from tokenizers import models, normalizers, pre_tokenizers, processors
+
+from tests.helpers.tiny_checkpoints import hugging_face_gpt2, write_folder
+from tracer.checkpoints.opening import open_checkpoint
+from tracer.errors import TracerError
+from tracer.tokenization.tokenizer import Tokenizer
+
+VOCABULARY = {symbol: id for id, symbol in enumerate(["Ġ", "t", "h", "e", "Ġt", "he", "Ġthe"])}
+MERGES = [("Ġ", "t"), ("h", "e"), ("Ġt", "he")]
+
+
+@pytest.fixture
+def said() -> dict[str, Any]:
+    """What is in a tokenizer.json."""
+    library = Library(models.BPE(VOCABULARY, MERGES))
+    library.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    library.add_special_tokens(["<s>"])
+    library.post_processor = processors.TemplateProcessing(
+        ["<s>", "$A"], special_tokens=[("<s>", 7)]
+    )
+    library.enable_truncation(3)
+    library.enable_padding(length=9)
+    read: dict[str, Any] = json.loads(library.to_str())
+    return read
+
+
+def tokenizer(folder: Path, said: Any) -> Tokenizer:
+    write_folder(folder, "gpt2", hugging_face_gpt2())
+    (folder / "tokenizer.json").write_text(json.dumps(said), encoding="utf-8")
+    return open_checkpoint(folder).tokenizer()
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_merges_are_written_in_two_ways(older: bool, said: dict[str, Any], tmp_path: Path) -> None:
+    if older:
+        said["model"]["merges"] = [" ".join(pair) for pair in MERGES]
+    tokenization = tokenizer(tmp_path, said).encode("the the the")
+    symbols = ["<s>", "t", "he", "Ġthe", "Ġthe"]
+    assert [token.symbol for token in tokenization.tokens] == symbols
+    assert tokenization.ids == (7, 1, 5, 6, 6)
+    assert [piece.text for piece in tokenization.pieces] == ["", "the", " the", " the"]
+    assert [merge.rank for merge in tokenization.pieces[2].merges] == [1, 2, 3]
+
+
+def test_letters_may_be_characters(tmp_path: Path) -> None:
+    symbols = ["<unk>", "<0xC3>", "<0xA9>", "▁", "a", "▁a"]
+    vocabulary = {symbol: id for id, symbol in enumerate(symbols)}
+    model = models.BPE(vocabulary, [("▁", "a")], unk_token="<unk>", byte_fallback=True)
+    library = Library(model)
+    library.normalizer = normalizers.Replace(" ", "▁")
+    tokens = tokenizer(tmp_path, json.loads(library.to_str())).encode(" aé").tokens
+    assert [token.content for token in tokens] == [b" a", b"\xc3", b"\xa9"]
+
+
+@pytest.mark.parametrize(("values", "told"), [
+    ({"type": "Unigram"}, "model.type: got 'Unigram', known are BPE"),
+    ({"type": None}, "model.type: missing, known are BPE"),
+    ({"dropout": 0.5}, "model.dropout: got 0.5, known is null"),
+    ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: got '</w>', known is null"),
+    ({"ignore_merges": 1}, "model.ignore_merges: got 1, expected true or false"),
+    ({"merges": [["x", "y"]]}, ""),
+    ({"merges": "x y"}, ""),
+    ({"vocab": []}, ""),
+])  # fmt: skip
+def test_what_is_wrong_is_told(
+    values: dict[str, Any], told: str, said: dict[str, Any], tmp_path: Path
+) -> None:
+    said["model"] |= values
+    with pytest.raises(TracerError) as caught:
+        tokenizer(tmp_path, said)
+    message = str(caught.value).replace(str(tmp_path), "")
+    assert message.startswith(f"/tokenizer.json: {told}")
+    assert "\n" not in message
+
+
+def test_a_folder_without_one_says_so(tmp_path: Path) -> None:
+    checkpoint = open_checkpoint(write_folder(tmp_path, "gpt2", hugging_face_gpt2()))
+    with pytest.raises(TracerError, match=r"tokenizer\.json: cannot be read: No such file"):
+        checkpoint.tokenizer()

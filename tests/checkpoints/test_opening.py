@@ -1,0 +1,282 @@
+"""What was written into a checkpoint is what is read from it, under our addresses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from tests.helpers.tiny_checkpoints import (
+    Array,
+    D,
+    Tensors,
+    gguf_gpt2,
+    gguf_llama,
+    hugging_face_gpt2,
+    hugging_face_llama,
+    write_folder,
+    write_gguf,
+)
+from tracer.checkpoints.architecture import Architecture, Rotary
+from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
+from tracer.errors import TracerError
+
+LLAMA = Architecture(
+    family="llama",
+    layers=2,
+    width=32,
+    heads=4,
+    key_heads=2,
+    d_k=8,
+    hidden=64,
+    words=40,
+    context=16,
+    norm="rms_norm",
+    epsilon=0.5,
+    activation="silu",
+    gated=True,
+    rotary=Rotary(500.0, "pairs", None),
+    window=None,
+    tied=False,
+)
+GPT2 = Architecture(
+    family="gpt2",
+    layers=2,
+    width=32,
+    heads=4,
+    key_heads=4,
+    d_k=8,
+    hidden=64,
+    words=40,
+    context=16,
+    norm="layer_norm",
+    epsilon=0.5,
+    activation="gelu_tanh",
+    gated=False,
+    rotary=None,
+    window=None,
+    tied=True,
+)
+
+
+def holds(checkpoint: Checkpoint, expected: dict[str, Array]) -> None:
+    """Whether it has these parameters with these numbers, among those of two layers."""
+    for address, numbers in expected.items():
+        parameter = checkpoint.parameters[address]
+        assert parameter.shape == numbers.shape, address
+        assert_array_equal(np.asarray(parameter), numbers, err_msg=address)
+
+
+def addresses(checkpoint: Checkpoint) -> set[str]:
+    return {address.replace("layer2.", "layer1.") for address in checkpoint.parameters}
+
+
+def of_a_layer(heads: str, parts: str) -> set[str]:
+    sub_layers = {f"layer1.{part}" for part in parts.split()}
+    return sub_layers | {f"layer1.attention.head{head}" for head in heads.split()}
+
+
+PARTS = ("W_Q", "W_K", "W_V", "b_Q", "b_K", "b_V")
+OF_GPT2 = {
+    "embeddings", "positions", "final_norm.gain", "final_norm.shift",
+    *of_a_layer(
+        " ".join(f"{head}.{part}" for head in range(1, 5) for part in PARTS),
+        "attention.norm.gain attention.norm.shift attention.W_O attention.b_O "
+        "ffn.norm.gain ffn.norm.shift ffn.W_1 ffn.b_1 ffn.W_2 ffn.b_2",
+    ),
+}  # fmt: skip
+OF_LLAMA = {
+    "embeddings", "final_norm.gain", "unembedding.W_U",
+    *of_a_layer(
+        "1.W_Q 2.W_Q 3.W_Q 4.W_Q 1.W_K 3.W_K 1.W_V 3.W_V",
+        "attention.norm.gain attention.W_O ffn.norm.gain ffn.W_1 ffn.W_3 ffn.W_2",
+    ),
+}  # fmt: skip
+OF_QWEN2 = OF_LLAMA | of_a_layer("1.b_Q 2.b_Q 3.b_Q 4.b_Q 1.b_K 3.b_K 1.b_V 3.b_V", "")
+
+
+def test_gguf_gpt2(tmp_path: Path) -> None:
+    tensors = gguf_gpt2()
+    checkpoint = open_checkpoint(write_gguf(tmp_path / "x.gguf", "gpt2", tensors))
+    assert checkpoint.architecture == GPT2
+    assert addresses(checkpoint) == OF_GPT2
+    fused, bias = tensors["blk.1.attn_qkv.weight"], tensors["blk.1.attn_qkv.bias"]
+    holds(checkpoint, {
+        "embeddings": tensors["token_embd.weight"],
+        "positions": tensors["position_embd.weight"],
+        "layer2.attention.norm.shift": tensors["blk.1.attn_norm.bias"],
+        "layer2.attention.head2.W_Q": fused[8:16].T,
+        "layer2.attention.head1.W_K": fused[D : D + 8].T,
+        "layer2.attention.head4.b_V": bias[2 * D + 24 :],
+        "layer2.attention.W_O": tensors["blk.1.attn_output.weight"].T,
+        "layer1.ffn.W_1": tensors["blk.0.ffn_up.weight"].T,
+        "layer1.ffn.b_1": tensors["blk.0.ffn_up.bias"],
+        "layer1.ffn.W_2": tensors["blk.0.ffn_down.weight"].T,
+        "final_norm.shift": tensors["output_norm.bias"],
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen2"])
+def test_gguf_llama_and_qwen2(family: str, tmp_path: Path) -> None:
+    tensors = gguf_llama(biases=family == "qwen2")
+    checkpoint = open_checkpoint(write_gguf(tmp_path / "x.gguf", family, tensors))
+    assert addresses(checkpoint) == (OF_QWEN2 if family == "qwen2" else OF_LLAMA)
+    holds(checkpoint, {
+        "layer1.attention.head4.W_Q": tensors["blk.0.attn_q.weight"][24:].T,
+        "layer1.attention.head1.W_K": tensors["blk.0.attn_k.weight"][:8].T,
+        "layer1.attention.head3.W_V": tensors["blk.0.attn_v.weight"][8:].T,
+        "layer2.attention.W_O": tensors["blk.1.attn_output.weight"].T,
+        "layer2.ffn.norm.gain": tensors["blk.1.ffn_norm.weight"],
+        "layer2.ffn.W_1": tensors["blk.1.ffn_gate.weight"].T,
+        "layer2.ffn.W_3": tensors["blk.1.ffn_up.weight"].T,
+        "layer2.ffn.W_2": tensors["blk.1.ffn_down.weight"].T,
+        "final_norm.gain": tensors["output_norm.weight"],
+        "unembedding.W_U": tensors["output.weight"].T,
+    })  # fmt: skip
+    if family == "llama":
+        assert checkpoint.architecture == LLAMA
+    else:
+        assert checkpoint.architecture.rotary == Rotary(500.0, "halves", None)
+        holds(checkpoint, {"layer2.attention.head3.b_K": tensors["blk.1.attn_k.bias"][8:]})
+
+
+def test_without_an_unembedding_a_gguf_file_is_tied(tmp_path: Path) -> None:
+    tensors = gguf_llama()
+    del tensors["output.weight"]
+    checkpoint = open_checkpoint(write_gguf(tmp_path / "x.gguf", "llama", tensors))
+    assert checkpoint.architecture.tied
+    assert addresses(checkpoint) == OF_LLAMA - {"unembedding.W_U"}
+
+
+def around(tensors: Tensors) -> Tensors:
+    """A GPT-2 as it is called within a model for texts, with the buffers that it once had."""
+    buffers = {"transformer.h.0.attn.bias": np.tri(16), "lm_head.weight": tensors["wte.weight"]}
+    return {f"transformer.{name}": numbers for name, numbers in tensors.items()} | buffers
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_hugging_face_gpt2(within: bool, tmp_path: Path) -> None:
+    tensors = hugging_face_gpt2()
+    written = around(tensors) if within else tensors
+    checkpoint = open_checkpoint(write_folder(tmp_path, "gpt2", written))
+    assert checkpoint.architecture == GPT2
+    assert addresses(checkpoint) == OF_GPT2
+    fused, bias = tensors["h.1.attn.c_attn.weight"], tensors["h.1.attn.c_attn.bias"]
+    holds(checkpoint, {
+        "embeddings": tensors["wte.weight"],
+        "positions": tensors["wpe.weight"],
+        "layer1.attention.norm.gain": tensors["h.0.ln_1.weight"],
+        "layer2.attention.head2.W_Q": fused[:, 8:16],
+        "layer2.attention.head1.W_K": fused[:, D : D + 8],
+        "layer2.attention.head4.b_V": bias[2 * D + 24 :],
+        "layer2.attention.W_O": tensors["h.1.attn.c_proj.weight"],
+        "layer1.ffn.W_1": tensors["h.0.mlp.c_fc.weight"],
+        "layer1.ffn.W_2": tensors["h.0.mlp.c_proj.weight"],
+        "layer1.ffn.b_2": tensors["h.0.mlp.c_proj.bias"],
+        "final_norm.gain": tensors["ln_f.weight"],
+    })  # fmt: skip
+
+
+def test_a_gpt2_may_have_an_unembedding_of_its_own(tmp_path: Path) -> None:
+    tensors = hugging_face_gpt2()
+    own = {"lm_head.weight": tensors["wte.weight"] + 1}
+    folder = write_folder(tmp_path, "gpt2", tensors | own, {"tie_word_embeddings": False})
+    checkpoint = open_checkpoint(folder)
+    assert addresses(checkpoint) == OF_GPT2 | {"unembedding.W_U"}
+    holds(checkpoint, {"unembedding.W_U": own["lm_head.weight"].T})
+
+
+@pytest.mark.parametrize("family", ["llama", "mistral", "qwen2"])
+def test_hugging_face_llama_mistral_and_qwen2(family: str, tmp_path: Path) -> None:
+    tensors = hugging_face_llama(biases=family == "qwen2")
+    checkpoint = open_checkpoint(write_folder(tmp_path, family, tensors))
+    assert checkpoint.architecture.family == family
+    assert checkpoint.architecture.rotary == Rotary(500.0, "halves", None)
+    assert addresses(checkpoint) == (OF_QWEN2 if family == "qwen2" else OF_LLAMA)
+    layer = "model.layers.1"
+    holds(checkpoint, {
+        "embeddings": tensors["model.embed_tokens.weight"],
+        "layer2.attention.norm.gain": tensors[f"{layer}.input_layernorm.weight"],
+        "layer2.attention.head4.W_Q": tensors[f"{layer}.self_attn.q_proj.weight"][24:].T,
+        "layer2.attention.head3.W_K": tensors[f"{layer}.self_attn.k_proj.weight"][8:].T,
+        "layer2.attention.head1.W_V": tensors[f"{layer}.self_attn.v_proj.weight"][:8].T,
+        "layer2.attention.W_O": tensors[f"{layer}.self_attn.o_proj.weight"].T,
+        "layer2.ffn.norm.gain": tensors[f"{layer}.post_attention_layernorm.weight"],
+        "layer2.ffn.W_1": tensors[f"{layer}.mlp.gate_proj.weight"].T,
+        "layer2.ffn.W_3": tensors[f"{layer}.mlp.up_proj.weight"].T,
+        "layer2.ffn.W_2": tensors[f"{layer}.mlp.down_proj.weight"].T,
+        "unembedding.W_U": tensors["lm_head.weight"].T,
+    })  # fmt: skip
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(TracerError) as caught:
+        open_checkpoint(path)
+    return str(caught.value)
+
+
+def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", "lama", hugging_face_llama())
+    assert refused(folder) == (
+        f"{folder / 'config.json'}: model_type: got 'lama', known are gpt2, llama, mistral, qwen2; "
+        "did you mean 'llama'?"
+    )
+    file = write_gguf(tmp_path / "x.gguf", "bloom", gguf_llama())
+    expected = "general.architecture: got 'bloom', known are gpt2, llama, qwen2"
+    assert refused(file) == f"{file}: {expected}"
+
+
+def test_heads_that_cannot_share_keys_are_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, "llama", hugging_face_llama(), {"num_key_value_heads": 3})
+    assert refused(folder) == f"{folder}: 4 heads, expected a multiple of the 3 with keys"
+    folder = write_folder(tmp_path, "llama", hugging_face_llama(), {"head_dim": 7})
+    assert "7 numbers per head, expected pairs of them" in refused(folder)
+
+
+def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+    long = tmp_path / ("x" * 300)
+    assert refused(long) == f"{long}: cannot be read: File name too long"
+    assert refused(tmp_path / "a\0").endswith("cannot be read: embedded null byte")
+    if Path("/dev/zero").exists():
+        assert refused(Path("/dev/zero")) == "/dev/zero: cannot be read: expected a regular file"
+    assert refused(tmp_path / "x") == f"{tmp_path / 'x'}: cannot be read: No such file or directory"
+    assert refused(tmp_path).startswith(f"{tmp_path / 'config.json'}: cannot be read: No such")
+    folder = write_folder(tmp_path, "llama", hugging_face_llama())
+    (folder / "model.safetensors").unlink()
+    assert refused(folder).startswith(f"{folder / 'model.safetensors'}: cannot be read: No such")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package whose code must not run."""
+    folder = tmp_path / "some_weights"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise RuntimeError", encoding="utf-8")
+    (folder / "x.gguf").write_bytes(b"x")
+    (tmp_path / "outside").write_bytes(b"x")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return folder
+
+
+def test_a_packages_file_is_found_and_its_code_is_not_run(package: Path) -> None:
+    assert packaged("some_weights", "x.gguf") == package / "x.gguf"
+    assert "some_weights" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "file", ["none", "x" * 300, "../outside", "../some_weights_2/x", "/dev/null"]
+)
+def test_what_a_package_does_not_have_is_told(file: str, package: Path) -> None:
+    with pytest.raises(TracerError) as caught:
+        packaged("some_weights", file)
+    assert str(caught.value) == f"{file}: no such file in the package some_weights"
+
+
+@pytest.mark.parametrize("name", ["no_weights", "../x", "os.path", "__main__", "errno"])
+def test_a_package_that_is_not_installed_is_told_with_the_command(name: str) -> None:
+    with pytest.raises(TracerError, match="is not installed: pip install --no-deps") as caught:
+        packaged(name, "x")
+    assert str(caught.value).endswith(name.replace("_", "-"))

@@ -1,0 +1,88 @@
+"""A parameter reads what is asked for, and keeps nothing."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+
+from tracer.checkpoints.parameter import Parameter
+from tracer.checkpoints.tensor import Tensor
+
+NUMBERS = np.arange(20.0 * 12).reshape(20, 12)
+
+
+def tensor(numbers: NDArray[Any], read: list[int]) -> Tensor:
+    """A tensor that notes how many numbers were read of it."""
+
+    def decoded(stored: NDArray[Any]) -> NDArray[Any]:
+        read.append(stored.size)
+        return stored
+
+    return Tensor("x", "t", numbers.shape, numbers, decoded)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("chosen", [
+    slice(None), slice(3, 5), slice(None, None, 3), slice(8, 1, -2), slice(5, 5), [4, 0, 4], [],
+    np.array([1, 3]), [-1], (slice(2, 4), [5, 1]), ([5, 1], slice(2, 4)), (slice(None), slice(1)),
+    (slice(9, None, -1), slice(None, None, -1)),
+])  # fmt: skip
+def test_a_part_is_that_of_the_whole(chosen: Any, transposed: bool) -> None:
+    parameter = Parameter(tensor(NUMBERS, []), (range(20), range(2, 12)), transposed)
+    whole = NUMBERS[:, 2:].T if transposed else NUMBERS[:, 2:]
+    assert parameter.shape == whole.shape
+    assert_array_equal(np.asarray(parameter), whole)
+    assert_array_equal(parameter[chosen], whole[chosen])
+
+
+def test_columns_are_those_of_the_parameter_as_it_is_multiplied() -> None:
+    whole = Parameter(tensor(NUMBERS, []), (range(20), range(12)))
+    turned = Parameter(tensor(NUMBERS, []), (range(20), range(12)), transposed=True)
+    bias = Parameter(tensor(NUMBERS[0], []), (range(12),))
+    assert_array_equal(whole.columns(3, 7), NUMBERS[:, 3:7])
+    assert_array_equal(whole.columns(3, 7).columns(1, 2), NUMBERS[:, 4:5])
+    assert_array_equal(turned.columns(3, 7), NUMBERS.T[:, 3:7])
+    assert_array_equal(bias.columns(3, 7), NUMBERS[0, 3:7])
+    assert_array_equal(bias.columns(3, 7)[[1]], NUMBERS[0, [4]])
+
+
+def test_only_the_rows_that_are_asked_for_are_decoded() -> None:
+    read = list[int]()
+    embeddings = Parameter(tensor(NUMBERS, read), (range(20), range(12)))
+    embeddings[[3, 5]]
+    assert sum(read) == 2 * 12
+    unembedding = Parameter(tensor(NUMBERS, read), (range(20), range(12)), transposed=True)
+    unembedding[:, 4:7]
+    assert sum(read) == (2 + 3) * 12
+
+
+def test_nothing_is_kept_and_little_is_made_on_the_way() -> None:
+    stored = np.zeros((4096, 1024), np.float32)
+    parameter = Parameter(
+        Tensor("x", "t", stored.shape, stored, lambda rows: rows + np.float32(1)),
+        (range(4096), range(1024)),
+    )
+    tracemalloc.start()
+    try:
+        whole = np.asarray(parameter)
+        _, most = tracemalloc.get_traced_memory()
+        size = whole.nbytes
+        del whole
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 1.3 * size
+    assert left < 0.01 * size
+
+
+def test_numpy_has_it_as_an_array() -> None:
+    parameter = Parameter(tensor(NUMBERS.astype(np.float32), []), (range(20), range(12)))
+    assert np.asarray(parameter).dtype == np.float64
+    assert np.asarray(parameter, np.float32).dtype == np.float32
+    assert len(parameter) == 20
+    assert_array_equal(np.ones((1, 20)) @ np.asarray(parameter), NUMBERS.sum(axis=0)[np.newaxis])

@@ -1,0 +1,71 @@
+"""Plain NumPy on what is read from a checkpoint says what transformers says of the same files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from tests.helpers.plain_decoder import plain_pass
+from tracer.checkpoints.opening import open_checkpoint
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+IDS = [3, 1, 4, 1, 5, 9, 2, 6]
+
+GPT2: dict[str, Any] = {
+    **{"vocab_size": 40, "n_positions": 16, "n_embd": 32, "n_layer": 2, "n_head": 4},
+    **{"bos_token_id": 0, "eos_token_id": 0},
+}
+LLAMA: dict[str, Any] = {
+    **{"vocab_size": 40, "max_position_embeddings": 16, "hidden_size": 32, "intermediate_size": 48},
+    **{"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2},
+}
+LINEAR = {"rope_type": "linear", "rope_theta": 99.0, "factor": 3.0}
+LLAMA_3 = {
+    **{"rope_type": "llama3", "rope_theta": 10.0, "factor": 8.0},
+    **{"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 32},
+}
+
+
+@pytest.mark.parametrize(("name", "settings", "said"), [
+    ("GPT2LMHeadModel", GPT2, {}),
+    ("GPT2LMHeadModel", GPT2, {"activation_function": "gelu", "n_inner": 24}),
+    ("GPT2LMHeadModel", GPT2, {"tie_word_embeddings": False}),
+    ("LlamaForCausalLM", LLAMA, {}),
+    ("LlamaForCausalLM", LLAMA, {"num_key_value_heads": 4, "tie_word_embeddings": True}),
+    ("LlamaForCausalLM", LLAMA, {"attention_bias": True, "head_dim": 6}),
+    ("LlamaForCausalLM", LLAMA, {"rope_parameters": LLAMA_3}),
+    ("LlamaForCausalLM", LLAMA, {"rope_parameters": LINEAR}),
+    ("MistralForCausalLM", LLAMA, {"sliding_window": 3}),
+    ("MistralForCausalLM", LLAMA, {"sliding_window": None}),
+    ("Qwen2ForCausalLM", LLAMA, {}),
+])  # fmt: skip
+def test_numbers_are_those_of_transformers(
+    name: str, settings: dict[str, Any], said: dict[str, Any], tmp_path: Path
+) -> None:
+    torch.manual_seed(1)
+    kind = getattr(transformers, name)
+    config = kind.config_class(**settings | said)
+    model = kind._from_config(config, attn_implementation="eager").eval()
+    with torch.no_grad():
+        # Biases and gains begin as 0 and 1, and a small model's scores as nearly nothing.
+        for numbers in model.parameters():
+            numbers += torch.randn_like(numbers) * 0.3
+    model.save_pretrained(tmp_path)
+
+    with torch.no_grad():
+        theirs = model(torch.tensor([IDS]), output_attentions=True)
+    checkpoint = open_checkpoint(tmp_path)
+    ours = plain_pass(checkpoint, IDS)
+
+    assert_allclose(ours["logits"], theirs.logits[0].numpy(), atol=1e-4)
+    for layer, heads in enumerate(theirs.attentions, 1):
+        for head, weights in enumerate(heads[0].numpy(), 1):
+            found = ours[f"layer{layer}.attention.head{head}.weights"]
+            assert_allclose(found, weights, atol=1e-5)
+            assert np.ptp(weights[-1]) > 0.01  # else any weights would do

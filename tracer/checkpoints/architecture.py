@@ -1,0 +1,67 @@
+"""What a trained model is: its family, its sizes, and which of the known parts it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Family: TypeAlias = Literal["gpt2", "llama", "mistral", "qwen2"]
+NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
+Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
+RotaryLayout: TypeAlias = Literal["pairs", "halves"]
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """Rotary positions (Su et al. 2021) of queries and keys.
+
+    Pair i of the token at position p, both counted from 0, turns by p · base^(-2i/d_k) / factor i.
+    """
+
+    base: float
+    layout: RotaryLayout
+    """Pair i is the numbers 2i and 2i + 1 (pairs), or i and i + d_k/2 (halves)."""
+    factors: tuple[float, ...] | None
+    """One for each pair; None: all are 1."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A decoder whose norms stand in front of the sub-layers, with a final norm behind them."""
+
+    family: Family
+    layers: int
+    width: int
+    """d, numbers per token."""
+    heads: int
+    key_heads: int
+    """Heads with keys and values of their own; heads / key_heads share each of them."""
+    d_k: int
+    """Numbers per query, key and value."""
+    hidden: int
+    """d_ff, units of the FFN."""
+    words: int
+    """Rows of the embeddings."""
+    context: int
+    """The most tokens that it was made for."""
+    norm: NormKind
+    epsilon: float
+    """Added to the variance, or to the mean square, under the root."""
+    activation: Activation
+    gated: bool
+    """Whether the FFN is activation(x·W_1) ∘ (x·W_3), then ·W_2."""
+    rotary: Rotary | None
+    window: int | None
+    """How many tokens each sees, itself the last of them; None: all before it."""
+    tied: bool
+    """Whether the embeddings are the unembedding, too."""
+
+    def misfits(self) -> Iterator[str]:
+        """What of its sizes does not go together."""
+        if self.heads % self.key_heads:
+            yield f"{self.heads} heads, expected a multiple of the {self.key_heads} with keys"
+        if self.heads > self.width:
+            yield f"{self.heads} heads, expected at most {self.width}, the width"
+        if self.rotary and self.d_k % 2:
+            yield f"{self.d_k} numbers per head, expected pairs of them for rotary positions"

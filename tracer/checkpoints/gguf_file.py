@@ -1,0 +1,142 @@
+"""A GGUF file: what it says of its model, and its tensors.
+
+The gguf package reads the header of a small model in seconds, and of a damaged file without end;
+here each length is held against the file's before anything is taken.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tracer.checkpoints.gguf_tensors import Place, tensors_at
+from tracer.checkpoints.tensor import Bytes, Tensor, mapped
+from tracer.errors import Problem, TracerError
+
+T = TypeVar("T")
+
+MAGIC, VERSIONS = b"GGUF", (2, 3)
+NUMBERS = {
+    **{0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?"},
+    **{10: "<u8", 11: "<i8", 12: "<f8"},
+}
+"""The types of values by their numbers in the file."""
+TEXT, ARRAY = 8, 9
+MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
+"""Of a list, a text, a tensor: what is larger is none that a model needs."""
+
+
+@dataclass(frozen=True)
+class GGUFFile:
+    """The values by key, and the tensors by name."""
+
+    file: str
+    values: dict[str, Any]
+    tensors: dict[str, Tensor]
+
+
+def read_gguf(path: Path) -> GGUFFile:
+    """Read the header; the tensors stay where they are.
+
+    Raises:
+        TracerError: not a GGUF file, damaged, or in a form that is not known.
+    """
+    content = mapped(path)
+    try:
+        return _read(content, str(path))
+    except _DamagedError as error:
+        raise TracerError(Problem(f"not a whole GGUF file: {error}", str(path))) from None
+
+
+class _DamagedError(Exception):
+    """What does not fit together in the file."""
+
+
+class _Header:
+    """Numbers and texts, one after the other, never beyond the end."""
+
+    def __init__(self, content: Bytes) -> None:
+        self._content = content.data
+        self.at = 0
+
+    def take(self, size: int) -> memoryview:
+        """The next bytes."""
+        begin, self.at = self.at, self.at + size
+        if self.at > len(self._content):
+            raise _DamagedError(
+                f"it ends after {len(self._content)} bytes, expected {self.at} or more"
+            )
+        return self._content[begin : self.at]
+
+    def number(self, form: str = "<Q") -> int:
+        (number,) = struct.unpack(form, self.take(struct.calcsize(form)))
+        return int(number)
+
+    def text(self) -> str:
+        length = self.number()
+        if length > MOST_BYTES:
+            raise _DamagedError(f"a text of {length} bytes, expected at most {MOST_BYTES}")
+        content = bytes(self.take(length))
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise _DamagedError(f"{content[:20]!r} is not UTF-8") from None
+
+    def value(self) -> Any:
+        kind = self.number("<I")
+        return self._array() if kind == ARRAY else self._entries(kind, 1)[0]
+
+    def place(self) -> Place:
+        """Where a tensor lies; the file counts its columns before its rows."""
+        axes = self.number("<I")
+        if not 1 <= axes <= MOST_AXES:
+            raise _DamagedError(f"a tensor of {axes} axes, expected 1 to {MOST_AXES}")
+        shape = tuple(self.number() for _ in range(axes))[::-1]
+        return Place(shape, self.number("<I"), self.number())
+
+    def _array(self) -> list[Any]:
+        kind, length = self.number("<I"), self.number()
+        if length > MOST_ENTRIES:
+            raise _DamagedError(f"a list of {length} entries, expected at most {MOST_ENTRIES}")
+        return self._entries(kind, length)
+
+    def _entries(self, kind: int, length: int) -> list[Any]:
+        if kind == TEXT:
+            return [self.text() for _ in range(length)]
+        if kind not in NUMBERS:
+            raise _DamagedError(f"a value of type {kind}, which is not known")
+        form = np.dtype(NUMBERS[kind])
+        entries: list[Any] = np.frombuffer(self.take(length * form.itemsize), form).tolist()
+        return entries
+
+
+def _read(content: Bytes, file: str) -> GGUFFile:
+    header = _Header(content)
+    if (begins := bytes(header.take(4))) != MAGIC:
+        raise _DamagedError(f"it begins with {begins!r}, expected {MAGIC!r}")
+    version = header.number("<I")
+    if version not in VERSIONS:
+        known = " or ".join(map(str, VERSIONS))
+        raise _DamagedError(f"version {version}, expected {known}, with its lowest byte first")
+    tensors, keys = header.number(), header.number()
+    values = dict(_each_once((header.text(), header.value()) for _ in range(keys)))
+    places = dict(_each_once((header.text(), header.place()) for _ in range(tensors)))
+    alignment = values.get("general.alignment", 32)
+    if type(alignment) is not int or alignment < 1:
+        raise _DamagedError(f"an alignment of {alignment!r}, expected a whole number")
+    data = content[-(-header.at // alignment) * alignment :]
+    return GGUFFile(file, values, tensors_at(places, data, file))
+
+
+def _each_once(pairs: Iterator[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    known = set[str]()
+    for name, value in pairs:
+        if name in known:
+            raise _DamagedError(f"{name!r} occurs twice")
+        known.add(name)
+        yield name, value

@@ -1,0 +1,77 @@
+"""What a GGUF file says of its model → the architecture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracer.checkpoints.architecture import Architecture, Family, Rotary
+from tracer.checkpoints.gguf_file import GGUFFile
+from tracer.checkpoints.layouts import GGUF
+from tracer.checkpoints.settings import MOST_LAYERS, Settings
+from tracer.checkpoints.tensor import written
+from tracer.errors import Problem, TracerError
+
+FAMILIES: Mapping[str, Family] = {family: family for family in GGUF}
+WINDOW = "attention.sliding_window"
+
+
+def architecture_of(read: GGUFFile) -> Architecture:
+    """The architecture; Mistral's models call themselves llama here.
+
+    Raises:
+        TracerError: the family is not known, or a value is missing or wrong.
+    """
+    settings = Settings(read.file, read.values)
+    family = settings.one_of("general.architecture", FAMILIES)
+    settings.check()
+    settings = Settings(read.file, read.values, f"{family}.")
+    is_gpt2 = family == "gpt2"
+    heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
+    d_k = settings.whole("attention.key_length", max(1, width // heads))
+    settings.only("attention.value_length", d_k)
+    norm = "layer_norm" if is_gpt2 else "layer_norm_rms"
+    architecture = Architecture(
+        family=family,
+        layers=settings.whole("block_count", most=MOST_LAYERS),
+        width=width,
+        heads=heads,
+        key_heads=settings.whole("attention.head_count_kv", heads),
+        d_k=d_k,
+        hidden=settings.whole("feed_forward_length"),
+        words=_words(read),
+        context=settings.whole("context_length"),
+        norm="layer_norm" if is_gpt2 else "rms_norm",
+        epsilon=settings.number(f"attention.{norm}_epsilon"),
+        activation="gelu_tanh" if is_gpt2 else "silu",
+        gated=not is_gpt2,
+        rotary=None if is_gpt2 else _rotary(settings, read, family, d_k),
+        window=settings.whole(WINDOW) if settings.get(WINDOW) else None,
+        tied="output.weight" not in read.tensors,
+    )
+    settings.check()
+    return architecture
+
+
+def _words(read: GGUFFile) -> int:
+    """How many words there are, which no value says in every file."""
+    embeddings = read.tensors.get("token_embd.weight")
+    if embeddings is None:
+        raise TracerError(Problem("missing", read.file, address="token_embd.weight"))
+    return embeddings.shape[0]
+
+
+def _rotary(settings: Settings, read: GGUFFile, family: Family, d_k: int) -> Rotary:
+    """Of Llama, queries and keys are written so that the two of a pair stand together."""
+    settings.only("rope.dimension_count", d_k)
+    settings.only("rope.scale_linear", 1.0)  # the older way of saying it
+    is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
+    linear = settings.number("rope.scaling.factor") if is_scaled else 1.0
+    factors: tuple[float, ...] | None = (linear,) * (d_k // 2) if is_scaled else None
+    tensor = read.tensors.get("rope_freqs.weight")
+    if tensor is not None:
+        if tensor.shape != (d_k // 2,):
+            message = f"{written(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
+            raise TracerError(Problem(message, read.file, address=tensor.name))
+        factors = tuple(linear * float(factor) for factor in tensor.read(slice(None)))
+    base = settings.number("rope.freq_base", 10000.0)
+    return Rotary(base, "pairs" if family == "llama" else "halves", factors)

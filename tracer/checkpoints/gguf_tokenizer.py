@@ -1,0 +1,81 @@
+"""The tokenizer that a GGUF file holds: vocabulary, merges, and a name of how text is split."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracer.checkpoints.extras import extra
+from tracer.checkpoints.gguf_file import GGUFFile
+from tracer.checkpoints.settings import Settings
+from tracer.errors import Problem, TracerError
+from tracer.tokenization.alphabets import ByteLetters
+from tracer.tokenization.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from tokenizers.pre_tokenizers import PreTokenizer
+
+LLAMA_3, QWEN_2 = "llama-bpe", "qwen2"
+WHOLE = (3, 4)
+"""Types of the tokens that a text may hold as a whole: those for control, and a user's."""
+
+WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""GPT-2's: endings; words, numbers and signs, each with a space before it; other spaces."""
+LATER_WORDS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,DIGITS}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""Llama 3's and Qwen2's: a word may have any sign before it, a number has few digits."""
+PATTERNS = {
+    "gpt-2": [WORDS],
+    "smollm": [r"\p{N}", WORDS],
+    LLAMA_3: [LATER_WORDS.replace("DIGITS", "3")],
+    QWEN_2: [LATER_WORDS.replace("DIGITS", "1")],
+    "default": [r"[\p{P}\$\+<=>\^~\|]+", WORDS, r"\p{N}+", "[0-9][0-9][0-9]"],
+}
+"""What parts a text, one after the other, by the name that a file has for it."""
+
+
+def tokenizer_of(read: GGUFFile) -> Tokenizer:
+    """The tokenizer, of byte-level merges; none of another kind is known.
+
+    Raises:
+        TracerError: it is of another kind or damaged, or the tokenizers library is missing.
+    """
+    settings = Settings(read.file, read.values, "tokenizer.ggml.")
+    settings.one_of("model", {"gpt2": None})
+    name = settings.one_of("pre", {name: name for name in PATTERNS}, "default")
+    words, joined = settings.entries("tokens", str), settings.entries("merges", str)
+    types = settings.entries("token_type", int)
+    begins = settings.flag("add_bos_token", name == LLAMA_3)
+    first = settings.whole("bos_token_id", least=0, most=len(words) - 1) if begins else None
+    settings.check()
+
+    merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
+    whole = [word for word, kind in zip(words, types, strict=False) if kind in WHOLE]
+    with extra("tokenizers"):
+        from tokenizers import AddedToken, decoders, models, normalizers
+        from tokenizers import Tokenizer as Library
+        from tokenizers.processors import TemplateProcessing
+    try:
+        vocabulary = {word: id for id, word in enumerate(words)}
+        library = Library(models.BPE(vocabulary, merges, ignore_merges=name == LLAMA_3))
+        library.add_tokens([AddedToken(word, normalized=False) for word in whole])
+        if first is not None:
+            begin = (words[first], first)
+            library.post_processor = TemplateProcessing([begin[0], "$A"], special_tokens=[begin])
+    except Exception as error:  # the library raises no other
+        raise TracerError(Problem(str(error), read.file, address="tokenizer.ggml")) from None
+    if name == QWEN_2:
+        library.normalizer = normalizers.NFC()
+    library.pre_tokenizer = _splitter(name)
+    library.decoder = decoders.ByteLevel()
+    return Tokenizer(library, merges, ByteLetters(), whole_first=name == LLAMA_3)
+
+
+def _splitter(name: str) -> PreTokenizer:
+    """What splits a text, and writes its bytes as letters."""
+    from tokenizers import Regex
+    from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
+
+    splits = [Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
+    return Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])

@@ -1,0 +1,96 @@
+"""A trained model's file or folder → what it is and its parameters; where packages have theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from tracer.checkpoints import gguf_model, gguf_tokenizer, hugging_face, hugging_face_tokenizer
+from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.gguf_file import read_gguf
+from tracer.checkpoints.json_file import read_json
+from tracer.checkpoints.layouts import GGUF, HUGGING_FACE
+from tracer.checkpoints.parameter import Parameter
+from tracer.checkpoints.parameters import parameters
+from tracer.checkpoints.safetensors_files import read_folder
+from tracer.errors import Problem, TracerError
+from tracer.files.reading import reason
+from tracer.tokenization.tokenizer import Tokenizer
+
+CONFIG = "config.json"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A trained model; its numbers stay in its files until they are asked for."""
+
+    path: Path
+    architecture: Architecture
+    parameters: Mapping[str, Parameter]
+    """By address, to be multiplied as x·W; heads that share keys have them under the first's."""
+    tokenizer: Callable[[], Tokenizer]
+    """Reads what the model's files say of its tokens.
+
+    Raises:
+        TracerError: there is no tokenizer, it is damaged, or of a kind that is not known.
+    """
+
+
+def open_checkpoint(path: Path) -> Checkpoint:
+    """Open a `.gguf` file, or a folder with config.json and model.safetensors.
+
+    Raises:
+        TracerError: all that is missing, damaged, wrong or not known in it.
+    """
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:  # such as a name that is too long
+        raise TracerError(Problem(f"cannot be read: {reason(error)}", str(path))) from None
+    return _folder(path) if is_folder else _gguf(path)
+
+
+def packaged(package: str, file: str) -> Path:
+    """A file of an installed package, of which no code is run.
+
+    Raises:
+        TracerError: the package is not installed, or has no such file.
+    """
+    try:
+        found = find_spec(package) if package.isidentifier() else None
+    except ValueError:  # a module that was not found in the usual way, such as __main__
+        found = None
+    if found is None or not found.submodule_search_locations:
+        install = f"pip install --no-deps {package.replace('_', '-')}"
+        raise TracerError(Problem(f"the package {package} is not installed: {install}"))
+    for location in found.submodule_search_locations:
+        folder = os.path.normpath(location)
+        path = Path(os.path.normpath(Path(folder, file)))
+        with suppress(OSError, ValueError):  # a name that cannot be one
+            if path.is_relative_to(folder) and path.exists():
+                return path
+    raise TracerError(Problem(f"no such file in the package {package}", file))
+
+
+def _gguf(path: Path) -> Checkpoint:
+    read = read_gguf(path)
+    architecture = gguf_model.architecture_of(read)
+    layout = GGUF[architecture.family]
+    found = parameters(architecture, layout, read.tensors, str(path))
+    return Checkpoint(path, architecture, found, partial(gguf_tokenizer.tokenizer_of, read))
+
+
+def _folder(path: Path) -> Checkpoint:
+    config = path / CONFIG
+    architecture = hugging_face.architecture_of(read_json(config), str(config))
+    layout = HUGGING_FACE[architecture.family]
+    # A GPT-2 alone and one within a model for texts call the same tensor by two names.
+    tensors = {
+        name.removeprefix("transformer."): tensor for name, tensor in read_folder(path).items()
+    }
+    found = parameters(architecture, layout, tensors, str(path))
+    return Checkpoint(path, architecture, found, partial(hugging_face_tokenizer.tokenizer_of, path))

@@ -1,0 +1,58 @@
+"""A parameter of the decoder: a part of a tensor, turned so that it is multiplied as x·W."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tracer.checkpoints.tensor import Floats, Rows, Tensor
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Its numbers are read from the file, as float64, each time that they are asked for.
+
+    `numpy.asarray(parameter)` reads all of them, `parameter[5:7]` or `parameter[[3, 8]]` some
+    rows, `parameter[:, 5:7]` some columns.
+    """
+
+    tensor: Tensor
+    part: tuple[range, ...]
+    """Which rows and columns of the tensor, as the file holds them."""
+    transposed: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns), or (length,) of a vector."""
+        return tuple(map(len, self._turned(self.part)))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, chosen: Rows | tuple[Rows, ...]) -> Floats:
+        axes = chosen if isinstance(chosen, tuple) else (chosen,)
+        axes = (*axes, *[slice(None)] * (len(self.part) - len(axes)))
+        ranges = zip(self.part, self._turned(axes), strict=True)
+        found = self.tensor.read(*(_within(part, rows) for part, rows in ranges))
+        return found.T if self.transposed else found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("numbers that are read from a file are always a copy")
+        return self[:].astype(dtype or float, copy=False)
+
+    def columns(self, begin: int, end: int) -> Parameter:
+        """The same of some columns, or of some numbers of a vector."""
+        *rows, columns = self._turned(self.part)
+        return replace(self, part=self._turned((*rows, columns[begin:end])))
+
+    def _turned(self, axes: tuple[Any, ...]) -> tuple[Any, ...]:
+        return axes[::-1] if self.transposed else axes
+
+
+def _within(part: range, chosen: Rows) -> Rows:
+    """Rows of a part of the tensor as rows of the tensor."""
+    if not isinstance(chosen, slice):
+        return [part[i] for i in chosen]
+    rows = part[chosen]
+    return slice(rows.start, rows.stop, rows.step) if rows.step > 0 else list(rows)

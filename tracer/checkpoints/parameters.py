@@ -1,0 +1,139 @@
+"""The parameters by their addresses, out of the tensors by the names that a file has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.layouts import Layout
+from tracer.checkpoints.parameter import Parameter
+from tracer.checkpoints.tensor import Tensor, written
+from tracer.errors import Problem, TracerError
+
+UNEMBEDDING = "unembedding.W_U"
+
+
+def parameters(
+    architecture: Architecture, layout: Layout, tensors: Mapping[str, Tensor], file: str
+) -> dict[str, Parameter]:
+    """All parameters, those of the heads one by one.
+
+    Raises:
+        TracerError: sizes do not go together; a tensor is missing, has another shape, or is not
+            known.
+    """
+    misfits = [Problem(message, file) for message in architecture.misfits()]
+    if misfits:
+        raise TracerError(*misfits)
+    expected = {each.name: each for each in _expected(architecture, layout)}
+    problems = [*_missing(expected, tensors, file), *_unknown(expected, tensors, layout)]
+    found = dict[str, Parameter]()
+    for name, each in expected.items():
+        tensor = tensors.get(name)
+        if tensor and tensor.shape != each.stored:
+            message = f"{written(tensor.shape)}, expected {written(each.stored)}: {each.address}"
+            problems.append(Problem(message, tensor.file, address=tensor.name))
+        elif tensor:
+            whole = Parameter(tensor, tuple(map(range, each.stored)), each.transposed)
+            found |= dict(_by_heads(each.address, whole, architecture))
+    if problems:
+        raise TracerError(*problems)
+    return found
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """A tensor that the architecture needs, and the parameter that it holds."""
+
+    name: str
+    address: str
+    stored: tuple[int, ...]
+    transposed: bool
+    optional: bool
+
+
+def _expected(architecture: Architecture, layout: Layout) -> Iterator[_Expected]:
+    shapes = _shapes(architecture)
+
+    def expected(key: str, name: str, address: str) -> _Expected:
+        # The unembedding is stored as embeddings are, a row for each word, in each format.
+        transposed = ".W_" in key and (layout.transposed or key == UNEMBEDDING)
+        stored = shapes[key][::-1] if transposed else shapes[key]
+        return _Expected(name, address, stored, transposed, key in layout.optional)
+
+    of_layers = {key: name for key, name in layout.names.items() if key.startswith("layer.")}
+    for key, name in layout.names.items():
+        if key not in of_layers and not (architecture.tied and key == UNEMBEDDING):
+            yield expected(key, name, key)
+    for layer in range(architecture.layers):
+        for key, name in of_layers.items():
+            address = key.replace("layer.", f"layer{layer + 1}.", 1)
+            yield expected(key, name.format(layer), address)
+
+
+def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
+    """As the parameters are multiplied, x·W, the heads side by side."""
+    d, hidden, words = architecture.width, architecture.hidden, architecture.words
+    queries = architecture.heads * architecture.d_k
+    keys = architecture.key_heads * architecture.d_k
+    norms = ("layer.attention.norm", "layer.ffn.norm", "final_norm")
+    attention = {
+        "W_Q": (d, queries), "b_Q": (queries,),
+        "W_K": (d, keys), "b_K": (keys,),
+        "W_V": (d, keys), "b_V": (keys,),
+        "W_QKV": (d, queries + 2 * keys), "b_QKV": (queries + 2 * keys,),
+        "W_O": (queries, d), "b_O": (d,),
+    }  # fmt: skip
+    ffn = {
+        "W_1": (d, hidden), "b_1": (hidden,),
+        "W_3": (d, hidden),
+        "W_2": (hidden, d), "b_2": (d,),
+    }  # fmt: skip
+    return {
+        "embeddings": (words, d),
+        "positions": (architecture.context, d),
+        UNEMBEDDING: (d, words),
+        **{f"{norm}.{part}": (d,) for norm in norms for part in ("gain", "shift")},
+        **{f"layer.attention.{name}": shape for name, shape in attention.items()},
+        **{f"layer.ffn.{name}": shape for name, shape in ffn.items()},
+    }
+
+
+def _missing(
+    expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], file: str
+) -> Iterator[Problem]:
+    for name, each in expected.items():
+        if name not in tensors and not each.optional:
+            message = f"missing, expected {written(each.stored)}: {each.address}"
+            yield Problem(message, file, address=name)
+
+
+def _unknown(
+    expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], layout: Layout
+) -> Iterator[Problem]:
+    """A tensor that nothing reads: the model is not the one that would be computed."""
+    unused = (*layout.unused, layout.names[UNEMBEDDING])
+    for name, tensor in tensors.items():
+        if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
+            message = f"{written(tensor.shape)}, expected no such tensor in this family"
+            yield Problem(message, tensor.file, address=tensor.name)
+
+
+def _by_heads(
+    address: str, whole: Parameter, architecture: Architecture
+) -> Iterator[tuple[str, Parameter]]:
+    """What holds several heads side by side, head by head; all else as it is."""
+    attention, _, name = address.rpartition(".")
+    kind, _, parts = name.partition("_")
+    if parts not in ("Q", "K", "V", "QKV"):
+        yield address, whole
+        return
+    begin, d_k = 0, architecture.d_k
+    for part in parts:
+        heads = architecture.heads if part == "Q" else architecture.key_heads
+        # Heads that share keys and values have them under the address of the first of them.
+        for head in range(1, architecture.heads + 1, architecture.heads // heads):
+            yield f"{attention}.head{head}.{kind}_{part}", whole.columns(begin, begin + d_k)
+            begin += d_k

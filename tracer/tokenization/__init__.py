@@ -1,0 +1,1 @@
+"""Text → tokens, each merge on the way, and back."""

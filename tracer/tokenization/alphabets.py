@@ -1,0 +1,69 @@
+"""How symbols of a vocabulary stand for bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+SPACE = "▁"
+BYTE = re.compile("<0x([0-9A-F]{2})>")
+
+_PRINTABLE = (*range(33, 127), *range(161, 173), *range(174, 256))
+_OTHERS = sorted({*range(256)} - {*_PRINTABLE})
+LETTERS = {
+    **{byte: chr(byte) for byte in _PRINTABLE},
+    **{byte: chr(256 + number) for number, byte in enumerate(_OTHERS)},
+}
+"""A letter that can be seen for each byte (Radford et al. 2019): Ġ is a space."""
+_BYTES = {letter: byte for byte, letter in LETTERS.items()}
+
+
+class Alphabet(Protocol):
+    """What the symbols of a vocabulary are made of."""
+
+    def symbols(self, piece: str) -> list[str]:
+        """The symbols of a piece of text before any are joined."""
+
+    def content(self, symbol: str) -> bytes:
+        """What a symbol stands for."""
+
+
+class ByteLetters:
+    """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""
+
+    def symbols(self, piece: str) -> list[str]:
+        """The symbols of a piece of text before any are joined."""
+        return list(piece)
+
+    def content(self, symbol: str) -> bytes:
+        """What a symbol stands for; what is written in no such letters stands for itself."""
+        if _BYTES.keys() >= {*symbol}:
+            return bytes(_BYTES[letter] for letter in symbol)
+        return symbol.encode()
+
+
+@dataclass(frozen=True)
+class Characters:
+    """Characters as they are, ▁ for a space, and <0xC3> for a byte of those that are not known."""
+
+    known: Collection[str]
+    """The vocabulary."""
+
+    def symbols(self, piece: str) -> list[str]:
+        """The symbols of a piece of text before any are joined."""
+        return [
+            symbol
+            for character in piece
+            for symbol in ([character] if character in self.known else _in_bytes(character))
+        ]
+
+    def content(self, symbol: str) -> bytes:
+        """What a symbol stands for."""
+        byte = BYTE.fullmatch(symbol)
+        return bytes.fromhex(byte[1]) if byte else symbol.replace(SPACE, " ").encode()
+
+
+def _in_bytes(character: str) -> list[str]:
+    return [f"<0x{byte:02X}>" for byte in character.encode()]
