@@ -93,7 +93,8 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
     later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
-    assert later[at.token] >= max(later) - 1e-9
+    rounded = len(later) * 10.0 ** -at.rounding["decimals"]  # it is chosen before that
+    assert later[at.token] >= max(later) - rounded
 
 
 @form(r"The weights of all steps are (?P<n>\d+) parameters?\.")

@@ -115,6 +115,33 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
             "positions: table",
             "1: positions: expected a mapping, such as positions: {sinusoidal: {start: 1}}, ",
         ),
+        ("      activates: x", "7: layer1.ffn.activates: expected hidden or output, got 'x'"),
+        ("      b_3: [1]", "7: layer1.ffn.b_3: a bias without W_3"),
+        ("      W_3: [[1]]", "7: layer1.ffn.W_3: 1 row, expected 2 (one per feature of the input)"),
+        (
+            "      W_3: [[1, 2], [3, 4]]",
+            "7: layer1.ffn.W_3: 2 columns, expected 1 (as many as W_1 has)",
+        ),
+        ("    norm: {kind: x}", "12: layer1.norm.kind: expected layer_norm or rms_norm, got 'x'"),
+        (
+            "    norm: {kind: rms_norm, deviation: sample}",
+            "28: layer1.norm.deviation: sample goes with layer_norm only",
+        ),
+        (
+            "    norm: {epsilon_outside: x}",
+            "12: layer1.norm.epsilon_outside: expected true or false, got 'x'",
+        ),
+        ("final_norm: {gain: [1]}", "14: final_norm.gain: 1 number, expected 2 (one per feature)"),
+        (
+            "final_norm: {placement: pre}",
+            "14: final_norm.placement: a key of layers.attention.norm",
+        ),
+        ("softmax: x", "1: softmax: expected plain or shifted, got 'x'"),
+        ("mask: x", "1: mask: expected causal, none, {window: 3} or rows of 0 and -inf, such as "),
+        ("mask: {window: 0}", "8: mask.window: expected at least 1, got '0'"),
+        ("mask: [[0, -inf]]", "1: mask: 1 row, expected 2 (one per token)"),
+        ("mask: [[0], [0, 0]]", "8: mask row 1: 1 entry, expected 2 (one per token)"),
+        ("mask: [[0, 1], [0, 0]]", "12: mask row 1 column 2: expected 0 or -inf, got '1'"),
         ("positions: {}", "1: positions: expected one of sinusoidal, table and rotary"),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",

@@ -112,6 +112,12 @@ WRONG = [
     (END, f"{END}rounding: {{carry: x}}\n"),
     (END, f"{END}rounding: {{decimals: 13}}\n"),
     (END, f"{END}    norm: yes please\n"),
+    (END, f"{END}mask: all\n"),
+    (END, f"{END}mask: {{window: 0}}\n"),
+    (END, f"{END}mask: [[0, 1], [0, 0]]\n"),
+    (END, f"{END}positions: {{rotary: {{layout: x}}}}\n"),
+    (END, f"{END}      activation: swish\n"),
+    (END, f"{END}final_norm: {{placement: pre}}\n"),
 ]
 
 
@@ -133,6 +139,15 @@ RIGHT = [
     (END, f"{END}positions: none\n"),
     (END, f"{END}positions: {{sinusoidal: {{}}}}\n"),
     (END, f"{END}    norm: none\n"),
+    (END, f"{END}    norm: {{kind: rms_norm, epsilon: 1, epsilon_outside: true}}\n"),
+    (END, f"{END}mask: none\n"),
+    (END, f"{END}mask: {{window: 2}}\nsoftmax: shifted\nfinal_norm: {{deviation: sample}}\n"),
+    (END, f"{END}mask: [[0, -inf], [0, 0]]\n"),
+    (END, f"{END}      W_3: [[1], [2]]\n      activation: gelu\n      activates: output\n"),
+    (
+        "          W_V: [[1, 0], [0, 1]]\n",
+        "          W_V: [[1], [1]]\n        - {W_Q: [[1], [1]], shares: 1}\n      scale: none\n",
+    ),
     (END, f"{END}vocabulary: a b\nunembedding: tied\ntargets: [b, none]\n"),
     (END, f"{END}rounding: {{digits: {{'*.exp': 2, '*.dot': {{significant: 3}}}}}}\n"),
     (END, f"{END}given: {{mask: [[0, -inf], [0, 0]], layer1.attention.head1.scale: 2}}\n"),

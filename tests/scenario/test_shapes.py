@@ -238,6 +238,113 @@ def test_a_residual_needs_as_many_outputs_as_inputs() -> None:
     assert "layer1.ffn: 2 outputs cannot be added to 1 input" in told
 
 
+SECOND = """\
+        - W_Q: [[1], [2]]
+          W_K: [[3], [4]]
+          W_V: [[5], [6]]
+"""
+SHARING = """\
+        - {W_Q: [[1, 2, 3], [4, 5, 6]], ‸shares: NUMBER}
+"""
+
+HEADS: list[tuple[str, str]] = [
+    (SHARING.replace("NUMBER", "2"), "head2.shares: 2, expected an earlier head: 1"),
+    (SHARING.replace("NUMBER", "0"), "head2.shares: expected at least 1, got '0'"),
+    (SHARING.replace("NUMBER", "x"), "head2.shares: expected a whole number, got 'x'"),
+    (
+        "        - {‸W_Q: [[1], [2]], shares: 1}\n",
+        "head2.W_Q: 1 column, expected 3 (as many as the keys have)",
+    ),
+    (
+        "        - {W_Q: identity, shares: 1, ‸W_K: identity}\n".replace(
+            "identity", "{random: {}}"
+        ),
+        "head2.W_K: beside shares: 1, expected one of both",
+    ),
+    (
+        "        - {W_Q: {random: {}}, shares: 1, ‸b_V: [1, 2, 3, 4]}\n",
+        "head2.b_V: beside shares: 1, expected one of both",
+    ),
+    (
+        "        - {W_Q: {random: {}}, shares: 1, labels: {‸key: [a, b, c]}}\n",
+        "head2.labels.key: beside shares: 1, expected one of both",
+    ),
+    (
+        "        - {W_Q: {random: {}}, shares: 1}\n        - {W_Q: [[1], [2]], ‸shares: 2}\n",
+        "head3.shares: head 2 has no keys and values of its own",
+    ),
+    (
+        "        - ‸{W_Q: [[1], [2]], W_V: [[5], [6]]}\n",
+        "head2.W_K: missing, expected W_K: [[1, 0], …] or shares: 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("second", "told"), HEADS, ids=[told for _, told in HEADS])
+def test_a_head_that_shares_is_told_what_it_cannot_have(second: str, told: str) -> None:
+    text, (place,) = marked(changed(((SECOND, second),)))
+    of_sharing = [problem for problem in problems(text) if ".head" in problem]
+    assert len(of_sharing) == 1
+    assert of_sharing[0].startswith(f"{place}: layer1.attention.{told}")
+
+
+def test_the_first_head_has_none_to_share_with() -> None:
+    first = "          W_Q: [[1, 2, 3], [4, 5, 6]]\n"
+    text, (place,) = marked(changed(((first, f"{first}          ‸shares: 1\n"),)))
+    told = (
+        f"{place}: layer1.attention.head1.shares: 1, expected an earlier head: there is none here"
+    )
+    assert told in problems(text)
+
+
+ROTARY = ("  table:\n    - [0, 1]\n    - [1, 0]\n    - [1, 1]\n", "  rotary: {}\n")
+
+
+def test_what_is_turned_comes_in_pairs() -> None:
+    text, places = marked(
+        changed(
+            (
+                ROTARY,
+                ("          W_Q: [[1, 2, 3]", "          ‸W_Q: [[1, 2, 3]"),
+                ("- W_Q: [[1]", "- ‸W_Q: [[1]"),
+            )
+        )
+    )
+    even = "expected an even number of them (rotary positions turn pairs)"
+    assert problems(text) == [
+        f"{places[0]}: layer1.attention.head1.W_Q: 3 columns, {even}",
+        f"{places[1]}: layer1.attention.head2.W_Q: 1 column, {even}",
+    ]
+
+
+def test_heads_that_are_turned_are_alike_wide() -> None:
+    wide = [
+        *(
+            ("[[1, 2, 3], [4, 5, 6]]", "[[1, 2], [4, 5]]"),
+            ("[[1, 3, 5], [2, 4, 6]]", "[[1, 3], [2, 4]]"),
+        ),
+        *(("query: [q1, q2, q3]", "query: [q1, q2]"), ("key: [k1, k2, k3]", "key: [k1, k2]")),
+        *(("b_Q: [1, 2, 4]", "b_Q: [1, 2]"), ("b_K: [1, 2, 5]", "b_K: [1, 2]")),
+        *(
+            ("- W_Q: [[1], [2]]", "- ‸W_Q: [[1, 2, 3, 4], [2, 3, 4, 5]]"),
+            ("[[3], [4]]", "[[1, 2, 3, 4], [2, 3, 4, 5]]"),
+        ),
+    ]
+    text, (place,) = marked(changed((ROTARY, *wide)))
+    told = "4 columns, expected 2 (rotary positions: as many as in the first head)"
+    assert problems(text) == [f"{place}: layer1.attention.head2.W_Q: {told}"]
+
+
+def test_a_sample_of_one_number_has_no_deviation() -> None:
+    of_two = ("norm: {gain: [1, 5], shift: [0, 5]}", "norm: {deviation: sample}")
+    assert problems(changed((of_two,))) == []
+    narrow = "tokens: [a]\nembeddings: {a: [1]}\nfinal_norm: {‸deviation: sample}\n"
+    text, (place,) = marked(narrow)
+    assert problems(text) == [
+        f"{place}: final_norm.deviation: the deviation of a sample needs two features"
+    ]
+
+
 def test_all_misfits_are_told_together_in_the_order_of_the_file() -> None:
     changes = (
         *(("token_ids: [7, 8, 9]", "‸token_ids: [7]"), ("  c: [5, 6]", "  ‸c: [5]")),
