@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet
-from tracer.tokenization.bpe import bpe, ranks
+from tracer.tokenization.bpe import bpe, merged, ranks
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ class Tokenizer:
             return Piece(text, (piece,), (), (self.token(whole),))
         symbols = tuple(self._alphabet.symbols(piece))
         merges = tuple(bpe(symbols, self._ranks))
-        last = merges[-1].symbols if merges else symbols
-        return Piece(text, symbols, merges, tuple(map(self._known, last)))
+        tokens = tuple(map(self._known, merged(symbols, merges)))
+        return Piece(text, symbols, merges, tokens)
 
     def _known(self, symbol: str) -> Token:
         id = self._library.token_to_id(symbol)
