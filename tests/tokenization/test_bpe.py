@@ -62,15 +62,15 @@ def test_the_library_joins_the_same(merges: list[tuple[str, str]], text: str) ->
     steps = list(bpe(text, ranks(merges)))
     assert merged(text, steps) == tuple(token.value for token in theirs)
     for done, step in enumerate(steps):
-        symbols = merged(text, steps[:done])
-        known = [pair for pair in pairwise(symbols) if pair in merges]
+        now = merged(text, steps[:done])
+        known = [pair for pair in pairwise(now) if pair in merges]
         assert (step.left, step.right) == min(known, key=merges.index)
         assert merges[step.rank - 1] == (step.left, step.right)
 
 
 def test_a_long_piece_takes_no_longer_than_its_merges() -> None:
     """65,535 merges: to look at the whole piece for each would take minutes."""
-    learned = [("a" * 2**power, "a" * 2**power) for power in range(17)]
-    steps = list(bpe("a" * 2**16, ranks(learned)))
+    doubled = [("a" * 2**power, "a" * 2**power) for power in range(17)]
+    steps = list(bpe("a" * 2**16, ranks(doubled)))
     assert len(steps) == 2**16 - 1
     assert merged("a" * 2**16, steps) == ("a" * 2**16,)

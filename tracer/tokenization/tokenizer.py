@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tracer.errors import Problem, TracerError
-from tracer.tokenization.alphabets import Alphabet
+from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import bpe, merged, ranks
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
@@ -53,7 +53,7 @@ class Tokenizer:
             *self._pieces(text),
             *(_put_in(self.token(id)) for id in theirs.ids[len(theirs.ids) - behind :]),
         )
-        tokenization = Tokenization(text, pieces)
+        tokenization = Tokenization(text, pieces, self._alphabet)
         if list(tokenization.ids) != theirs.ids:
             message = f"the tokens of {text!r} come about in a way that is not known"
             raise TracerError(Problem(message))
@@ -98,7 +98,7 @@ class Tokenizer:
 
     def _piece(self, piece: str) -> Piece:
         """A piece as the library writes it, in symbols."""
-        text = self._alphabet.content(piece).decode(errors="backslashreplace")
+        text = as_text(self._alphabet.content(piece))
         whole = self._library.model.token_to_id(piece) if self._whole_first else None
         if whole is not None:
             return Piece(text, (piece,), (), (self.token(whole),))
