@@ -23,6 +23,11 @@ class Merge:
         """The new symbol."""
         return self.left + self.right
 
+    @property
+    def symbols(self) -> tuple[str, str, str]:
+        """Those that are joined, and the new one."""
+        return (self.left, self.right, self.joined)
+
 
 def ranks(merges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """The rank of each pair, in the order in which they were learned."""
