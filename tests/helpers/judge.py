@@ -20,6 +20,7 @@ ATTENTIONS = {
 OF_ALL_HEADS = {"Concatenate the heads": "concat", "Attention output": "output"}
 FFN = {"FFN: hidden layer": "hidden", "FFN: activation": "activation", "FFN: output": "output"}
 OUTSIDE = {
+    "Text and tokens": "text",
     **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},

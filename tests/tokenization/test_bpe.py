@@ -43,9 +43,9 @@ def test_what_was_not_learned_stays_apart() -> None:
 
 
 @st.composite
-def learned(draw: st.DrawFn) -> list[tuple[str, str]]:
+def learned(draw: st.DrawFn, letters: str = "abc") -> list[tuple[str, str]]:
     """Merges of what is known by then, in any order, be it one that no text would teach."""
-    known, merges = list("abc"), list[tuple[str, str]]()
+    known, merges = list(letters), list[tuple[str, str]]()
     for _ in range(draw(st.integers(0, 8))):
         pair = (draw(st.sampled_from(known)), draw(st.sampled_from(known)))
         if pair not in merges:
