@@ -13,7 +13,7 @@ from tracer.names import count
 from tracer.tokenization.bpe import merged
 from tracer.tokenization.tokenization import Piece, Tokenization
 
-MOST_ROWS, MOST_CHARACTERS = 24, 100
+MOST_ROWS, MOST_CHARACTERS = 24, 60
 """Of the tables of a long text, and of each of their cells."""
 
 BETWEEN = "·"
