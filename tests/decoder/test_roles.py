@@ -103,7 +103,7 @@ EVERYTHING = """
 title: All that a plain decoder may have
 tokens: [a, b]
 token_ids: [7, 8]
-embeddings: {a: [1, 0.5], b: [-0.5, 2]}
+embeddings: {a: [1, 0.5], b: [-0.5, 2], " b": [0, 1]}
 positions: {sinusoidal: {}}
 encoder: {tokens: [x], vectors: [[1, 2, 3]]}
 layers:
@@ -119,6 +119,8 @@ layers:
 vocabulary: [a, b, c]
 unembedding: {W_U: [[1, 0, 2], [0, 1, 1]], b_U: [0, 0, 1]}
 """
+MERGED = """text: "ab b"
+merges: [[" ", b]]"""
 SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
 
 
@@ -133,6 +135,7 @@ def passes() -> Iterator[Trace]:
     scenario = parse(EVERYTHING, "f.yaml")
     whole = trace("f", scenario, unmasked=True, loss=True, sampling=SAMPLING)
     yield whole
+    yield traced(EVERYTHING.replace("tokens: [a, b]\ntoken_ids: [7, 8]", MERGED))
     more = scenario.reading(("a", "b", "a"))
     second = trace("f", more, cache=whole)
     yield second

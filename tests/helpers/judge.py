@@ -25,6 +25,7 @@ FFN = {
     **{"FFN: gate": "gated", "FFN: output": "output"},
 }
 OUTSIDE = {
+    "Text and tokens": "text",
     **{"Tokens and embeddings": "embedding", "Positions": "position", "Input vectors": "input"},
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
     **{"Angles of the positions": "position.cos"},

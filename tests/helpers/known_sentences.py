@@ -70,6 +70,9 @@ PHRASES = frozenset(
 
 ANYWHERE = frozenset(
     {
+        "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
+        "first in the list of merges, and again, until no neighbours are in the list: what is left "
+        "are the tokens.",
         "The encoder has made one vector of each of the tokens that it has read.",
         "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
         "put in, and the result. A pencil and a calculator are enough to check each line.",
@@ -123,6 +126,10 @@ ANYWHERE = frozenset(
         # Reasons.
         "A token is a piece of text, often a word; large models have parts of words too, so that "
         "there is nothing that they cannot read.",
+        "A list of all words would never be complete, because there are always new names and "
+        "misspellings; single letters would make every text long. Merges are learned from texts, "
+        "the most frequent neighbours first, so that with a list of limited length a frequent word "
+        "becomes one token and a rare one several that are known.",
         "Attention adds vectors, and a sum does not depend on the order of what is added: without "
         "positions it would find the same in whatever order the tokens stand that it looks at.",
         "Attention adds vectors, and a sum does not depend on the order of what is added, so that "

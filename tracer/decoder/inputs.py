@@ -29,6 +29,8 @@ from tracer.decoder.roles import (
     INPUT,
     MASK,
     POSITION,
+    TEXT,
+    TEXT_MERGES,
     TOKEN_IDS,
     TOKENS,
     TURNING_WAVES,
@@ -37,6 +39,7 @@ from tracer.decoder.roles import (
 from tracer.decoder.tape import Tape, Value
 from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Encoder, Rotary, Scenario
+from tracer.tokenization.tokenization import Tokenization
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
@@ -47,6 +50,8 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value,
     Where positions turn queries and keys instead, X′ = X, and how they do.
     """
     tokens = Axis("token", scenario.tokens[first:])
+    if tokenization := scenario.tokenization:
+        text_in_pieces(tape, tokenization)
     tape.given(TOKENS, tokens.labels, (tokens,))
     if scenario.token_ids is not None:
         tape.given(TOKEN_IDS, [Decimal(n) for n in scenario.token_ids[first:]], (tokens,))
@@ -68,6 +73,25 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value,
         assert positions.table is not None
         p = tape.given(POSITION, positions.table[first : len(scenario.tokens)], (tokens, features))
     return tape.record(INPUT, Add(), x, p), None
+
+
+def text_in_pieces(tape: Tape, tokenization: Tokenization) -> None:
+    """The pieces of a text, and the merges by which each becomes tokens, as they are read."""
+    pieces = tokenization.pieces
+    merges = [
+        (str(number), str(merge.rank), *map(tokenization.read, merge.symbols))
+        for number, piece in enumerate(pieces, 1)
+        for merge in piece.merges
+    ]
+    if merges:
+        columns = Axis("of it", ("piece", "rank", "left", "right", "joined"))
+        tape.given(TEXT_MERGES, merges, (Axis("merge", _counted(len(merges))), columns))
+    # Last, so that the step goes by it.
+    tape.given(TEXT, [piece.text for piece in pieces], (Axis("piece", _counted(len(pieces))),))
+
+
+def _counted(number: int) -> tuple[str, ...]:
+    return tuple(str(i) for i in range(1, number + 1))
 
 
 def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:

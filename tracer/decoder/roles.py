@@ -98,6 +98,8 @@ class Waves:
     cos: Role
 
 
+TEXT = Role("text", words=True)
+TEXT_MERGES = Role("text.merges", words=True)
 TOKENS = Role("tokens", words=True)
 TOKEN_IDS = Role("token_ids")
 EMBEDDING = Role("embedding")

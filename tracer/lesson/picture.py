@@ -12,6 +12,7 @@ from tracer.lesson.document import Box, Figure, Heads, Layer, Name, Part, Pictur
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.inputs import ENCODER_STEP, INPUT_STEP, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
+from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.told import Told
 
 NAMES: dict[SubLayer, str] = {
@@ -28,8 +29,8 @@ def picture(told: Told, steps: Sequence[Step]) -> Picture:
     behind: list[Step] = []
     layered: list[Step] = []
     for step in steps:
-        if step.place.sub_layer == "lens":
-            continue  # it looks at the model and is no part of it
+        if step.place.sub_layer == "lens" or step.kind is TOKENIZATION_STEP:
+            continue  # one looks at the model, the other comes before it
         if step.place.layer:
             layered.append(step)
         elif step.kind is ENCODER_STEP:

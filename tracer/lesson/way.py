@@ -12,12 +12,15 @@ from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Ta
 from tracer.lesson.passes import at_a_glance
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.inputs import EMBEDDING_STEP
+from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.told import Told
 from tracer.lesson.written import Terms
 
 HEADS_NAMED = 3
+AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
 WORKED_AT_THE_END = (LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP)
 
 
@@ -26,7 +29,7 @@ def in_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> 
     teacher = Teacher(trace, token, full=full, terms=terms)
     told = teacher.told
     sections = [
-        teacher.section(teacher.steps[0]),
+        *(teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START),
         Section(None, "Layer by layer", _layers(told)),
         *([Section(None, "Who is looked at", looked_at)] if (looked_at := _heads(told)) else []),
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),

@@ -107,6 +107,21 @@ def _split(value: Any) -> Any:
     return value.split() if isinstance(value, str) else value
 
 
+def pair_of(value: Any) -> tuple[str, str] | None:
+    """The two symbols of a merge: [l, o], or `l o` where neither holds a space."""
+    match value.split(" ") if isinstance(value, str) else value:
+        case [str() as left, str() as right] if left and right:
+            return left, right
+        case _:
+            return None
+
+
+def _pair(value: Any) -> tuple[str, str]:
+    if pair := pair_of(value):
+        return pair
+    raise _expected("expected two symbols that are joined, such as [l, o]")
+
+
 def _whole(value: Any) -> Any:
     """Digits and a sign, and nothing else that Python would take for a whole number."""
     if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]{1,18}", value):
@@ -157,6 +172,8 @@ Word: TypeAlias = Annotated[str, _defined("Word")]
 Names: TypeAlias = tuple[Word, ...]
 Words: TypeAlias = Annotated[tuple[Word, ...], BeforeValidator(_split), _defined("Words")]
 """A list of words, or a sentence to be split at its spaces."""
+Pair: TypeAlias = Annotated[tuple[Word, Word], BeforeValidator(_pair), _defined("Pair")]
+"""Two neighbours that are joined."""
 
 
 class Random(Frozen):

@@ -20,6 +20,7 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import LINE_BREAK, Source, read
 from tracer.scenario.shapes import shapes
+from tracer.scenario.texts import with_tokens, wrong
 
 STANDARD_INPUT = "-"
 
@@ -152,15 +153,18 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
 
 
 def _scenario(source: Source, name: str) -> Scenario:
+    of_text, source = wrong(source), with_tokens(source)
     counted = shapes(source)
     data, filled = written_out(source.data, counted)
+    if part(data, ("text",)) is not None:
+        filled.add(("tokens",))  # where there are none, the text says why
     problems = list[Problem]()
     try:
         scenario = Scenario.model_validate({"title": name, **data})
     except ValidationError as error:
         problems = list(of_keys(error, source, filled))
     told = {(problem.line, problem.column) for problem in problems}
-    misfits = dict.fromkeys(counted.problems)
+    misfits = dict.fromkeys([*of_text, *counted.problems])
     problems += [p for p in misfits if (p.line, p.column) not in told]
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))

@@ -20,6 +20,7 @@ from tracer.scenario.fields import (
     Names,
     Number,
     OrWord,
+    Pair,
     Pinned,
     PinnedValues,
     Row,
@@ -32,6 +33,8 @@ from tracer.scenario.fields import (
 )
 from tracer.scenario.layers import FinalNorm, Layer
 from tracer.scenario.rounding import Rounding
+from tracer.tokenization.tokenization import Tokenization
+from tracer.tokenization.typed import encode
 
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
@@ -151,8 +154,23 @@ class Scenario(Frozen):
         "sequence of the batch if not given.",
         "[big, cat]",
     )
+    text: Annotated[str, Field(min_length=1)] | None = described(
+        "In place of tokens, with merges: it is cut at its spaces, each of which stays with the "
+        "word behind it, and the characters of every piece are joined.",
+        "low lower lowest",
+        None,
+    )
+    merges: tuple[Pair, ...] | None = described(
+        "Neighbours that are joined to tokens of the text, those learned first at first; without "
+        "any, every character is a token.",
+        "[[l, o], [lo, w]]",
+        None,
+    )
     token_ids: tuple[WholeNumber, ...] | None = described(
-        "The number of each token.", "[7, 42]", None
+        "The number of each token; of a text, if not given, the places of its tokens in the "
+        "vocabulary, counted from 0, where all are in it.",
+        "[7, 42]",
+        None,
     )
     features: Names | None = described(
         "A name for each column of the embedding.", "[size, age]", None
@@ -232,7 +250,7 @@ class Scenario(Frozen):
         given: dict[str, Pinned] | None = None,
     ) -> Self:
         """The same decoder with other tokens before it."""
-        changed = {"tokens": tokens, "token_ids": None, "targets": targets}
+        changed = {"tokens": tokens, "text": None, "token_ids": None, "targets": targets}
         pinned = {**self.given, **(given or {})}
         return self.model_copy(update={**changed, "given": pinned})
 
@@ -246,6 +264,11 @@ class Scenario(Frozen):
         if isinstance(self.mask, tuple):
             return any(not entry for i, row in enumerate(self.mask) for entry in row[i + 1 :])
         return self.mask == "none"
+
+    @property
+    def tokenization(self) -> Tokenization | None:
+        """How the text became tokens, where there is a text."""
+        return None if self.text is None else encode(self.text, self.merges or ())
 
     @property
     def embedding(self) -> Matrix:

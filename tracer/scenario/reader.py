@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import yaml
@@ -69,6 +69,12 @@ class Source:
     def problem(self, place: Place, message: str, address: str | None = None) -> Problem:
         """A problem at a place, or at the nearest place around it that exists."""
         return Problem(message, self.file, *_at(self.where, place), address)
+
+    def read_off(self, key: str, made: str, data: Data) -> Source:
+        """With another key, made of what stands under the first one: it stands there too."""
+        assert isinstance(self.data, dict) and isinstance(self.where, _Mapping)
+        parts = {**self.where.parts, made: self.where.parts[key]}
+        return replace(self, data={**self.data, made: data}, where=replace(self.where, parts=parts))
 
 
 def read(text: str, file: str) -> Source:

@@ -14,13 +14,16 @@ from tracer.scenario.trained import Trained
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEMPLATE = Path(__file__).with_name("template.yaml")
 
+PAIR = "^[^ ]+ [^ ]+$"
+"""The two symbols of a merge, where neither holds a space."""
+
 Schema = dict[str, Any]
 
 
 def schema() -> str:
     """Every key with its description and how it is written, as JSON."""
     typed, trained = (_tidy(form.model_json_schema()) for form in (Scenario, Trained))
-    typed["required"].remove("tokens")  # a batch has some
+    typed["required"].remove("tokens")  # a text or a batch has some
     definitions = {**_definitions(), **typed.pop("$defs"), **trained.pop("$defs")}
     whole: Schema = {
         "$schema": DRAFT,
@@ -71,6 +74,12 @@ def _definitions() -> Schema:
         "MaskRows": _list(_list(_hidden({"const": 0}))),
         "Pinned": {
             "anyOf": [number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))]
+        },
+        "Pair": {
+            "anyOf": [
+                {"type": "array", "items": word, "minItems": 2, "maxItems": 2},
+                {"type": "string", "description": "Both, with a space between.", "pattern": PAIR},
+            ]
         },
     }
 

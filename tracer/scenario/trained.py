@@ -35,6 +35,7 @@ from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalizat
 from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
 from tracer.scenario.rounding import Rounding, trimmed
 from tracer.tokenization.tokenization import Tokenization
+from tracer.tokenization.tokenizer import Tokenizer
 
 
 class InPackage(Frozen):
@@ -119,8 +120,12 @@ class FromCheckpoint(Scenario):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
-    tokenization: Tokenization | None = None
-    """How the text became tokens, where there was a text."""
+    tokenizer: Tokenizer
+
+    @property
+    def tokenization(self) -> Tokenization | None:
+        """How the text became tokens, where there is a text."""
+        return None if self.text is None else self.tokenizer.encode(self.text)
 
     @property
     def lookup(self) -> Lookup:
@@ -135,7 +140,7 @@ class FromCheckpoint(Scenario):
         """The same decoder with other tokens, which have numbers too."""
         ids = tuple(self.lookup.ids[token] for token in tokens)
         changed = super().reading(tokens, targets, given)
-        return changed.model_copy(update={"token_ids": ids, "tokenization": None})
+        return changed.model_copy(update={"token_ids": ids})
 
     @property
     def embedding(self) -> Any:
@@ -155,8 +160,7 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
     words = _told_apart([tokenizer.token(number).text for number in range(architecture.words)])
-    tokenization = None if asked.text is None else tokenizer.encode(asked.text)
-    ids = tokenization.ids if tokenization else asked.token_ids or ()
+    ids = tokenizer.encode(asked.text).ids if asked.text is not None else asked.token_ids or ()
     _known(ids, len(words))
     embeddings = parameters["embeddings"]
     unembedding = parameters.get("unembedding.W_U") or replace(
@@ -166,7 +170,8 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
         title=asked.title,
         tokens=tuple(words[number] for number in ids),
         token_ids=tuple(ids),
-        tokenization=tokenization,
+        text=asked.text,
+        tokenizer=tokenizer,
         features=None,
         embeddings=Lookup(words, embeddings),
         positions=_positions(architecture, parameters),

@@ -30,6 +30,18 @@ class Alphabet(Protocol):
         """What a symbol stands for."""
 
 
+class Letters:
+    """Characters as they are."""
+
+    def symbols(self, piece: str) -> list[str]:
+        """The symbols of a piece of text before any are joined."""
+        return list(piece)
+
+    def content(self, symbol: str) -> bytes:
+        """What a symbol stands for."""
+        return symbol.encode()
+
+
 class ByteLetters:
     """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""
 
@@ -63,6 +75,11 @@ class Characters:
         """What a symbol stands for."""
         byte = BYTE.fullmatch(symbol)
         return bytes.fromhex(byte[1]) if byte else symbol.replace(SPACE, " ").encode()
+
+
+def as_text(content: bytes) -> str:
+    """Bytes as they are read; what is no whole character as \\xe2."""
+    return content.decode(errors="backslashreplace")
 
 
 def _in_bytes(character: str) -> list[str]:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from heapq import heapify, heappop, heappush
 
 
 @dataclass(frozen=True)
 class Merge:
-    """Two neighbours that are joined, and what stands there then."""
+    """Two neighbours that are joined."""
 
     left: str
     right: str
     rank: int
     """Its place in the list of merges, counted from 1: the smallest goes first."""
-    symbols: tuple[str, ...]
-    """The whole piece behind this merge."""
+    at: tuple[int, int]
+    """Where both begin, among the symbols that the piece had at first, counted from 0."""
 
     @property
     def joined(self) -> str:
         """The new symbol."""
         return self.left + self.right
+
+    @property
+    def symbols(self) -> tuple[str, str, str]:
+        """Those that are joined, and the new one."""
+        return (self.left, self.right, self.joined)
 
 
 def ranks(merges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -31,11 +36,36 @@ def ranks(merges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
 
 def bpe(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[Merge]:
     """The merges in their order, until no neighbours are known; of equal ones the leftmost."""
-    symbols = tuple(symbols)
-    while known := [
-        (ranks[pair], at) for at, pair in enumerate(pairwise(symbols)) if pair in ranks
-    ]:
-        rank, at = min(known)
-        left, right = symbols[at : at + 2]
-        symbols = (*symbols[:at], left + right, *symbols[at + 2 :])
-        yield Merge(left, right, rank, symbols)
+    now = list(symbols)
+    before = [at - 1 for at in range(len(now))]
+    behind = [at + 1 for at in range(len(now))]
+
+    def rank(at: int) -> int | None:
+        """That of a symbol and the one behind it; none where it is joined already, or the last."""
+        last = not 0 <= at < len(now) or behind[at] == len(now)
+        return None if last else ranks.get((now[at], now[behind[at]]))
+
+    known = [(found, at) for at in range(len(now)) if (found := rank(at))]
+    heapify(known)
+    while known:
+        first, at = heappop(known)
+        if rank(at) != first:
+            continue  # one of the two was joined with another neighbour
+        other = behind[at]
+        yield Merge(now[at], now[other], first, (at, other))
+        now[at], now[other] = now[at] + now[other], ""
+        behind[at] = behind[other]
+        if behind[at] < len(now):
+            before[behind[at]] = at
+        for changed in (before[at], at):
+            if found := rank(changed):
+                heappush(known, (found, changed))
+
+
+def merged(symbols: Sequence[str], merges: Iterable[Merge]) -> tuple[str, ...]:
+    """What symbols become by merges."""
+    now = list(symbols)
+    for merge in merges:
+        first, second = merge.at
+        now[first], now[second] = merge.joined, ""
+    return tuple(filter(None, now))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merge
 
 
@@ -11,7 +12,8 @@ from tracer.tokenization.bpe import Merge
 class Token:
     """A symbol of the vocabulary."""
 
-    id: int
+    id: int | None
+    """Its number in a trained model's vocabulary."""
     symbol: str
     """As the vocabulary writes it: Ġthe."""
     content: bytes
@@ -20,7 +22,7 @@ class Token:
     @property
     def text(self) -> str:
         """What it stands for: ` the`; bytes that are no whole character as \\xe2."""
-        return self.content.decode(errors="backslashreplace")
+        return as_text(self.content)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Tokenization:
 
     text: str
     pieces: tuple[Piece, ...]
+    alphabet: Alphabet
 
     @property
     def tokens(self) -> tuple[Token, ...]:
@@ -54,5 +57,9 @@ class Tokenization:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """What the model reads: a row of the embeddings for each."""
-        return tuple(token.id for token in self.tokens)
+        """What a trained model reads: a row of the embeddings for each."""
+        return tuple(token.id for token in self.tokens if token.id is not None)
+
+    def read(self, symbol: str) -> str:
+        """A symbol as its text: ` the` for Ġthe."""
+        return as_text(self.alphabet.content(symbol))

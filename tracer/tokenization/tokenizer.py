@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tracer.errors import Problem, TracerError
-from tracer.tokenization.alphabets import Alphabet
-from tracer.tokenization.bpe import bpe, ranks
+from tracer.tokenization.alphabets import Alphabet, as_text
+from tracer.tokenization.bpe import bpe, merged, ranks
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Tokenizer:
             *self._pieces(text),
             *(_put_in(self.token(id)) for id in theirs.ids[len(theirs.ids) - behind :]),
         )
-        tokenization = Tokenization(text, pieces)
+        tokenization = Tokenization(text, pieces, self._alphabet)
         if list(tokenization.ids) != theirs.ids:
             message = f"the tokens of {text!r} come about in a way that is not known"
             raise TracerError(Problem(message))
@@ -98,14 +98,14 @@ class Tokenizer:
 
     def _piece(self, piece: str) -> Piece:
         """A piece as the library writes it, in symbols."""
-        text = self._alphabet.content(piece).decode(errors="backslashreplace")
+        text = as_text(self._alphabet.content(piece))
         whole = self._library.model.token_to_id(piece) if self._whole_first else None
         if whole is not None:
             return Piece(text, (piece,), (), (self.token(whole),))
         symbols = tuple(self._alphabet.symbols(piece))
         merges = tuple(bpe(symbols, self._ranks))
-        last = merges[-1].symbols if merges else symbols
-        return Piece(text, symbols, merges, tuple(map(self._known, last)))
+        tokens = tuple(map(self._known, merged(symbols, merges)))
+        return Piece(text, symbols, merges, tokens)
 
     def _known(self, symbol: str) -> Token:
         id = self._library.token_to_id(symbol)

@@ -29,7 +29,7 @@ from tracer.decoder.roles import (
     Role,
 )
 from tracer.lesson.expression import Symbol
-from tracer.lesson.steps import attention, ffn, inputs, sub_layers, training, words
+from tracer.lesson.steps import attention, ffn, inputs, sub_layers, tokenization, training, words
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
 
 
@@ -40,6 +40,7 @@ def _as_named(role: Role) -> SymbolOf:
 
 
 KINDS: tuple[Kind, ...] = (
+    *tokenization.KINDS,
     *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
     *training.KINDS,
 )

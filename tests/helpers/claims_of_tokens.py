@@ -1,0 +1,92 @@
+"""What is said of a text and its tokens: each form with its check.
+
+The pieces are walked through with their merges, as the JSON has both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.helpers.judge import Judge, form
+
+
+def shown(text: str) -> str:
+    """Spaces at the ends as ␣."""
+    ahead = len(text) - len(text.lstrip(" ")) if text.strip(" ") else len(text)
+    behind = len(text) - ahead - len(text.strip(" "))
+    return "␣" * ahead + text.strip(" ") + "␣" * behind
+
+
+def merges(at: Judge) -> list[list[str]]:
+    """Piece, rank, left, right and joined of each."""
+    found: list[list[str]] = at.values["text.merges"]["data"] if "text.merges" in at.values else []
+    return found
+
+
+def symbols(at: Judge) -> list[list[str]]:
+    """What each piece is when its merges are done: of those alike the leftmost first."""
+    pieces = [list(piece) for piece in at.values["text"]["data"]]
+    for number, _, left, right, joined in merges(at):
+        piece = pieces[int(number) - 1]
+        i = next(i for i in range(len(piece)) if piece[i : i + 2] == [left, right])
+        assert joined == left + right
+        piece[i : i + 2] = [joined]
+    assert [symbol for piece in pieces for symbol in piece] == at.tokens
+    return pieces
+
+
+def followed(at: Judge) -> int:
+    """The place of the followed token's piece, counted from 0."""
+    owners = [number for number, piece in enumerate(symbols(at)) for _ in piece]
+    return owners[at.followed]
+
+
+@form(r"Of the (?P<all>\d+) tokens those around the followed one:")
+def too_many(at: Judge, said: dict[str, Any]) -> None:
+    assert int(said["all"]) == len(at.tokens) > 24
+
+
+@form(r"“(?P<piece>.+?)” begins as “(?P<begins>.+?)”\. Its merges, in their order:")
+@form(
+    r"“(?P<piece>.+?)” begins as “(?P<begins>.+?)”\. Its merges, in their order, of which "
+    r"(?P<some>\d+) are shown:"
+)
+@form(r"“(?P<piece>.+?)” stays in single symbols: no merge joins two of them\.")
+def of_its_piece(at: Judge, said: dict[str, Any]) -> None:
+    number = followed(at)
+    piece = at.values["text"]["data"][number]
+    own = [merge for merge in merges(at) if int(merge[0]) == number + 1]
+    assert said["piece"] == shown(piece) and len(piece) > 1
+    if "begins" not in said:
+        assert own == [] and symbols(at)[number] == list(piece)
+        return
+    assert said["begins"] == shown("·".join(piece)) and own
+    assert int(said["some"]) < len(own) if "some" in said else len(own) <= 24
+
+
+@form(r"The merges in the other pieces:")
+@form(r"The merges in the other pieces, the first (?P<some>\d+) of (?P<all>\d+):")
+def of_other_pieces(at: Judge, said: dict[str, Any]) -> None:
+    pieces = at.values["text"]["data"]
+    own = pieces[followed(at)]
+    others = {(pieces[int(m[0]) - 1], *m[1:]) for m in merges(at) if pieces[int(m[0]) - 1] != own}
+    alike = [m for m in merges(at) if pieces.index(pieces[int(m[0]) - 1]) == int(m[0]) - 1]
+    number = sum(pieces[int(m[0]) - 1] != own for m in alike)
+    assert others and number >= len(others)
+    assert int(said["some"]) < int(said["all"]) == number if "some" in said else number <= 24
+
+
+@form(r"(?P<bytes>\d+) bytes? became (?P<tokens>\d+) tokens?\.")
+@form(
+    r"(?P<bytes>\d+) bytes? became (?P<tokens>\d+) tokens?; the longest is “(?P<longest>.+?)”, "
+    r"with (?P<wide>\d+) bytes?\."
+)
+def in_numbers(at: Judge, said: dict[str, Any]) -> None:
+    assert int(said["bytes"]) == len("".join(at.values["text"]["data"]).encode())
+    assert int(said["tokens"]) == len(at.tokens)
+    by_length = sorted({len(token.encode()) for token in at.tokens}, reverse=True)
+    longest = {token for token in at.tokens if len(token.encode()) == by_length[0]}
+    clear = len(longest) == 1 < len(by_length)
+    assert clear == ("longest" in said)
+    if clear:
+        assert (said["longest"], int(said["wide"])) == (shown(*longest), by_length[0])

@@ -1,0 +1,112 @@
+"""A text with merges stands in place of tokens: what is written out, and what is wrong with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.small_scenario import END, problems, scenario
+
+TEXT = 'text: "ab a"\nmerges: [[" ", a]]'
+EMBEDDED = "  a: [1, 2]\n"
+WITH_A_SPACE = (EMBEDDED, '  a: [1, 2]\n  " a": [0, 1]\n')
+WORDS = 'vocabulary: [" a", b, a]\nunembedding: tied\n'
+
+
+def typed(text: str) -> tuple[str, str]:
+    return ("tokens: [a, b]", text)
+
+
+def test_the_tokens_are_what_is_left() -> None:
+    found = scenario(typed(TEXT), WITH_A_SPACE)
+    assert found.tokens == ("a", "b", " a")
+    assert found.token_ids is None
+    tokenization = found.tokenization
+    assert tokenization is not None
+    assert [piece.text for piece in tokenization.pieces] == ["ab", " a"]
+
+
+def test_a_merge_may_be_a_text_of_two_symbols() -> None:
+    found = scenario(typed("text: ab\nmerges: [a b]"), ("  b: [3, 4]", "  ab: [3, 4]"))
+    assert found.tokens == ("ab",)
+    assert found.merges == (("a", "b"),)
+
+
+def test_without_merges_every_character_is_a_token() -> None:
+    assert scenario(typed("text: abba\nmerges: []")).tokens == ("a", "b", "b", "a")
+
+
+def test_ids_are_places_in_the_vocabulary_where_it_has_all() -> None:
+    whole = scenario(typed(TEXT), WITH_A_SPACE, (END, END + WORDS))
+    assert whole.token_ids == (2, 1, 0)
+    given = scenario(typed(f"{TEXT}\ntoken_ids: [7, 8, 9]"), WITH_A_SPACE, (END, END + WORDS))
+    assert given.token_ids == (7, 8, 9)
+    less = WORDS.replace(", b,", ",")
+    assert scenario(typed(TEXT), WITH_A_SPACE, (END, END + less)).token_ids is None
+
+
+def test_other_tokens_have_no_text() -> None:
+    assert scenario(typed(TEXT), WITH_A_SPACE).reading(("b",)).tokenization is None
+    assert scenario().tokenization is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "text: ab",
+            "2:1: text: a text without merges, expected merges: [[l, o], [lo, w]], or tokens in "
+            "place of the text",
+        ),
+        (
+            "text: ab\nmerges: []\ntokens: [a]",
+            "2:1: text: beside tokens, expected one of both",
+        ),
+        (
+            "merges: [[a, b]]\ntokens: [a]",
+            "2:1: merges: merges without a text, expected text: low lower lowest",
+        ),
+        (
+            "text: ab\nmerges: [[ab, a], [a, b]]",
+            "3:10: merges entry 1: 'ab' is no character, and no merge before makes it",
+        ),
+        (
+            "text: ab\nmerges: [[l, o], [lo, w], [lwo, a]]",
+            "3:27: merges entry 3: 'lwo' is no character, and no merge before makes it; did you "
+            "mean 'lo' or 'low'?",
+        ),
+        ("text: ab\nmerges: [[a, a], a a]", "3:18: merges entry 2: the same as entry 1"),
+        *(
+            (
+                f"text: ab\nmerges: [{merge}]",
+                "3:10: merges entry 1: expected two symbols that are joined, such as [l, o], "
+                f"got {came}",
+            )
+            for merge, came in [
+                ("a", "'a'"),
+                ("a b c", "'a b c'"),
+                ('"a  b"', "'a  b'"),
+                ("[a]", "a list"),
+                ('[a, ""]', "a list"),
+                ("[[a], b]", "a list"),
+                ("{a: b}", "a mapping"),
+            ]
+        ),
+        (
+            "text: ab\nmerges: a b",
+            "3:1: merges: expected a list, such as merges: [[l, o], [lo, w]], got 'a b'",
+        ),
+        ("text: [ab]\nmerges: []", "2:1: text: expected text, got a list"),
+        ('text: ""\nmerges: []', "2:1: text: empty, expected at least one entry"),
+        (
+            "text: abc\nmerges: []",
+            "2:7: tokens entry 3: no embedding for the token 'c', expected c: [0.9, 0.1] in "
+            "embeddings",
+        ),
+        (
+            "text: ab\nmerges: []\ntoken_ids: [1]",
+            "4:1: token_ids: 1 entry, expected 2 (one per token)",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_place(text: str, told: str) -> None:
+    assert problems(typed(text)) == [f"f.yaml:{told}"]

@@ -1,0 +1,151 @@
+"""Text and tokens: the pieces of a text, and the merges in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tracer.decoder.roles import TEXT, TEXT_MERGES, TOKEN_IDS
+from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
+from tracer.lesson.expression import Symbol
+from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.told import Told
+from tracer.names import count
+from tracer.tokenization.bpe import merged
+from tracer.tokenization.tokenization import Piece, Tokenization
+
+MOST_ROWS, MOST_CHARACTERS = 24, 60
+"""Of the tables of a long text, and of each of their cells."""
+
+BETWEEN = "·"
+"""Stands between symbols that are not joined."""
+
+
+def _merged_text(step: Step, told: Told) -> list[Block]:
+    """The tokens with their pieces; the merges, those of the followed token's piece first."""
+    tokenization = told.trace.scenario.tokenization
+    assert tokenization
+    pieces = [piece for piece in tokenization.pieces for _ in piece.tokens]
+    followed = pieces[told.token]
+    shown = {record.output.role for record in step.records}
+    written: list[Block] = []
+    if TEXT in shown:
+        written += _tokens(step, told, pieces)
+        written += _followed(followed, tokenization)
+    if TEXT_MERGES in shown:
+        written += _others(followed, tokenization)
+    if TEXT in shown:
+        written.append(Paragraph(_in_numbers(tokenization)))
+    return written
+
+
+def _tokens(step: Step, told: Told, pieces: Sequence[Piece]) -> Iterator[Block]:
+    """A row for each token, of too many for those around the followed one."""
+    first = max(0, min(told.token - MOST_ROWS // 2, len(pieces) - MOST_ROWS))
+    shown = range(first, min(first + MOST_ROWS, len(pieces)))
+    ids = told.value(step.place, TOKEN_IDS)
+    columns: dict[str, list[Name]] = {
+        "position": [Name(str(i + 1)) for i in shown],
+        "piece": [_cut(pieces[i].text) for i in shown],
+    }
+    if any(not pieces[i].text.isascii() for i in shown):
+        columns["its bytes"] = [_cut(_bytes(pieces[i])) for i in shown]
+    if ids:
+        columns["id"] = [Name(str(int(ids.numbers[i]))) for i in shown]
+    columns["token"] = [_cut(told.trace.tokens[i]) for i in shown]
+    if len(shown) < len(pieces):
+        around = f"Of the {len(pieces)} tokens those around the followed one:"
+        yield Paragraph((around,))
+    rows = tuple(zip(*columns.values(), strict=True))
+    yield Table(tuple(columns), rows, told.token - first)
+
+
+def _bytes(piece: Piece) -> str:
+    """In hexadecimal, where a character has several."""
+    return "—" if piece.text.isascii() else piece.content.hex(" ")
+
+
+def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[Block]:
+    """What a piece is behind each of its merges."""
+    name, merges = _cut(piece.text), piece.merges
+    if len(piece.symbols) == 1:
+        return  # there is nothing to be joined
+    if not merges:
+        yield Paragraph((name, " stays in single symbols: no merge joins two of them."))
+        return
+    shown = merges[:MOST_ROWS]
+    rows = tuple(
+        (
+            *(Name(str(merge.rank)), _cut(tokenization.read(merge.left))),
+            *(_cut(tokenization.read(merge.right)), _then(piece, done, tokenization)),
+        )
+        for done, merge in enumerate(shown, 1)
+    )
+    joined: Sentence = (name, " begins as ", _then(piece, 0, tokenization))
+    of_many = "" if len(shown) == len(merges) else f", of which {len(shown)} are shown"
+    yield Paragraph((*joined, f". Its merges, in their order{of_many}:"))
+    yield Table(("rank", "left", "right", "the piece then"), rows)
+
+
+def _then(piece: Piece, done: int, tokenization: Tokenization) -> Name:
+    """The symbols of a piece when so many of its merges are done."""
+    symbols = merged(piece.symbols, piece.merges[:done])
+    return _cut(BETWEEN.join(map(tokenization.read, symbols)))
+
+
+def _others(followed: Piece, tokenization: Tokenization) -> Iterator[Block]:
+    """The merges of all other pieces, of each only once."""
+    pieces = [piece for piece in dict.fromkeys(tokenization.pieces) if piece != followed]
+    merges = [(piece, merge) for piece in pieces for merge in piece.merges]
+    rows = tuple(
+        (
+            *(_cut(piece.text), Name(str(merge.rank)), _cut(tokenization.read(merge.left))),
+            *(_cut(tokenization.read(merge.right)), _cut(tokenization.read(merge.joined))),
+        )
+        for piece, merge in merges[:MOST_ROWS]
+    )
+    if rows:
+        of_many = "" if len(rows) == len(merges) else f", the first {len(rows)} of {len(merges)}"
+        yield Paragraph((f"The merges in the other pieces{of_many}:",))
+        yield Table(("piece", "rank", "left", "right", "joined"), rows)
+
+
+def _in_numbers(tokenization: Tokenization) -> Sentence:
+    """How many bytes became how many tokens; and the longest token, where no other is as long."""
+    read = sum(len(piece.content) for piece in tokenization.pieces)
+    made = [token for piece in tokenization.pieces if piece.text for token in piece.tokens]
+    numbers = f"{count(read, 'byte')} became {count(len(made), 'token')}"
+    longest, *others = sorted({token.content for token in made}, key=len, reverse=True)
+    if not others or len(others[0]) == len(longest):
+        return (f"{numbers}.",)
+    name = next(token.text for token in made if token.content == longest)
+    return (f"{numbers}; the longest is ", _cut(name), f", with {count(len(longest), 'byte')}.")
+
+
+def _cut(text: str) -> Name:
+    """A name that a page can bear."""
+    return Name(text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…")
+
+
+TOKENIZATION_STEP = Kind(
+    "tokenization",
+    "Text and tokens",
+    "the text in pieces, their symbols joined to tokens",
+    (
+        "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
+        "first in the list of merges, and again, until no neighbours are in the list: what is left "
+        "are the tokens.",
+    ),
+    {TEXT: Telling(Symbol("text")), TEXT_MERGES: Telling(Symbol("merges"))},
+    sign=(),
+    reasons=(
+        (
+            "A list of all words would never be complete, because there are always new names and "
+            "misspellings; single letters would make every text long. Merges are learned from texts, "
+            "the most frequent neighbours first, so that with a list of limited length a frequent word "
+            "becomes one token and a rare one several that are known.",
+        ),
+    ),
+    outcome=_merged_text,
+)
+
+KINDS = (TOKENIZATION_STEP,)
