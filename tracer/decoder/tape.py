@@ -88,7 +88,8 @@ class Value:
 class Later(Value):
     """A value whose numbers are computed, with all that they need, when they are asked for.
 
-    So of a large model only that is read and computed which is shown.
+    So of a large model only that is read and computed which is shown. What is computed is kept; the
+    weights of a layer, which one operation needs, are read for it and let go.
     """
 
     __slots__ = ("is_there", "numbers_of", "waits_for")
@@ -113,18 +114,30 @@ class Later(Value):
         self._fetch()
         return self.numbers
 
+    @property
+    def passes(self) -> bool:
+        """Whether its numbers are read for one operation only."""
+        return not self.is_there and self.role.parameter and self.place.layer is not None
+
     def _fetch(self) -> None:
         """Compute what it waits for first: not by recursion, for there may be thousands."""
-        waiting = [self]
+        waiting: list[Later] = [self]
         while waiting:
             value = waiting[-1]
-            missing = [v for v in value.waits_for if isinstance(v, Later) and not v.is_there]
+            missing = [
+                v for v in value.waits_for if isinstance(v, Later) and not (v.is_there or v.passes)
+            ]
             waiting += missing
             if not missing:
                 waiting.pop()
                 if not value.is_there:
                     value.numbers = value.computed = value.numbers_of()
                     value.is_there = True
+
+
+def _numbers_of(value: Value) -> Array:
+    """The numbers of an operand."""
+    return value.numbers_of() if isinstance(value, Later) and value.passes else value.numbers
 
 
 @dataclass(eq=False, slots=True)
@@ -244,7 +257,7 @@ class Tape:
         """What an operation gives, computed when it is asked for; nothing is rounded on the way."""
         try:
             with self.arithmetic.context():
-                arrays = [value.numbers for value in inputs]
+                arrays = [_numbers_of(value) for value in inputs]
                 return self.arithmetic.result(operation, arrays, axes, exactly)
         except ArithmeticError as error:
             raise self._without_result(error, operation, inputs, address, place) from None

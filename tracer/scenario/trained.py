@@ -154,7 +154,7 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     found = _opened(asked.checkpoint, folder)
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
-    words = _told_apart([tokenizer.token(number).text for number in range(architecture.words)])
+    words = _told_apart(tokenizer.texts(architecture.words))
     tokenization = None if asked.text is None else tokenizer.encode(asked.text)
     ids = tokenization.ids if tokenization else asked.token_ids or ()
     _known(ids, len(words))

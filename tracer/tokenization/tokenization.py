@@ -20,7 +20,12 @@ class Token:
     @property
     def text(self) -> str:
         """What it stands for: ` the`; bytes that are no whole character as \\xe2."""
-        return self.content.decode(errors="backslashreplace")
+        return text_of(self.content)
+
+
+def text_of(content: bytes) -> str:
+    """Bytes as text; those that are no whole character as \\xe2."""
+    return content.decode(errors="backslashreplace")
 
 
 @dataclass(frozen=True)

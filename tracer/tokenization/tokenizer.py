@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet
 from tracer.tokenization.bpe import bpe, ranks
-from tracer.tokenization.tokenization import Piece, Token, Tokenization
+from tracer.tokenization.tokenization import Piece, Token, Tokenization, text_of
 
 if TYPE_CHECKING:
     import tokenizers
@@ -72,8 +72,22 @@ class Tokenizer:
         symbol = self._library.id_to_token(id) if 0 <= id < 2**32 else None
         if symbol is None:
             raise TracerError(Problem(f"no token has the number {id}"))
-        is_added = symbol in self._added
-        return Token(id, symbol, symbol.encode() if is_added else self._alphabet.content(symbol))
+        return Token(id, symbol, self._content(symbol))
+
+    def texts(self, words: int) -> list[str]:
+        """What the tokens of the first so many numbers stand for, all at once.
+
+        Raises:
+            TracerError: a number among them is no token's.
+        """
+        known = {id: symbol for symbol, id in self._library.get_vocab().items()}
+        missing = [id for id in range(words) if id not in known]
+        if missing:
+            raise TracerError(Problem(f"no token has the number {missing[0]}"))
+        return [text_of(self._content(known[id])) for id in range(words)]
+
+    def _content(self, symbol: str) -> bytes:
+        return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
 
     def _encoded(self, text: str) -> tokenizers.Encoding:
         try:
@@ -98,7 +112,7 @@ class Tokenizer:
 
     def _piece(self, piece: str) -> Piece:
         """A piece as the library writes it, in symbols."""
-        text = self._alphabet.content(piece).decode(errors="backslashreplace")
+        text = text_of(self._alphabet.content(piece))
         whole = self._library.model.token_to_id(piece) if self._whole_first else None
         if whole is not None:
             return Piece(text, (piece,), (), (self.token(whole),))
