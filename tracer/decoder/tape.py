@@ -92,7 +92,7 @@ class Later(Value):
     weights of a layer, which one operation needs, are read for it and let go.
     """
 
-    __slots__ = ("is_there", "numbers_of", "waits_for")
+    __slots__ = ("context", "is_there", "numbers_of", "waits_for")
 
     def __init__(
         self,
@@ -101,17 +101,21 @@ class Later(Value):
         address: str,
         axes: Axes,
         form: Form,
+        context: Callable[[], AbstractContextManager[Any]],
         numbers_of: Callable[[], Array],
         waits_for: tuple[Value, ...] = (),
     ) -> None:
+        """`numbers_of` computes, in a context, once what it waits for is there."""
         self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
-        self.numbers_of, self.waits_for, self.is_there = numbers_of, waits_for, False
+        self.context, self.numbers_of, self.waits_for = context, numbers_of, waits_for
+        self.is_there = False
 
     def __getattr__(self, name: str) -> Any:
         """Called of a slot that is still empty."""
         if name not in ("numbers", "computed") or self.is_there:
             raise AttributeError(name)
-        self._fetch()
+        with self.context():
+            self._fetch()
         return self.numbers
 
     @property
@@ -204,11 +208,12 @@ class Tape:
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
         form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
         if self.arithmetic.on_demand and not role.words:
-            later = partial(self.arithmetic.array, numbers)
-            return self._recorded(_GIVEN, (), Later(role, self._place, address, axes, form, later))
+            read = partial(self.arithmetic.array, numbers)
+            value = Later(role, self._place, address, axes, form, self.computing, read)
+            return self._recorded(_GIVEN, (), value)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        value = Value(role, self._place, address, array, axes, form, array)
-        return self._recorded(_GIVEN, (), value)
+        typed = Value(role, self._place, address, array, axes, form, array)
+        return self._recorded(_GIVEN, (), typed)
 
     def record(self, role: Role, operation: Recorded, *inputs: Value) -> Value:
         """Compute an operation and record what it gives.
@@ -224,8 +229,10 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            later = partial(self._on_demand, operation, inputs, axes, address, self._place)
-            value = Later(role, self._place, address, axes, form, later, inputs)
+            compute = partial(self._result, operation, inputs, axes, address, self._place)
+            value = Later(
+                role, self._place, address, axes, form, self.computing, compute, inputs
+            )
             return self._recorded(operation, inputs, value)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
@@ -243,10 +250,10 @@ class Tape:
             numbers, form = self._moved(operation, address, computed, inputs)
         elif self.pencil.rounds:
             numbers, form = self._kept(role, address, computed, inputs)
-        value = Value(role, self._place, address, numbers, axes, form, computed)
-        return self._recorded(operation, inputs, value)
+        done = Value(role, self._place, address, numbers, axes, form, computed)
+        return self._recorded(operation, inputs, done)
 
-    def _on_demand(
+    def _result(
         self,
         operation: Recorded,
         inputs: tuple[Value, ...],
@@ -256,9 +263,8 @@ class Tape:
     ) -> Array:
         """What an operation gives, computed when it is asked for; nothing is rounded on the way."""
         try:
-            with self.arithmetic.context():
-                arrays = [_numbers_of(value) for value in inputs]
-                return self.arithmetic.result(operation, arrays, axes, exactly)
+            arrays = [_numbers_of(value) for value in inputs]
+            return self.arithmetic.result(operation, arrays, axes, exactly)
         except ArithmeticError as error:
             raise self._without_result(error, operation, inputs, address, place) from None
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -151,7 +150,15 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     Raises:
         TracerError: no such model, or all that is wrong with it; a number that is no token's.
     """
-    found = _opened(asked.checkpoint, folder)
+    return of_checkpoint(asked, _opened(asked.checkpoint, folder))
+
+
+def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
+    """The same of a model that is open.
+
+    Raises:
+        TracerError: its tokenizer is missing or wrong; a number that is no token's.
+    """
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
     words = _told_apart(tokenizer.texts(architecture.words))
@@ -159,9 +166,6 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     ids = tokenization.ids if tokenization else asked.token_ids or ()
     _known(ids, len(words))
     embeddings = parameters["embeddings"]
-    unembedding = parameters.get("unembedding.W_U") or replace(
-        embeddings, transposed=not embeddings.transposed
-    )
     return FromCheckpoint.model_construct(
         title=asked.title,
         tokens=tuple(words[number] for number in ids),
@@ -175,7 +179,7 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
         layers=tuple(_layer(found, number) for number in range(1, architecture.layers + 1)),
         final_norm=_norm(found, "final_norm"),
         vocabulary=words,
-        unembedding=Unembedding.model_construct(W_U=unembedding),
+        unembedding=Unembedding.model_construct(W_U=parameters.get("unembedding.W_U", embeddings.T)),
         targets=asked.targets,
         generation=asked.generation,
         given=asked.given,
