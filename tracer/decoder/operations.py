@@ -206,7 +206,6 @@ class Rotate(_SameAxes):
         pair = column % (width // 2)
         return pair, pair, pair + width // 2
 
-
     def columns(self, width: int) -> tuple[slice, slice]:
         """The first columns of all pairs, and the second ones."""
         if self.layout == "pairs":

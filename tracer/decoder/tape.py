@@ -230,9 +230,7 @@ class Tape:
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
             compute = partial(self._result, operation, inputs, axes, address, self._place)
-            value = Later(
-                role, self._place, address, axes, form, self.computing, compute, inputs
-            )
+            value = Later(role, self._place, address, axes, form, self.computing, compute, inputs)
             return self._recorded(operation, inputs, value)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]

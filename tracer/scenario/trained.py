@@ -179,7 +179,9 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         layers=tuple(_layer(found, number) for number in range(1, architecture.layers + 1)),
         final_norm=_norm(found, "final_norm"),
         vocabulary=words,
-        unembedding=Unembedding.model_construct(W_U=parameters.get("unembedding.W_U", embeddings.T)),
+        unembedding=Unembedding.model_construct(
+            W_U=parameters.get("unembedding.W_U", embeddings.T)
+        ),
         targets=asked.targets,
         generation=asked.generation,
         given=asked.given,
