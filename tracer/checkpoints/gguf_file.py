@@ -26,7 +26,7 @@ NUMBERS = {
     **{10: "<u8", 11: "<i8", 12: "<f8"},
 }
 """The types of values by their numbers in the file."""
-TEXT, ARRAY = 8, 9
+FLOAT, TEXT, ARRAY = 6, 8, 9
 SHORT, LONG = struct.Struct("<I"), struct.Struct("<Q")
 """The whole numbers of the header itself."""
 MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
@@ -113,8 +113,10 @@ class _Header:
         if kind not in NUMBERS:
             raise _DamagedError(f"a value of type {kind}, which is not known")
         form = np.dtype(NUMBERS[kind])
-        entries: list[Any] = np.frombuffer(self.take(length * form.itemsize), form).tolist()
-        return entries
+        entries = np.frombuffer(self.take(length * form.itemsize), form)
+        if kind == FLOAT:  # as the shortest decimal that it stands for: 0.00001
+            return [float(str(entry)) for entry in entries]
+        return list(entries.tolist())
 
 
 def _read(content: Bytes, file: str) -> GGUFFile:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
+from tracer.decoder.tape import Located
 from tracer.errors import Problem, TracerError
 from tracer.names import closest, count
 from tracer.scenario.model import Scenario
@@ -62,6 +63,7 @@ def generate(
     most: int,
     choice: Choice | None = None,
     cached: bool = False,
+    located: Located = tuple,
 ) -> Generated:
     """Say words after `start` until the end token, or `most` words.
 
@@ -76,19 +78,18 @@ def generate(
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
     tokens = tuple(start)
-    end = scenario.generation.end
-    while len(turns) < most and not (turns and turns[-1].word == end):
+    while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
         text = _text(scenario, tokens)
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
-        turn = trace(name, text, sampling=sampling, cache=cache)
+        turn = trace(name, text, sampling=sampling, cache=cache, located=located)
         said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
         outputs = tuple(turn[PREDICTION.name].numbers)
         # What it says behind the tokens before, it said in the turns before.
         before = turns[-1].outputs if cache else ()
         turns.append(Turn(turn, (*before, *outputs), said))
         tokens = (*tokens, said)
-    ended = turns[-1].word == end
+    ended = turns[-1].word in scenario.ends
     after = count(len(turns), "turn")
     ending = f"The end token came after {after}." if ended else f"The limit: {after}."
     return Generated(tuple(turns), tokens, ending)

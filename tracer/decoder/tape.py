@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ class Form(Enum):
     ROUNDED_FOR_PRINT = auto()
     """They are in full precision, which nobody reads."""
 
+
+Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
+"""Problems → the same with their places in the scenario's file."""
 
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
 """By name a member takes Python 3.11 a call, twice for every value."""
@@ -164,6 +167,7 @@ class Tape:
     arithmetic: Arithmetic
     pencil: Pencil
     pinned: Mapping[str, Any] = field(default_factory=dict)
+    located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _place: Place = field(default_factory=Place)
@@ -264,7 +268,8 @@ class Tape:
             arrays = [_numbers_of(value) for value in inputs]
             return self.arithmetic.result(operation, arrays, axes, exactly)
         except ArithmeticError as error:
-            raise self._without_result(error, operation, inputs, address, place) from None
+            found = self._without_result(error, operation, inputs, address, place)
+            raise TracerError(*self.located(found.problems)) from None
 
     def _without_result(
         self,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import prod
 
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
@@ -14,6 +15,7 @@ from tracer.lesson import sentences
 from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.generated_text import generated_text
 from tracer.lesson.passes import at_a_glance, padded_batch
+from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
@@ -25,16 +27,22 @@ TRAINING, GENERATION = "Training", "Generation"
 MOST_TURNS = 5
 
 
-def tutorial(found: Trace, token: int, *, full: bool = True) -> Document:
-    """Every step worked for a token (counted from 0), then training, generation and a summary."""
-    teacher = Teacher(found, token, refers=True, full=full)
-    every = teacher.steps
-    asked = sentences.question(teacher.told, predicts=every[-1].kind is PREDICTION_STEP)
+def tutorial(found: Trace, chosen: Sequence[Step], token: int, *, full: bool = True) -> Document:
+    """The steps worked for a token (counted from 0); of all, training and generation follow them.
+
+    A summary is the end.
+    """
+    every = steps(found.records)
+    whole = len(chosen) == len(every)
+    teacher = Teacher(found, token, refers=whole, full=full)
+    asked = sentences.question(
+        teacher.told, teacher.writer.terms, predicts=every[-1].kind is PREDICTION_STEP
+    )
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = (
-        *map(teacher.section, every),
-        *(_further(found, full) if found.scenario.vocabulary else ()),
-        _summary(teacher),
+        *map(teacher.section, chosen),
+        *(_further(found, full) if whole and found.scenario.vocabulary else ()),
+        _summary(teacher, chosen),
     )
     return Document(found.scenario.title, introduction, sections)
 
@@ -84,29 +92,30 @@ def _loss(found: Trace, full: bool) -> Iterator[Section]:
 def _generated(found: Trace, full: bool) -> Iterator[Section]:
     """A text of a few words, from the scenario's beginning on."""
     scenario = found.scenario
-    start = scenario.generation.start or scenario.tokens[0]
-    said = generate(found.name, scenario, start=[start], most=MOST_TURNS, cached=True)
+    start = scenario.beginning
+    said = generate(found.name, scenario, start=start, most=MOST_TURNS, cached=True)
     for section in generated_text(said, worked=False, cached=False, full=full).sections:
         yield replace(section, part=GENERATION)
 
 
-def _summary(teacher: Teacher) -> Section:
-    """All steps in a table, and how many parameters there are."""
+def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
+    """The steps in a table, and how many parameters there are."""
     rows = tuple(
         (
             Name(str(step.number)),
             Name(sentences.title(step, teacher.told)),
             Name(step.kind.summary),
         )
-        for step in teacher.steps
+        for step in chosen
     )
     table = Table(("step", "name", "what happens"), rows)
-    learned = sum(value.numbers.size for value in _parameters(teacher.steps))
-    sentence = f"The weights of all steps are {count(learned, 'parameter')}."
+    learned = sum(prod(value.shape) for value in _parameters(chosen))
+    which = "all" if len(chosen) == len(teacher.steps) else "these"
+    sentence = f"The weights of {which} steps are {count(learned, 'parameter')}."
     counted = [Paragraph((sentence,))] if learned and teacher.full else []
     return Section(None, "Summary", (table, *counted))
 
 
-def _parameters(steps: list[Step]) -> set[Value]:
+def _parameters(steps: Sequence[Step]) -> set[Value]:
     records = (record for step in steps for record in step.records)
     return {value for record in records for value in record.inputs if value.role.parameter}

@@ -113,10 +113,12 @@ def table_rows(table: Table, width: int) -> list[Row]:
     left = width - INDENT - _wide(columns)
     is_below = left < LEAST_ROOM
     room = width - INDENT - BELOW if is_below else left
+    widths = [max(map(cells, column)) for column in columns]
     last = [table.header[-1], *(name_text(row[-1].text) for row in table.rows)]
     lines: list[Row] = []
     for i, shown in enumerate(last):
-        start = "".join(padded(column[i], max(map(cells, column))) + GAP for column in columns)
+        padding = zip(columns, widths, strict=True)
+        start = "".join(padded(column[i], wide) + GAP for column, wide in padding)
         parts = [part.plain for part in wrapped(shown, room, fold=True)]
         first, *rest = ["", *parts] if is_below else parts
         margin = " " * (BELOW if is_below else cells(start))

@@ -34,6 +34,7 @@ from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalizat
 from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
 from tracer.scenario.rounding import Rounding, trimmed
 from tracer.tokenization.tokenization import Tokenization
+from tracer.tokenization.tokenizer import Tokenizer
 
 
 class InPackage(Frozen):
@@ -120,6 +121,9 @@ class FromCheckpoint(Scenario):
     on_demand: ClassVar[bool] = True
     tokenization: Tokenization | None = None
     """How the text became tokens, where there was a text."""
+    tokenizer: Tokenizer
+    end_ids: tuple[int, ...]
+    """The numbers of the tokens that end a text."""
 
     @property
     def lookup(self) -> Lookup:
@@ -135,6 +139,20 @@ class FromCheckpoint(Scenario):
         ids = tuple(self.lookup.ids[token] for token in tokens)
         changed = super().reading(tokens, targets, given)
         return changed.model_copy(update={"token_ids": ids, "tokenization": None})
+
+    @property
+    def beginning(self) -> Names:
+        """All that it reads, which it goes on with, unless the scenario names a token."""
+        return self.tokens if self.generation.start is None else super().beginning
+
+    @property
+    def ends(self) -> Names:
+        """The words that end a generated text: the model's own, unless the scenario names one."""
+        return super().ends or tuple(self.lookup.words[id] for id in self.end_ids)
+
+    def written(self, tokens: Names) -> str:
+        """Tokens as one text, in which they say themselves where spaces are."""
+        return self.tokenizer.decode([self.lookup.ids[token] for token in tokens])
 
     @property
     def embedding(self) -> Any:
@@ -171,6 +189,8 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         tokens=tuple(words[number] for number in ids),
         token_ids=tuple(ids),
         tokenization=tokenization,
+        tokenizer=tokenizer,
+        end_ids=tuple(id for id in found.ends if id < len(words)),
         features=None,
         embeddings=Lookup(words, embeddings),
         positions=_positions(architecture, parameters),
