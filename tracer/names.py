@@ -27,6 +27,17 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
+def places(name: str, names: Sequence[str]) -> list[int]:
+    """Where a name stands, counted from 0: as it is, else as texts show it, with ␣ for a space.
+
+    Where none is so, spaces around it do not count.
+    """
+    for wanted in (name, name.replace("␣", " ")):
+        if found := [place for place, known in enumerate(names) if known == wanted]:
+            return found
+    return [place for place, known in enumerate(names) if known.strip() == name.strip()]
+
+
 def closest(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'softmax'?`, or nothing where no known name is near."""
     by_lower = {k.lower(): k for k in known}

@@ -18,7 +18,7 @@ from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass
 from tracer.lesson.selection import select, steps
 from tracer.lesson.steps.attention import UNMASKED_STEP
-from tracer.names import closest
+from tracer.names import closest, places
 from tracer.renderers import Format, Heading, render
 from tracer.request import Request, check
 from tracer.scenario.carry import Carry
@@ -159,6 +159,7 @@ def _traced(
             loss=loss,
             lens=lens,
             arithmetic=arithmetic,
+            located=loaded.located,
         )
 
 
@@ -176,12 +177,12 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
     positions = [str(position) for position in range(1, len(tokens) + 1)]
     if token in positions:
         return positions.index(token)
-    places = [i for i, text in enumerate(tokens) if text == token]
-    if len(places) == 1:
-        return places[0]
-    if places:
-        several = ", ".join(str(place + 1) for place in places[:SEVERAL])
-        if len(places) > SEVERAL:
+    found = places(token, tokens)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(str(place + 1) for place in found[:SEVERAL])
+        if len(found) > SEVERAL:
             several += " …"
         message = f"the token {token!r} stands at several positions, give one of them: {several}"
         raise TracerError(Problem(message))
@@ -225,7 +226,7 @@ def _forward_pass(request: Request, found: Trace) -> Answer:
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
-        return tutorial(found, followed, full=not request.brief)
+        return tutorial(found, chosen, followed, full=not request.brief)
     whole = request.command == "run"
     full = not request.brief
     return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
@@ -277,7 +278,7 @@ def _training_pass(request: Request, found: Trace) -> Answer:
 def _generated(request: Request, loaded: Loaded) -> Answer:
     from tracer.decoder.generation import choice, generate
 
-    beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
+    table = loaded.scenario.embeddings
     for token in request.start:
         if isinstance(table, Mapping) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
@@ -286,11 +287,12 @@ def _generated(request: Request, loaded: Loaded) -> Answer:
         found = generate(
             loaded.name,
             loaded.scenario,
-            start=request.start or [beginning.start or loaded.scenario.tokens[0]],
-            most=request.max_tokens or beginning.max_tokens,
+            start=request.start or loaded.scenario.beginning,
+            most=request.max_tokens or loaded.scenario.generation.max_tokens,
             choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
             # Rows that nobody sees are not computed again.
             cached=request.kv_cache or not (request.worked or loaded.scenario.looks_ahead),
+            located=loaded.located,
         )
     if request.format.is_data:
         from tracer.renderers import as_json

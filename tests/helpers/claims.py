@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from tests.helpers import claims_of_parts, claims_of_steps, claims_of_texts, claims_of_tokens
 from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, Judge, address_of
 from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES

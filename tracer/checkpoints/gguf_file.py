@@ -26,7 +26,9 @@ NUMBERS = {
     **{10: "<u8", 11: "<i8", 12: "<f8"},
 }
 """The types of values by their numbers in the file."""
-TEXT, ARRAY = 8, 9
+FLOAT, TEXT, ARRAY = 6, 8, 9
+SHORT, LONG = struct.Struct("<I"), struct.Struct("<Q")
+"""The whole numbers of the header itself."""
 MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
 """Of a list, a text, a tensor: what is larger is none that a model needs."""
 
@@ -73,34 +75,34 @@ class _Header:
             )
         return self._content[begin : self.at]
 
-    def number(self, form: str = "<Q") -> int:
-        (number,) = struct.unpack(form, self.take(struct.calcsize(form)))
-        return int(number)
+    def number(self, form: struct.Struct = LONG) -> int:
+        number: int = form.unpack(self.take(form.size))[0]
+        return number
 
     def text(self) -> str:
         length = self.number()
         if length > MOST_BYTES:
             raise _DamagedError(f"a text of {length} bytes, expected at most {MOST_BYTES}")
-        content = bytes(self.take(length))
+        content = self.take(length)
         try:
-            return content.decode()
+            return str(content, "utf-8")
         except UnicodeDecodeError:
-            raise _DamagedError(f"{content[:20]!r} is not UTF-8") from None
+            raise _DamagedError(f"{bytes(content[:20])!r} is not UTF-8") from None
 
     def value(self) -> Any:
-        kind = self.number("<I")
+        kind = self.number(SHORT)
         return self._array() if kind == ARRAY else self._entries(kind, 1)[0]
 
     def place(self) -> Place:
         """Where a tensor lies; the file counts its columns before its rows."""
-        axes = self.number("<I")
+        axes = self.number(SHORT)
         if not 1 <= axes <= MOST_AXES:
             raise _DamagedError(f"a tensor of {axes} axes, expected 1 to {MOST_AXES}")
         shape = tuple(self.number() for _ in range(axes))[::-1]
-        return Place(shape, self.number("<I"), self.number())
+        return Place(shape, self.number(SHORT), self.number())
 
     def _array(self) -> list[Any]:
-        kind, length = self.number("<I"), self.number()
+        kind, length = self.number(SHORT), self.number()
         if length > MOST_ENTRIES:
             raise _DamagedError(f"a list of {length} entries, expected at most {MOST_ENTRIES}")
         return self._entries(kind, length)
@@ -111,15 +113,17 @@ class _Header:
         if kind not in NUMBERS:
             raise _DamagedError(f"a value of type {kind}, which is not known")
         form = np.dtype(NUMBERS[kind])
-        entries: list[Any] = np.frombuffer(self.take(length * form.itemsize), form).tolist()
-        return entries
+        entries = np.frombuffer(self.take(length * form.itemsize), form)
+        if kind == FLOAT:  # as the shortest decimal that it stands for: 0.00001
+            return [float(str(entry)) for entry in entries]
+        return list(entries.tolist())
 
 
 def _read(content: Bytes, file: str) -> GGUFFile:
     header = _Header(content)
     if (begins := bytes(header.take(4))) != MAGIC:
         raise _DamagedError(f"it begins with {begins!r}, expected {MAGIC!r}")
-    version = header.number("<I")
+    version = header.number(SHORT)
     if version not in VERSIONS:
         known = " or ".join(map(str, VERSIONS))
         raise _DamagedError(f"version {version}, expected {known}, with its lowest byte first")

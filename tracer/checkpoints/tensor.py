@@ -19,7 +19,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = slice | list[int] | NDArray[np.integer[Any]]
 """Those of a slice, or by their numbers, counted from 0."""
 
-AT_ONCE = 2**20
+AT_ONCE = 2**18
 """Numbers that are put into float64 at once: what is made on the way stays small."""
 
 

@@ -213,15 +213,11 @@ class Arithmetic(ABC):
                 assert_never(operation)
 
     def _rotated(self, turn: Rotate, a: Array, cos: Array, sin: Array, part: Part) -> Array:
-        width = a.shape[1]
-        pairs = [turn.pair_of(column, width) for column in range(width)]
-        which, first, second = (list(each) for each in zip(*pairs, strict=True))
-        cos, sin = cos[:, which], sin[:, which]
-        # Of its pair, the first column gets a cos - b sin, the second a sin + b cos.
-        is_first = np.array(first) == np.arange(width)
-        left = part(a[:, first] * np.where(is_first, cos, sin))
-        right = part(a[:, second] * np.where(is_first, sin, cos))
-        return self.add(left, np.where(is_first, -right, right))
+        first, second = turn.columns(a.shape[1])
+        turned = np.empty_like(a)
+        turned[:, first] = self.add(part(a[:, first] * cos), -part(a[:, second] * sin))
+        turned[:, second] = self.add(part(a[:, first] * sin), part(a[:, second] * cos))
+        return turned
 
     def _normalized(self, inputs: list[Array], gain: bool, shift: bool, part: Part) -> Array:
         deviation, std, *parameters = inputs

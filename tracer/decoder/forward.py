@@ -21,7 +21,7 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import OUTPUT
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tape import Record, Tape, Value
+from tracer.decoder.tape import Located, Record, Tape, Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Scenario
@@ -66,6 +66,7 @@ def trace(
     sampling: Sampling | None = None,
     cache: Trace | None = None,
     arithmetic: Arithmetic | None = None,
+    located: Located = tuple,
 ) -> Trace:
     """Run the decoder.
 
@@ -73,7 +74,8 @@ def trace(
     With `loss`, the cross-entropy at all positions is worked; with `lens`, what each layer would
     say. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the first
     tokens, only the tokens behind them are computed; their keys and values come from the cache.
-    The arithmetic is the scenario's, unless another is given.
+    The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
+    are computed when they are asked for, `located` tells with its place in the scenario's file.
 
     Raises:
         TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
@@ -81,7 +83,7 @@ def trace(
     """
     chosen = arithmetic or arithmetic_of(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
-    tape = Tape(chosen, pencil, scenario.given)
+    tape = Tape(chosen, pencil, scenario.given, located)
     if scenario.given and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(

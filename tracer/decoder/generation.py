@@ -10,6 +10,7 @@ from decimal import Decimal
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
+from tracer.decoder.tape import Located
 from tracer.errors import Problem, TracerError
 from tracer.names import closest, count
 from tracer.scenario.model import Scenario
@@ -75,6 +76,7 @@ def generate(
     choice: Choice | None = None,
     cached: bool = False,
     as_far_as_possible: bool = False,
+    located: Located = tuple,
 ) -> Generated:
     """Say words after `start` until the end token, or `most` words.
 
@@ -95,12 +97,13 @@ def generate(
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
     tokens = tuple(start)
-    end, met = scenario.generation.end, None
-    while len(turns) < most and not (turns and turns[-1].word == end):
+    met = None
+    while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
         try:
-            turn = trace(name, _text(scenario, tokens), sampling=sampling, cache=cache)
+            text = _text(scenario, tokens)
+            turn = trace(name, text, sampling=sampling, cache=cache, located=located)
         except TracerError as error:
             if not (turns and as_far_as_possible):
                 raise
@@ -112,7 +115,7 @@ def generate(
         before = turns[-1].outputs if cache else ()
         turns.append(Turn(turn, (*before, *outputs), said))
         tokens = (*tokens, said)
-    return Generated(tuple(turns), tokens, turns[-1].word == end, met)
+    return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)
 
 
 def _sampling(choice: Choice, random_numbers: random.Random) -> Sampling:

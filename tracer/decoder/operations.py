@@ -88,13 +88,18 @@ class Concat:
 
     def axes(self, *heads: Axes) -> Axes:
         """The labels of all heads, in their order; of several heads' it is said whose they are."""
-        heads_of = Counter(label for head in heads for label in set(head[1].labels))
-        labels = tuple(
-            f"{label} of head {number}" if heads_of[label] > 1 else label
-            for number, head in enumerate(heads, 1)
-            for label in head[1].labels
-        )
+        labels = _side_by_side(tuple(head[1].labels for head in heads))
         return (heads[0][0], Axis("concat", labels))
+
+
+@lru_cache
+def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    heads_of = Counter(label for labels in heads for label in set(labels))
+    return tuple(
+        f"{label} of head {number}" if heads_of[label] > 1 else label
+        for number, labels in enumerate(heads, 1)
+        for label in labels
+    )
 
 
 @dataclass(frozen=True)
@@ -200,6 +205,12 @@ class Rotate(_SameAxes):
             return pair, 2 * pair, 2 * pair + 1
         pair = column % (width // 2)
         return pair, pair, pair + width // 2
+
+    def columns(self, width: int) -> tuple[slice, slice]:
+        """The first columns of all pairs, and the second ones."""
+        if self.layout == "pairs":
+            return slice(0, None, 2), slice(1, None, 2)
+        return slice(width // 2), slice(width // 2, None)
 
 
 class Subtract(_SameAxes):

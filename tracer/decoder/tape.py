@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import partial
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ class Form(Enum):
     ROUNDED_FOR_PRINT = auto()
     """They are in full precision, which nobody reads."""
 
+
+Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
+"""Problems → the same with their places in the scenario's file."""
 
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
 """By name a member takes Python 3.11 a call, twice for every value."""
@@ -91,10 +94,11 @@ class Value:
 class Later(Value):
     """A value whose numbers are computed, with all that they need, when they are asked for.
 
-    So of a large model only that is read and computed which is shown.
+    So of a large model only that is read and computed which is shown. What is computed is kept; the
+    weights of a layer, which one operation needs, are read for it and let go.
     """
 
-    __slots__ = ("is_there", "numbers_of", "waits_for")
+    __slots__ = ("context", "is_there", "numbers_of", "waits_for")
 
     def __init__(
         self,
@@ -103,31 +107,47 @@ class Later(Value):
         address: str,
         axes: Axes,
         form: Form,
+        context: Callable[[], AbstractContextManager[Any]],
         numbers_of: Callable[[], Array],
         waits_for: tuple[Value, ...] = (),
     ) -> None:
+        """`numbers_of` computes, in a context, once what it waits for is there."""
         self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
-        self.numbers_of, self.waits_for, self.is_there = numbers_of, waits_for, False
+        self.context, self.numbers_of, self.waits_for = context, numbers_of, waits_for
+        self.is_there = False
 
     def __getattr__(self, name: str) -> Any:
         """Called of a slot that is still empty."""
         if name not in ("numbers", "computed") or self.is_there:
             raise AttributeError(name)
-        self._fetch()
+        with self.context():
+            self._fetch()
         return self.numbers
+
+    @property
+    def passes(self) -> bool:
+        """Whether its numbers are read for one operation only."""
+        return not self.is_there and self.role.parameter and self.place.layer is not None
 
     def _fetch(self) -> None:
         """Compute what it waits for first: not by recursion, for there may be thousands."""
-        waiting = [self]
+        waiting: list[Later] = [self]
         while waiting:
             value = waiting[-1]
-            missing = [v for v in value.waits_for if isinstance(v, Later) and not v.is_there]
+            missing = [
+                v for v in value.waits_for if isinstance(v, Later) and not (v.is_there or v.passes)
+            ]
             waiting += missing
             if not missing:
                 waiting.pop()
                 if not value.is_there:
                     value.numbers = value.computed = value.numbers_of()
                     value.is_there = True
+
+
+def _numbers_of(value: Value) -> Array:
+    """The numbers of an operand."""
+    return value.numbers_of() if isinstance(value, Later) and value.passes else value.numbers
 
 
 @dataclass(eq=False, slots=True)
@@ -150,6 +170,7 @@ class Tape:
     arithmetic: Arithmetic
     pencil: Pencil
     pinned: Mapping[str, Any] = field(default_factory=dict)
+    located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _place: Place = field(default_factory=Place)
@@ -194,11 +215,12 @@ class Tape:
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
         form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
         if self.arithmetic.on_demand and not role.words:
-            later = partial(self.arithmetic.array, numbers)
-            return self._recorded(_GIVEN, (), Later(role, self._place, address, axes, form, later))
+            read = partial(self.arithmetic.array, numbers)
+            value = Later(role, self._place, address, axes, form, self.computing, read)
+            return self._recorded(_GIVEN, (), value)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        value = Value(role, self._place, address, array, axes, form, array)
-        return self._recorded(_GIVEN, (), value)
+        typed = Value(role, self._place, address, array, axes, form, array)
+        return self._recorded(_GIVEN, (), typed)
 
     def record(self, role: Role, operation: Recorded, *inputs: Value) -> Value:
         """Compute an operation and record what it gives.
@@ -206,12 +228,7 @@ class Tape:
         Raises:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
-        chooses = type(operation) in _CHOSEN
-        arrays, all_axes = [], []
-        for value in inputs:
-            arrays.append(value.computed if chooses else value.numbers)
-            all_axes.append(value.axes)
-        axes = operation.axes(*all_axes)
+        axes = operation.axes(*[value.axes for value in inputs])
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
@@ -219,9 +236,13 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            later = partial(self._on_demand, operation, inputs, axes, address, self._place)
-            value = Later(role, self._place, address, axes, form, later, inputs)
+            compute = partial(self._result, operation, inputs, axes, address, self._place)
+            value = Later(role, self._place, address, axes, form, self.computing, compute, inputs)
             return self._recorded(operation, inputs, value)
+        if type(operation) in _CHOSEN:
+            arrays = [value.computed for value in inputs]
+        else:
+            arrays = [value.numbers for value in inputs]
         part = self.pencil.part(address) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
@@ -234,10 +255,10 @@ class Tape:
             numbers, form = self._moved(operation, address, computed, inputs)
         elif self.pencil.rounds:
             numbers, form = self._kept(role, address, computed, inputs)
-        value = Value(role, self._place, address, numbers, axes, form, computed)
-        return self._recorded(operation, inputs, value)
+        done = Value(role, self._place, address, numbers, axes, form, computed)
+        return self._recorded(operation, inputs, done)
 
-    def _on_demand(
+    def _result(
         self,
         operation: Recorded,
         inputs: tuple[Value, ...],
@@ -247,11 +268,11 @@ class Tape:
     ) -> Array:
         """What an operation gives, computed when it is asked for; nothing is rounded on the way."""
         try:
-            with self.arithmetic.context():
-                arrays = [value.numbers for value in inputs]
-                return self.arithmetic.result(operation, arrays, axes, exactly)
+            arrays = [_numbers_of(value) for value in inputs]
+            return self.arithmetic.result(operation, arrays, axes, exactly)
         except ArithmeticError as error:
-            raise self._without_result(error, inputs, address, place) from None
+            found = self._without_result(error, inputs, address, place)
+            raise TracerError(*self.located(found.problems)) from None
 
     def _without_result(
         self,

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Axis
+from tracer.decoder.operations import Axes, Axis
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Form, Value
 from tracer.errors import Problem, TracerError
 from tracer.lesson.expression import Entry, Index, Number
-from tracer.names import closest, distinct
+from tracer.names import closest, distinct, places
 from tracer.scenario.rounding import trimmed
 
 
@@ -58,13 +58,25 @@ def find(trace: Trace, asked: str) -> Entry:
         message = f"no such value{closest(address, trace.values)}"
         raise TracerError(Problem(message, address=address))
     value = trace[address]
-    labels = [] if place is None else place.split(",") if len(value.axes) > 1 else [place]
+    labels = [] if place is None else _labels(place, value.axes)
     if len(labels) != len(value.axes):
         came = "nothing behind it" if place is None else f"[{place}]"
         message = f"got {came}, expected {_places(value)}"
         raise TracerError(Problem(message, address=address))
-    places = zip(value.axes, labels, strict=True)
-    return Entry(value, tuple(_index(axis, label, address) for axis, label in places))
+    at = zip(value.axes, labels, strict=True)
+    return Entry(value, tuple(_index(axis, label, address) for axis, label in at))
+
+
+def _labels(place: str, axes: Axes) -> list[str]:
+    """What stands for each axis; a comma may be part of a label, as of the token `,`."""
+    pieces = place.split(",")
+    if len(axes) < 2:
+        return [place]
+    for i in range(1, len(pieces)):
+        labels = [",".join(pieces[:i]), ",".join(pieces[i:])]
+        if all(_found(*pair) is not None for pair in zip(axes, labels, strict=True)):
+            return labels
+    return pieces
 
 
 def _places(value: Value) -> str:
@@ -89,18 +101,27 @@ def labels(entry: Entry) -> tuple[str, ...]:
 
 
 def _index(axis: Axis, label: str, address: str) -> int:
-    """Where a label stands: by itself, told apart by its position, or as a number from 1."""
-    wanted = label.strip()
-    for names in (distinct(axis.labels), axis.labels):
-        if names.count(wanted) == 1:
-            return names.index(wanted)
-    if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
-        return int(wanted) - 1
-    names = distinct(axis.labels)
-    alike = [name for name, label in zip(names, axis.labels, strict=True) if label == wanted]
+    """Where a label stands; a TracerError where it stands nowhere, or in several places."""
+    found = _found(axis, label)
+    if found is not None:
+        return found
+    names, wanted = distinct(axis.labels), label.strip()
+    alike = [names[place] for place in places(label, axis.labels)]
     hint = (
         f"; did you mean {' or '.join(map(repr, alike[:3]))}?" if alike else closest(wanted, names)
     )
     hint = hint or f", expected 1 to {len(names)} or a label, such as {names[0]!r}"
     message = f"no {axis.name} {wanted!r}{hint}"
     raise TracerError(Problem(message, address=address))
+
+
+def _found(axis: Axis, label: str) -> int | None:
+    """Where a label stands: by itself, told apart by its position, or as a number from 1."""
+    for names in (distinct(axis.labels), axis.labels):
+        found = places(label, names)
+        if len(found) == 1:
+            return found[0]
+    wanted = label.strip()
+    if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
+        return int(wanted) - 1
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder.generation import Generated, Turn, UnreadableError
@@ -44,10 +43,11 @@ def generated_text(
             if worked or step.kind is SAMPLING_STEP:
                 section = teacher.section(step)
                 sections.append(section if worked else replace(section, number=None))
-    text = Paragraph((_quoted(generated.text),)), Paragraph(_ending(generated))
+    scenario = generated.turns[0].trace.scenario
+    text = Paragraph((Name(scenario.written(generated.text)),)), Paragraph(_ending(generated))
     sections.append(Section(None, "The text", text))
-    first = generated.turns[0].trace
-    return Document(first.name, first.scenario.title, (), tuple(sections))
+    name = generated.turns[0].trace.name
+    return Document(name, scenario.title, (), tuple(sections))
 
 
 def _ending(generated: Generated) -> Sentence:
@@ -91,12 +91,8 @@ def _turn(turn: Turn, cached: bool) -> list[Block]:
     if before:
         new: Sentence = ("Only the last token goes through the decoder",)
         if any(layer.attention for layer in turn.trace.scenario.layers):
-            earlier = _quoted(tokens[:before])
+            earlier = Name(turn.trace.scenario.written(tokens[:before]))
             new = (*new, "; the keys and values of ", earlier, " are reused from the turns before")
         written.append(Paragraph((*new, ".")))
     written.append(Table(("position", "input", "output", ""), rows, len(rows) - 1))
     return written
-
-
-def _quoted(tokens: Sequence[str]) -> Name:
-    return Name(" ".join(tokens))

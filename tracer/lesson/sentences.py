@@ -11,7 +11,8 @@ from tracer.lesson.document import Inline, Reference, Sentence
 from tracer.lesson.expression import Expression
 from tracer.lesson.steps import Step, words
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
-from tracer.lesson.told import Told, listed
+from tracer.lesson.told import COLUMNS_SHOWN, MOST_COLUMNS, Told, listed
+from tracer.lesson.written import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
@@ -22,7 +23,7 @@ AT_A_GLANCE = (
 )
 
 
-def introduction(told: Told) -> list[Sentence]:
+def introduction(told: Told, terms: Terms) -> list[Sentence]:
     """What is worked out, and what the signs mean."""
     position = f", position {told.token + 1} of {len(told.names)}."
     return [
@@ -31,7 +32,27 @@ def introduction(told: Told) -> list[Sentence]:
             "Where the sign is =, both sides are equal with the digits shown; "
             f"≈ means correctly rounded. {_carried(told.trace.pencil)}",
         ),
+        *([_excerpts(told, terms)] if told.trace.scenario.on_demand else []),
     ]
+
+
+def _excerpts(told: Told, terms: Terms) -> Sentence:
+    """What is shown of long rows and sums."""
+    columns, sums = count(COLUMNS_SHOWN, "number"), count(terms.shown, "term")
+    tokens = (
+        *(f" Of more than {MOST_COLUMNS} tokens a matrix shows the row of ", told.who, " alone."),
+    ) * (len(told.names) > MOST_COLUMNS)
+    return (
+        f"Of a row of more than {MOST_COLUMNS} numbers only {columns} are shown: those that are "
+        "largest in size for ",
+        *(told.who, ", of numbers for words the largest, and of what belongs to no token the "),
+        f"first.{'' if tokens else ' '}",
+        *tokens,
+        f"{' ' if tokens else ''}Of a sum of more than {count(terms.most, 'term')} only {sums} "
+        f"are written out, the {'largest' if terms.largest else 'first'} products or the largest "
+        "of a row. Behind them stands in brackets how many more there are and what these come "
+        "to; where the largest is looked for, which of them is that.",
+    )
 
 
 def _carried(pencil: Pencil) -> str:
@@ -134,7 +155,7 @@ def as_in(before: Step, step: Step, told: Told) -> Sentence:
     return ("As in ", Reference(before.number), f"{here}.")
 
 
-def question(told: Told, *, predicts: bool) -> list[Sentence]:
+def question(told: Told, terms: Terms, *, predicts: bool) -> list[Sentence]:
     """What a tutorial works out, and how it goes about it."""
     asked = (
         "Which word comes next? A decoder answers with a probability for every word it knows."
@@ -147,7 +168,7 @@ def question(told: Told, *, predicts: bool) -> list[Sentence]:
         "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
         "put in, and the result. A pencil and a calculator are enough to check each line."
     )
-    return [(asked,), read, (plan,), *introduction(told)]
+    return [(asked,), read, (plan,), *introduction(told, terms)]
 
 
 def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:

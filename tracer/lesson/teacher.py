@@ -70,7 +70,7 @@ class Teacher:
 
     def introduction(self) -> tuple[Block, ...]:
         """What is worked out, and what the signs mean."""
-        return tuple(map(Paragraph, sentences.introduction(self.told)))
+        return tuple(map(Paragraph, sentences.introduction(self.told, self.writer.terms)))
 
     def section(self, step: Step) -> Section:
         """A step with its title."""

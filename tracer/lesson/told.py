@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,8 +136,8 @@ class Told:
         return [self.row(value)] if value.per_token else range(COLUMNS_SHOWN)
 
     def is_shown(self, value: Value) -> bool:
-        """Whether a parameter is printed: one of a trained model is too large for that."""
-        return not self.trace.scenario.on_demand or math.prod(value.shape) <= MOST_COLUMNS**2
+        """Whether a parameter is printed: most of a trained model are too large for that."""
+        return not self.trace.scenario.on_demand or max(value.shape, default=0) <= MOST_COLUMNS
 
     def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
         """A value of one or two axes; a bias is one row, a number for each token one column."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
@@ -15,6 +16,7 @@ from tracer.lesson import sentences
 from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.generated_text import cannot_go_on, generated_text
 from tracer.lesson.passes import at_a_glance, padded_batch
+from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
@@ -33,20 +35,31 @@ NO_TARGETS: Sentence = (
 )
 
 
-def tutorial(found: Trace, token: int, *, full: bool = True) -> Document:
-    """Every step worked for a token (counted from 0), then training, generation and a summary."""
-    teacher = Teacher(found, token, refers=True, full=full)
-    every = teacher.steps
-    asked = sentences.question(teacher.told, predicts=every[-1].kind is PREDICTION_STEP)
+def tutorial(found: Trace, chosen: Sequence[Step], token: int, *, full: bool = True) -> Document:
+    """The steps worked for a token (counted from 0); of all, training and generation follow them.
+
+    A summary is the end.
+    """
+    every = steps(found.records)
+    whole = len(chosen) == len(every)
+    teacher = Teacher(found, token, refers=whole, full=full)
+    asked = sentences.question(
+        teacher.told, teacher.writer.terms, predicts=every[-1].kind is PREDICTION_STEP
+    )
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = (
-        *map(teacher.section, every),
-        *_or_why_not("What the mask prevents", TRAINING, _leak(found, full)),
-        *_or_why_not("Cross-entropy loss", TRAINING, _loss(found, full)),
-        *_or_why_not("The text", GENERATION, _generated(found, full)),
-        _summary(teacher),
+        *map(teacher.section, chosen),
+        *(_further(found, full) if whole else ()),
+        _summary(teacher, chosen),
     )
     return Document(found.name, found.scenario.title, introduction, sections)
+
+
+def _further(found: Trace, full: bool) -> Iterator[Section]:
+    """What follows the steps, and why not where it cannot."""
+    yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
+    yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(found, full))
+    yield from _or_why_not("The text", GENERATION, _generated(found, full))
 
 
 def _or_why_not(title: str, part: str, sections: Iterator[Section]) -> tuple[Section, ...]:
@@ -106,7 +119,7 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
     scenario = found.scenario
     if scenario.vocabulary is None:
         return
-    start = [scenario.generation.start or scenario.tokens[0]]
+    start = scenario.beginning
     said = generate(
         *(found.name, scenario),
         start=start,
@@ -118,12 +131,13 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
         yield replace(section, part=GENERATION)
 
 
-def _summary(teacher: Teacher) -> Section:
-    """All steps in a table, and how many parameters there are."""
+def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
+    """The steps in a table, and how many parameters there are."""
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
-    rows = tuple(_summed_up(step, teacher) for step in teacher.steps)
-    learned = _parameters(teacher.steps)
-    sentence = f"The weights of all steps are {count(learned, 'parameter')}."
+    rows = tuple(_summed_up(step, teacher) for step in chosen)
+    learned = _parameters(chosen)
+    which = "all" if len(chosen) == len(teacher.steps) else "these"
+    sentence = f"The weights of {which} steps are {count(learned, 'parameter')}."
     counted = [Paragraph((sentence,))] if learned and teacher.full else []
     return Section(None, "Summary", (Table(header, rows), *counted))
 
@@ -139,4 +153,4 @@ def _parameters(steps: Sequence[Step]) -> int:
     """How many numbers of some steps are learned."""
     records = (record for step in steps for record in step.records)
     learned = {value for record in records for value in record.inputs if value.role.parameter}
-    return sum(value.numbers.size for value in learned)
+    return sum(prod(value.shape) for value in learned)

@@ -113,6 +113,7 @@ def table_rows(table: Table, width: int) -> list[Row]:
     left = width - INDENT - _wide(columns)
     is_below = left < LEAST_ROOM
     room = width - INDENT - BELOW if is_below else left
+    widths = [max(map(cells, column)) for column in columns]
     last = [table.header[-1], *(name_text(row[-1].text) for row in table.rows)]
     lines: list[Row] = []
     widths = list(map(_widest, columns))

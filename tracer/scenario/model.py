@@ -271,6 +271,20 @@ class Scenario(Frozen):
         return None if self.text is None else encode(self.text, self.merges or ())
 
     @property
+    def beginning(self) -> Names:
+        """What a generated text begins with, unless something else is asked for."""
+        return (self.generation.start or self.tokens[0],)
+
+    @property
+    def ends(self) -> Names:
+        """The words that end a generated text."""
+        return () if self.generation.end is None else (self.generation.end,)
+
+    def written(self, tokens: Names) -> str:
+        """Tokens as one text."""
+        return " ".join(tokens)
+
+    @property
     def embedding(self) -> Matrix:
         """The embeddings of the tokens, one row per position."""
         table = self.embeddings

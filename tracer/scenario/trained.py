@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -121,6 +120,8 @@ class FromCheckpoint(Scenario):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
     tokenizer: Tokenizer
+    end_ids: tuple[int, ...]
+    """The numbers of the tokens that end a text."""
 
     @property
     def tokenization(self) -> Tokenization | None:
@@ -143,6 +144,20 @@ class FromCheckpoint(Scenario):
         return changed.model_copy(update={"token_ids": ids})
 
     @property
+    def beginning(self) -> Names:
+        """All that it reads, which it goes on with, unless the scenario names a token."""
+        return self.tokens if self.generation.start is None else super().beginning
+
+    @property
+    def ends(self) -> Names:
+        """The words that end a generated text: the model's own, unless the scenario names one."""
+        return super().ends or tuple(self.lookup.words[id] for id in self.end_ids)
+
+    def written(self, tokens: Names) -> str:
+        """Tokens as one text, in which they say themselves where spaces are."""
+        return self.tokenizer.decode([self.lookup.ids[token] for token in tokens])
+
+    @property
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
         return self.lookup.rows[list(self.token_ids or ())]
@@ -156,22 +171,28 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     Raises:
         TracerError: no such model, or all that is wrong with it; a number that is no token's.
     """
-    found = _opened(asked.checkpoint, folder)
+    return of_checkpoint(asked, _opened(asked.checkpoint, folder))
+
+
+def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
+    """The same of a model that is open.
+
+    Raises:
+        TracerError: its tokenizer is missing or wrong; a number that is no token's.
+    """
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
-    words = _told_apart([tokenizer.token(number).text for number in range(architecture.words)])
+    words = _told_apart(tokenizer.texts(architecture.words))
     ids = tokenizer.encode(asked.text).ids if asked.text is not None else asked.token_ids or ()
     _known(ids, len(words))
     embeddings = parameters["embeddings"]
-    unembedding = parameters.get("unembedding.W_U") or replace(
-        embeddings, transposed=not embeddings.transposed
-    )
     return FromCheckpoint.model_construct(
         title=asked.title,
         tokens=tuple(words[number] for number in ids),
         token_ids=tuple(ids),
         text=asked.text,
         tokenizer=tokenizer,
+        end_ids=tuple(id for id in found.ends if id < len(words)),
         features=None,
         embeddings=Lookup(words, embeddings),
         positions=_positions(architecture, parameters),
@@ -180,7 +201,9 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
         layers=tuple(_layer(found, number) for number in range(1, architecture.layers + 1)),
         final_norm=_norm(found, "final_norm"),
         vocabulary=words,
-        unembedding=Unembedding.model_construct(W_U=unembedding),
+        unembedding=Unembedding.model_construct(
+            W_U=parameters.get("unembedding.W_U", embeddings.T)
+        ),
         targets=asked.targets,
         generation=asked.generation,
         given=asked.given,

@@ -17,7 +17,12 @@ LETTERS = {
     **{byte: chr(256 + number) for number, byte in enumerate(_OTHERS)},
 }
 """A letter that can be seen for each byte (Radford et al. 2019): Ġ is a space."""
-_BYTES = {letter: byte for byte, letter in LETTERS.items()}
+_NO_BYTE = 0xFFFF
+_BYTES = {
+    **dict.fromkeys(range(256), _NO_BYTE),
+    **{ord(letter): byte for byte, letter in LETTERS.items()},
+}
+"""Which byte a letter is, by their numbers."""
 
 
 class Alphabet(Protocol):
@@ -51,9 +56,10 @@ class ByteLetters:
 
     def content(self, symbol: str) -> bytes:
         """What a symbol stands for; what is written in no such letters stands for itself."""
-        if _BYTES.keys() >= {*symbol}:
-            return bytes(_BYTES[letter] for letter in symbol)
-        return symbol.encode()
+        try:
+            return symbol.translate(_BYTES).encode("latin-1")
+        except UnicodeEncodeError:
+            return symbol.encode()
 
 
 @dataclass(frozen=True)

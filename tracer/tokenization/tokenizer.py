@@ -72,8 +72,22 @@ class Tokenizer:
         symbol = self._library.id_to_token(id) if 0 <= id < 2**32 else None
         if symbol is None:
             raise TracerError(Problem(f"no token has the number {id}"))
-        is_added = symbol in self._added
-        return Token(id, symbol, symbol.encode() if is_added else self._alphabet.content(symbol))
+        return Token(id, symbol, self._content(symbol))
+
+    def texts(self, words: int) -> list[str]:
+        """What the tokens of the first so many numbers stand for, all at once.
+
+        Raises:
+            TracerError: a number among them is no token's.
+        """
+        known = {id: symbol for symbol, id in self._library.get_vocab().items()}
+        missing = [id for id in range(words) if id not in known]
+        if missing:
+            raise TracerError(Problem(f"no token has the number {missing[0]}"))
+        return [as_text(self._content(known[id])) for id in range(words)]
+
+    def _content(self, symbol: str) -> bytes:
+        return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
 
     def _encoded(self, text: str) -> tokenizers.Encoding:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer.decoder.parameters import columns
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Matrix
 from tracer.scenario.layers import Attention
@@ -21,6 +22,8 @@ MOST_BYTES = 20_000_000
 """Of scenarios, each counted as often as it is read."""
 MOST_PRODUCTS = 20_000_000
 """Of two numbers, in all passes through the decoder and all texts about one."""
+FLOATS = 500
+"""So many products of floats cost less than one of Decimals."""
 PRODUCTS_OF_A_HEAD = 1_000
 """What the steps of a head cost beside their products, and about what an FFN does, in products."""
 MOST_CHARACTERS = 10_000_000
@@ -58,6 +61,8 @@ class Allowance:
         """
         length = len(scenario.tokens) if first is None else first + turns
         asked = products(scenario, length) * turns
+        if scenario.arithmetic == "float64":
+            asked //= FLOATS
         self.products = _sum("to compute about", self.products, asked, MOST_PRODUCTS, "products")
 
     def write(self, output: str) -> None:
@@ -103,9 +108,9 @@ def _of_attention(attention: Attention, queries: int, keys: int) -> int:
     number = queries * _size(attention.W_O)
     for head in attention.heads:
         number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))
-        number += queries * keys * 2 * len(head.W_Q[0]) + PRODUCTS_OF_A_HEAD
+        number += queries * keys * 2 * columns(head.W_Q) + PRODUCTS_OF_A_HEAD
     return number
 
 
 def _size(matrix: Matrix | None) -> int:
-    return len(matrix) * len(matrix[0]) if matrix else 0
+    return 0 if matrix is None else len(matrix) * columns(matrix)

@@ -126,6 +126,13 @@ def _cut(text: str) -> Name:
     return Name(text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…")
 
 
+WHY_MERGES: Sentence = (
+    "A list of all words would never be complete, because there are always new names and "
+    "misspellings; single letters would make every text long. Merges are learned from texts, the "
+    "most frequent neighbours first, so that with a list of limited length a frequent word becomes "
+    "one token and a rare one several that are known.",
+)
+
 TOKENIZATION_STEP = Kind(
     "tokenization",
     "Text and tokens",
@@ -137,14 +144,7 @@ TOKENIZATION_STEP = Kind(
     ),
     {TEXT: Telling(Symbol("text")), TEXT_MERGES: Telling(Symbol("merges"))},
     sign=(),
-    reasons=(
-        (
-            "A list of all words would never be complete, because there are always new names and "
-            "misspellings; single letters would make every text long. Merges are learned from texts, "
-            "the most frequent neighbours first, so that with a list of limited length a frequent word "
-            "becomes one token and a rare one several that are known.",
-        ),
-    ),
+    reasons=(WHY_MERGES,),
     outcome=_merged_text,
 )
 
