@@ -22,6 +22,7 @@ from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Record, Tape, Value
 from tracer.decoder.words import Predicted, predict
+from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Scenario
 
@@ -75,9 +76,12 @@ def trace(
 
     Raises:
         TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
-            what it pins is not there.
+            what it pins is not there; it has no numbers.
     """
     chosen = arithmetic or arithmetic_of(scenario)
+    if chosen is not SHAPES and not scenario.has_numbers:
+        message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
+        raise TracerError(Problem(message, address="dimensions", way=("dimensions",)))
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
     tape = Tape(chosen, pencil, scenario.given)
     if scenario.given and chosen is not SHAPES:

@@ -143,8 +143,11 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
     try:
         source = read(text, file)
         _is_scenario(source)
-        if isinstance(source.data, dict) and "checkpoint" in source.data:
+        keys = source.data if isinstance(source.data, dict) else {}
+        if "checkpoint" in keys:
             return Loaded(name, _trained(source, name, folder), source, text)
+        if "dimensions" in keys:
+            return Loaded(name, _dimensioned(source, name), source, text)
         return Loaded(name, _scenario(source, name), source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
@@ -174,12 +177,27 @@ def _trained(source: Source, name: str, folder: Path) -> Scenario:
     try:
         asked = Trained.model_validate({"title": name, **source.data})
     except ValidationError as error:
-        raise TracerError(*of_keys(error, source, set())) from None
+        raise TracerError(*of_keys(error, source, set(), Trained)) from None
     try:
         return from_checkpoint(asked, folder)
     except TracerError as error:
         found = [_at_checkpoint(problem, source) for problem in error.problems]
         raise TracerError(*found) from None
+
+
+def _dimensioned(source: Source, name: str) -> Scenario:
+    """A scenario of which the sizes are said, and a seed for the numbers if it is to have some."""
+    from tracer.scenario.dimensions import Dimensioned, from_dimensions
+
+    assert isinstance(source.data, dict)
+    try:
+        asked = Dimensioned.model_validate({"title": name, **source.data})
+    except ValidationError as error:
+        raise TracerError(*of_keys(error, source, set(), Dimensioned)) from None
+    problems = [source.problem(p.way or (), p.message, p.address) for p in asked.misfits()]
+    if problems:
+        raise TracerError(*problems)
+    return from_dimensions(asked)
 
 
 def _at_checkpoint(problem: Problem, source: Source) -> Problem:
@@ -191,7 +209,7 @@ def _at_checkpoint(problem: Problem, source: Source) -> Problem:
 
 def _is_scenario(source: Source) -> None:
     """Of what is none, nothing is told but that: a file named by mistake is not shown."""
-    known = {*Scenario.model_fields, "checkpoint"}
+    known = {*Scenario.model_fields, "checkpoint", "dimensions"}
     if isinstance(source.data, dict) and any(key in known for key in source.data):
         return
     expected = "expected a scenario: a mapping with tokens, embeddings and layers"

@@ -18,10 +18,15 @@ Schema = dict[str, Any]
 
 def schema() -> str:
     """Every key with its description and how it is written, as JSON."""
-    described = _tidy(Scenario.model_json_schema())
-    described["$defs"] = {**_definitions(), **described["$defs"]}
-    described["required"].remove("tokens")  # a batch has some
-    return json.dumps({"$schema": DRAFT, **described}, indent=2, ensure_ascii=False) + "\n"
+    from tracer.scenario.dimensions import Dimensioned
+
+    forms = [_tidy(form.model_json_schema()) for form in (Scenario, Dimensioned)]
+    forms[0]["required"].remove("tokens")  # a batch has some
+    definitions = _definitions()
+    for form in forms:
+        definitions |= form.pop("$defs")
+    described = {"$schema": DRAFT, "anyOf": forms, "$defs": definitions}
+    return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
 
 
 def template() -> str:
