@@ -203,12 +203,7 @@ class Tape:
         Raises:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
-        chooses = type(operation) in _CHOSEN
-        arrays, all_axes = [], []
-        for value in inputs:
-            arrays.append(value.computed if chooses else value.numbers)
-            all_axes.append(value.axes)
-        axes = operation.axes(*all_axes)
+        axes = operation.axes(*[value.axes for value in inputs])
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
@@ -217,8 +212,10 @@ class Tape:
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
             later = partial(self._on_demand, operation, inputs, axes, address, self._place)
-            value = Later(role, self._place, address, axes, form, later, inputs)
-            return self._recorded(operation, inputs, value)
+            waiting = Later(role, self._place, address, axes, form, later, inputs)
+            return self._recorded(operation, inputs, waiting)
+        chooses = type(operation) in _CHOSEN
+        arrays = [value.computed if chooses else value.numbers for value in inputs]
         part = self.pencil.part(address) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
