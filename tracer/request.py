@@ -15,7 +15,9 @@ from tracer.scenario.carry import Carry
 
 DEFAULT_SCENARIO = "alex"
 
-Command: TypeAlias = Literal["run", "step", "steps", "loss", "generate", "tutorial", "value", "why"]
+Command: TypeAlias = Literal[
+    "run", "step", "steps", "shapes", "loss", "generate", "tutorial", "value", "why"
+]
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Request:
     sequence: int | None = None
     example: int | None = None
     depth: int | None = None
+    length: int | None = None
     no_mask: bool = False
     given: tuple[str, ...] = ()
     start: tuple[str, ...] = ()

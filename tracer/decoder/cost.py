@@ -55,21 +55,22 @@ def multiply_adds(record: Record) -> int:
 
 def degree(record: Record) -> int:
     """With which power of the number of tokens they grow: 0, 1 or 2."""
+    rows, inner, columns = _multiplied(record)
     # What a token of the decoder attends to are tokens of the encoder in cross-attention.
-    crosses = record.output.place.sub_layer == "cross_attention"
-    tokens = ("token",) if crosses else ("token", "key")
-    return sum(axis.name in tokens for axis in _multiplied(record))
+    attends = record.output.place.sub_layer != "cross_attention"
+    over_keys = attends and inner.name == "key"
+    return (rows.name == "token") + (columns.name == "token" or over_keys)
 
 
-def _multiplied(record: Record) -> tuple[Axis, ...]:
-    """The axes over which products are made; one without entries where there are none."""
+def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
+    """The axes of the products: rows, what is added up, columns; without entries if none are."""
     match record.operation:
         case MatMul():
             x, w, *_ = record.inputs
-            return (*x.axes, w.axes[1])
+            return (*x.axes, w.axes[1])  # type: ignore[return-value]  # x has two
         case Dot():
             q, k = record.inputs
-            return (*q.axes, k.axes[0])
+            return (*q.axes, k.axes[0])  # type: ignore[return-value]  # q has two
         case Given() | Pinned() | Copy() | Reused() | Append() | Concat() | Interleave() | Select():
             return NONE
         case Add() | Subtract() | Multiply() | Divide() | Share() | Square() | SquareRoot():
@@ -84,4 +85,5 @@ def _multiplied(record: Record) -> tuple[Axis, ...]:
             assert_never(record.operation)
 
 
-NONE = (Axis("nothing", ()),)
+NOTHING = Axis("nothing", ())
+NONE = (NOTHING, NOTHING, NOTHING)

@@ -16,7 +16,7 @@ from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import GAIN, KEY, SHIFT, VALUE, W_U, Place, Role
 from tracer.decoder.tape import Record, Value
-from tracer.lesson.expression import Expression, Symbol
+from tracer.lesson.expression import Brackets, Expression, Symbol
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
@@ -30,17 +30,18 @@ EMBEDDINGS, POSITIONS = "embeddings", "positions"
 """Tables of which a pass reads only some rows, by the address of their parameters."""
 
 LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
-OTHER_PARTS = (EMBEDDINGS, POSITIONS, "final norm", "unembedding")
+OTHER_PARTS = ("final norm", "unembedding")
 
 
 @dataclass(frozen=True)
-class Sized:
+class Shaped:
     """A matrix of the decoder, once for all heads and layers that have one like it.
 
     `shape` is that of one head in one layer; `heads` are those alike, none outside of heads.
     """
 
-    record: Record
+    records: tuple[Record, ...]
+    """That of each of the heads, or the only one."""
     step: str
     symbol: Expression
     heads: tuple[int, ...]
@@ -52,7 +53,7 @@ class Sized:
     @property
     def value(self) -> Value:
         """Of the first of the heads and layers."""
-        return self.record.output
+        return self.records[0].output
 
     @property
     def role(self) -> Role:
@@ -91,7 +92,7 @@ class Sized:
     @property
     def multiply_adds(self) -> int:
         """In one layer."""
-        return multiply_adds(self.record) * self.together
+        return multiply_adds(self.records[0]) * self.together
 
     @property
     def part(self) -> str:
@@ -141,13 +142,13 @@ class Survey:
         return self.outline.layers[number - 1] if number else range(0)
 
     @cached_property
-    def matrices(self) -> tuple[Sized, ...]:
+    def matrices(self) -> tuple[Shaped, ...]:
         """Every matrix, those of a step's parameters before what it gives."""
         return tuple(self._matrices())
 
-    def _matrices(self) -> Iterator[Sized]:
+    def _matrices(self) -> Iterator[Shaped]:
         records = self.trace.records
-        names = symbols(records, apart=False)
+        names = {**symbols(records, apart=False), **dict(self._concatenated())}
         step_of = self._step_of
         alike: dict[tuple[Place, Role], dict[tuple[object, ...], list[Record]]] = {}
         for record in records:
@@ -160,8 +161,8 @@ class Survey:
             for found in groups.values():
                 value = found[0].output
                 heads = tuple(r.output.place.head for r in found if r.output.place.head)
-                yield Sized(
-                    found[0],
+                yield Shaped(
+                    tuple(found),
                     step_of.get(value.address, ""),
                     names[value.address],
                     heads,
@@ -169,6 +170,15 @@ class Survey:
                     of_heads,
                     role is W_U and self.outline.tied,
                 )
+
+    def _concatenated(self) -> Iterator[tuple[str, Expression]]:
+        """What stands side by side: [O¹ O²], or [O¹ … O¹²]."""
+        for address, symbol in symbols(self.trace.records).items():
+            match symbol:
+                case Brackets((first, _, _, *_, last)):
+                    yield address, Brackets((first, Symbol("…"), last))
+                case Brackets():
+                    yield address, symbol
 
     @cached_property
     def _step_of(self) -> dict[str, str]:
@@ -215,7 +225,7 @@ class Survey:
         """The multiply-adds by the power of the number of tokens with which they grow."""
         found = {0: 0, 1: 0, 2: 0}
         for each in self.matrices:
-            found[degree(each.record)] += each.multiply_adds * each.times
+            found[degree(each.records[0])] += each.multiply_adds * each.times
         return found
 
     @property

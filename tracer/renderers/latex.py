@@ -9,6 +9,7 @@ from typing import assert_never
 
 from tracer.lesson.document import (
     Block,
+    Cell,
     Document,
     Formula,
     Inline,
@@ -26,7 +27,7 @@ from tracer.renderers import links
 from tracer.renderers.lettering import breakable, in_text, short, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
-from tracer.renderers.text import name_text, number_text
+from tracer.renderers.text import cell_text, number_text
 from tracer.scenario.rounding import trimmed
 
 LINE = 66
@@ -235,10 +236,17 @@ def _broken(lines: Iterable[str]) -> str:
     return " \\\\\n".join(guarded)
 
 
+def _cell(cell: Cell) -> str:
+    """What stands in a table: text, or a symbol."""
+    if isinstance(cell, Name):
+        return breakable(cell.text)
+    return f"${PAPER.in_lines.write(cell)}$"
+
+
 def _table(table: Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
-    widths = [max(width(name_text(cell.text)) for cell in column) for column in columns]
+    widths = [max(width(cell_text(cell)) for cell in column) for column in columns]
     capped = [min(wide, LINE) for wide in widths]
     shares = (max(0.12, 0.78 * wide / sum(capped)) for wide in capped)
     wide = "".join(rf"p{{{share:.3f}\textwidth}}" for share in shares)
@@ -246,7 +254,7 @@ def _table(table: Table) -> str:
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):
-        cells = [breakable(cell.text) for cell in row]
+        cells = list(map(_cell, row))
         marked = [rf"\textbf{{{cell}}}" for cell in cells] if i == table.marked else cells
         lines.append(" & ".join(marked))
     body = _broken([head, *lines])

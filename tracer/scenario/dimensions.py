@@ -39,7 +39,10 @@ from tracer.scenario.model import (
 from tracer.scenario.outline import Blank, WithoutNumbers
 from tracer.scenario.rounding import Rounding
 
-Size = Annotated[WholeNumber, Field(ge=1, le=10_000_000)]
+MOST = 1_000_000
+"""Of rows or columns: each has a label."""
+
+Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
 
 
 class EncoderDimensions(Frozen):
@@ -153,6 +156,9 @@ class Dimensioned(Frozen):
         if sizes.key_heads and sizes.heads % sizes.key_heads:
             expected = f"expected a divisor of {sizes.heads}, the heads"
             yield problem("key_heads", f"{sizes.key_heads}, {expected}")
+        if sizes.heads * _d_k(sizes) > MOST:
+            message = f"{sizes.heads} of {_d_k(sizes)} numbers, expected at most {MOST} in all"
+            yield problem("heads", message)
         if sizes.positions == "rotary" and _d_k(sizes) % 2:
             message = f"{_d_k(sizes)} numbers per query, expected pairs of them"
             yield problem("positions", message)

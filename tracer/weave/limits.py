@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracer.decoder.parameters import columns
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Matrix
 from tracer.scenario.layers import Attention
@@ -103,9 +104,9 @@ def _of_attention(attention: Attention, queries: int, keys: int) -> int:
     number = queries * _size(attention.W_O)
     for head in attention.heads:
         number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))
-        number += queries * keys * 2 * len(head.W_Q[0]) + PRODUCTS_OF_A_HEAD
+        number += queries * keys * 2 * columns(head.W_Q) + PRODUCTS_OF_A_HEAD
     return number
 
 
 def _size(matrix: Matrix | None) -> int:
-    return len(matrix) * len(matrix[0]) if matrix else 0
+    return 0 if matrix is None else len(matrix) * columns(matrix)
