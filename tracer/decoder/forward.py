@@ -79,9 +79,8 @@ def trace(
             what it pins is not there; it has no numbers.
     """
     chosen = arithmetic or arithmetic_of(scenario)
-    if chosen is not SHAPES and not scenario.has_numbers:
-        message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
-        raise TracerError(Problem(message, address="dimensions", way=("dimensions",)))
+    if chosen is not SHAPES:
+        check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
     tape = Tape(chosen, pencil, scenario.given)
     if scenario.given and chosen is not SHAPES:
@@ -144,6 +143,13 @@ def forward(
         with tape.at(final=True):
             x = normalized(tape, x, scenario.final_norm)
     return predict(tape, tape.record(OUTPUT, Copy(), x), scenario)
+
+
+def check_numbers(scenario: Scenario) -> None:
+    """Raise a TracerError if there is nothing to compute with."""
+    if not scenario.has_numbers:
+        message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
+        raise TracerError(Problem(message, address="dimensions", way=("dimensions",)))
 
 
 def arithmetic_of(scenario: Scenario) -> Arithmetic:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Problem, TracerError
@@ -69,8 +69,10 @@ def generate(
     values of the turns before.
 
     Raises:
-        TracerError: the scenario cannot go on: no vocabulary, or no vector for a token or position.
+        TracerError: the scenario cannot go on: no numbers, no vocabulary, or no vector for a
+            token or position.
     """
+    check_numbers(scenario)
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
     random_numbers = random.Random(choice.seed) if choice else None
