@@ -20,10 +20,15 @@ from tracer.scenario.loading import bundled
 SECONDS = 10
 LONGEST_LINE = 1000
 OTHER_FORMATS = {"markdown", "latex", "json"}
-TEXTS = {name: path.read_text(encoding="utf-8") for name, path in bundled().items()}
+TEXTS = {
+    name: path.read_text(encoding="utf-8")
+    for name, path in bundled().items()
+    if name != "gpt2-small"  # whose numbers fill hundreds of pages
+}
 
 SHOWING = (
     *("run FILE", "run FILE --token 1 --carry line", "step attention -s FILE", "steps FILE"),
+    *("shapes FILE", "shapes FILE --length 9 --format json"),
     *("loss FILE", "generate FILE --max-tokens 3", "value output[1,1] -s FILE"),
     "tutorial FILE --format terminal",
     *("run FILE --format json", "run FILE --format latex", "why output[1,1] -s FILE --depth 2"),

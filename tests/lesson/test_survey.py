@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -55,6 +56,7 @@ def test_random_scenarios(spec: dict[str, Any]) -> None:
     assert {a: s for a, s in shapes.items() if not SHIFTED.fullmatch(a)} == computed(found)
 
 
+ONE = Decimal(1)
 EACH = (range(1, 2), range(2, 3), range(3, 4))
 LAYER = SMALL[SMALL.index("  - attention") :]
 
@@ -69,7 +71,7 @@ def test_layers_that_are_alike_are_looked_at_once(second: str, expected: tuple[r
     found = survey("layers", scenario)
     assert found.outline.layers == expected
     assert surveyed(found) == computed(trace("layers", scenario, arithmetic=SHAPES))
-    pinned = scenario.model_copy(update={"given": {"layer2.ffn.hidden": ((1,), (1,))}})
+    pinned = scenario.model_copy(update={"given": {"layer2.ffn.hidden": ((ONE,), (ONE,))}})
     assert survey("pinned", pinned).outline.layers == EACH
 
 

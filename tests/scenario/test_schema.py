@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from tests.helpers.command import printed
 from tests.helpers.small_scenario import END, SMALL, changed
 from tracer.errors import TracerError
+from tracer.scenario.dimensions import Dimensioned
 from tracer.scenario.loading import bundled, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.problems import _models as models_of
@@ -79,9 +80,13 @@ def test_every_choice_of_the_template_runs() -> None:
 # --- what it says --------------------------------------------------------------------------------
 
 
+FORMS: tuple[type[BaseModel], ...] = (Scenario, Dimensioned)
+"""What a scenario can be, in the order of the schema."""
+
+
 def all_models() -> list[type[BaseModel]]:
     found = list[type[BaseModel]]()
-    left: list[type[BaseModel]] = [Scenario]
+    left = [*FORMS]
     while left:
         model = left.pop()
         if model not in found:
@@ -91,7 +96,8 @@ def all_models() -> list[type[BaseModel]]:
 
 
 def test_every_key_is_described() -> None:
-    definitions = {**SCHEMA["$defs"], "Scenario": SCHEMA}
+    forms = zip(FORMS, SCHEMA["anyOf"], strict=True)
+    definitions = {**SCHEMA["$defs"], **{form.__name__: said for form, said in forms}}
     for model in all_models():
         keys: dict[str, Any] = definitions[model.__name__]["properties"]
         assert keys.keys() == model.model_fields.keys()
