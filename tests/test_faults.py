@@ -13,18 +13,14 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import mutations
+from tests.helpers.bundled import TYPED
 from tests.helpers.command import Ran, run
 from tests.helpers.truth import false_equations, unreadable
-from tracer.scenario.loading import bundled
 
 SECONDS = 10
 LONGEST_LINE = 1000
 OTHER_FORMATS = {"markdown", "latex", "json"}
-TEXTS = {
-    name: path.read_text(encoding="utf-8")
-    for name, path in bundled().items()
-    if name != "gpt2-small"  # whose numbers fill hundreds of pages
-}
+TEXTS = {name: path.read_text(encoding="utf-8") for name, path in TYPED.items()}
 
 SHOWING = (
     *("run FILE", "run FILE --token 1 --carry line", "step attention -s FILE", "steps FILE"),

@@ -38,14 +38,17 @@ def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Calla
 
 
 @command(LOOK, "run alex.yaml", "run science --token like")
-@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
+@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", *PAGE)
 def run(request: Request) -> None:
     """Every step of the forward pass, worked for one token."""
     _show(request)
 
 
 @command(LOOK, "step softmax --head 1", "step attention -s my.yaml --layer 1")
-@asks("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "given", *PAGE)
+@asks(
+    *("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "terms", "given"),
+    *PAGE,
+)
 def step(request: Request) -> None:
     """One step or a group of steps: softmax, norm, attention, ffn."""
     _show(request)
@@ -82,6 +85,13 @@ def value(request: Request) -> None:
 
     With the words `as percent` behind it, a share is shown as a percentage.
     """
+    _show(request)
+
+
+@command(LOOK, "lens pizza", "lens paris.yaml --token France")
+@asks("SCENARIO", "token", "sequence", "given", *PAGE)
+def lens(request: Request) -> None:
+    """What each layer would say, if it were the last."""
     _show(request)
 
 
@@ -203,6 +213,7 @@ def start(arguments: Sequence[str] | None = None) -> None:
 
 def _show(request: Request) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
+    from tracer.lesson.document import Document
     from tracer.pipeline import answer, pictures, rendered
 
     on_screen = request.output is None and request.format is Format.TERMINAL
@@ -210,17 +221,19 @@ def _show(request: Request) -> None:
     with progress.shown(f"{request.command} {request.scenario}"):
         answered = answer(request)
         drawn = pictures(request, answered)
-        if on_screen and not isinstance(answered, str):
+        if isinstance(answered, Document) and on_screen:
             from tracer.renderers import terminal
 
-            text = terminal.shown(terminal.laid_out(answered))
+            content: str | bytes = terminal.shown(terminal.laid_out(answered))
+        elif isinstance(answered, bytes):
+            content = answered
         else:
-            text = rendered(request, answered)
-    if request.output is None and (request.no_pager or not page(text)):
-        sys.stdout.write(text)
-    written = list(drawn.items())
+            content = rendered(request, answered)
+    written: list[tuple[Path, str | bytes]] = list(drawn.items())
     if request.output is not None:
-        written.append((request.output, text))
+        written.append((request.output, content))
+    elif isinstance(content, str) and (request.no_pager or not page(content)):
+        sys.stdout.write(content)
     if written:
         from tracer.files.writing import write
 

@@ -15,7 +15,7 @@ from tracer import completion
 from tracer.renderers import Format, Heading
 from tracer.request import Request
 from tracer.scenario.carry import Carry
-from tracer.values import Reader, number, one_of, some, whole
+from tracer.values import Reader, number, one_of, some, terms, whole
 
 
 def _option(kind: Any, *names: str, help: str, **how: Any) -> Any:
@@ -92,6 +92,12 @@ OPTIONS: dict[str, Any] = {
     "no_mask": _option(
         bool, "--no-mask", help="Also show what a token would see without the mask."
     ),
+    "terms": _value(
+        "--terms",
+        takes="N",
+        reads=terms,
+        help="Write out so many terms of a long sum; with largest, its largest terms.",
+    ),
     "given": _option(
         list[str] | None,
         "--given",
@@ -142,7 +148,8 @@ OPTIONS: dict[str, Any] = {
         takes="FORMAT",
         reads=one_of(Format),
         offers=completion.choices(Format),
-        help="How it is written: terminal, markdown, latex or json.",
+        help="How it is written: terminal, markdown, latex or json; of a pass also npz or "
+        "safetensors, its numbers under their addresses.",
     ),
     "brief": _option(
         bool,

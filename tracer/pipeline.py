@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from tracer.decoder.arithmetic import SHAPES, Arithmetic
 from tracer.decoder.forward import Trace, trace
+from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
@@ -23,6 +24,9 @@ from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 
+Answer: TypeAlias = Document | str | bytes
+"""A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
+
 SEVERAL = 8
 """So many places of a token are told."""
 
@@ -30,11 +34,16 @@ SEVERAL = 8
 def trace_for(request: Request) -> Trace:
     """The trace that a request looks at."""
     loaded = scenario_for(request)
-    return _traced(loaded, unmasked=_is_unmasked(request), loss=request.of_loss)
+    return _traced(
+        loaded,
+        unmasked=_is_unmasked(request),
+        loss=request.of_loss,
+        lens=request.of_lens or _in_summary(request, loaded),
+    )
 
 
-def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Document | str:
-    """What is asked for: a document, to be rendered, or a text that is whole.
+def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Answer:
+    """What is asked for.
 
     Another `trace_for` may know traces that were made before.
     """
@@ -46,6 +55,8 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _shapes(request, scenario_for(request))
         case "run" | "step" | "tutorial":
             return _forward_pass(request, trace_for(request))
+        case "lens":
+            return _lens(request, trace_for(request))
         case "loss":
             return _training_pass(request, trace_for(request))
         case "generate":
@@ -59,7 +70,7 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
 def basis(request: Request) -> Request:
     """What of a request its trace depends on, as a request that looks at the same trace."""
     return Request(
-        "loss" if request.of_loss else "run",
+        "loss" if request.of_loss else "lens" if request.of_lens else "run",
         request.scenario,
         request.folder,
         sequence=request.sequence,
@@ -86,9 +97,9 @@ def rendered(request: Request, answered: Document | str, width: int | None = Non
     )
 
 
-def pictures(request: Request, answered: Document | str) -> dict[Path, str]:
+def pictures(request: Request, answered: Answer) -> dict[Path, str]:
     """The pictures of a document, if they are asked for: each file, and what it holds."""
-    if request.figures is None or isinstance(answered, str):
+    if request.figures is None or not isinstance(answered, Document):
         return {}
     from tracer.renderers.figures import figures
 
@@ -139,11 +150,17 @@ def _traced(
     *,
     unmasked: bool = False,
     loss: bool = False,
+    lens: bool = False,
     arithmetic: Arithmetic | None = None,
 ) -> Trace:
     with _of_file(loaded):
         return trace(
-            loaded.name, loaded.scenario, unmasked=unmasked, loss=loss, arithmetic=arithmetic
+            loaded.name,
+            loaded.scenario,
+            unmasked=unmasked,
+            loss=loss,
+            lens=lens,
+            arithmetic=arithmetic,
         )
 
 
@@ -174,8 +191,8 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
     raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
 
 
-def _contents(request: Request, found: Trace) -> Document | str:
-    if request.format is Format.JSON:
+def _contents(request: Request, found: Trace) -> Answer:
+    if request.format.is_data:
         from tracer.renderers import as_json
 
         return as_json.contents(found)
@@ -201,42 +218,79 @@ def _is_unmasked(request: Request) -> bool:
     return request.no_mask or any(".unmasked." in word for word in request.entry[:1])
 
 
-def _forward_pass(request: Request, found: Trace) -> Document | str:
+def _forward_pass(request: Request, found: Trace) -> Answer:
     every = steps(found.records)
     chosen = select(every, request.name, request.layer, request.head)
+    if found.scenario.on_demand and request.layer:
+        chosen = [step for step in chosen if step.place.layer]
     position = None if request.token is None else position_of(request.token, found.tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
         raise TracerError(Problem(message, address="--no-mask"))
-    if request.format is Format.JSON:
-        whole = len(chosen) == len(every)
-        return _json(found, None if whole else [r for s in chosen for r in s.records], position)
     followed = len(found.tokens) - 1 if position is None else position
+    if chosen == every and found.scenario.on_demand and not request.format.is_binary:
+        from tracer.lesson.way import in_summary, summarized
+
+        if request.format.is_data:
+            return _data(request, found, summarized(every), followed)
+        return in_summary(found, followed, full=not request.brief, terms=request.terms)
+    if request.format.is_data:
+        whole = len(chosen) == len(every)
+        shown = None if whole else [r for s in chosen for r in s.records]
+        return _data(request, found, shown, position)
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
         return tutorial(found, followed, full=not request.brief)
     whole = request.command == "run"
-    return forward_pass(found, chosen, followed, whole=whole, full=not request.brief)
+    full = not request.brief
+    return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
 
 
-def _json(found: Trace, records: Any = None, token: int | None = None) -> str:
+def _data(
+    request: Request,
+    found: Trace,
+    records: Sequence[Record] | None = None,
+    token: int | None = None,
+) -> str | bytes:
+    """The records, or all, for programs."""
+    records = found.records if records is None else records
+    if request.format.is_binary:
+        from tracer.renderers.arrays import archive
+
+        return archive(records, "npz" if request.format is Format.NPZ else "safetensors")
     from tracer.renderers import as_json
 
-    return as_json.render(found, found.records if records is None else records, token)
+    return as_json.render(found, records, token)
 
 
-def _training_pass(request: Request, found: Trace) -> Document | str:
+def _lens(request: Request, found: Trace) -> Answer:
+    from tracer.lesson.lens import lens
+
+    if request.format.is_data:
+        seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
+        return _data(request, found, seen)
+    token = request.token
+    return lens(found, len(found.tokens) - 1 if token is None else position_of(token, found.tokens))
+
+
+def _in_summary(request: Request, loaded: Loaded) -> bool:
+    """Whether a trained model's way is told, rather than worked step by step."""
+    whole = request.command == "run" and request.layer is None and not request.format.is_data
+    return loaded.scenario.on_demand and whole
+
+
+def _training_pass(request: Request, found: Trace) -> Answer:
     from tracer.lesson.training_pass import training_pass
 
     return (
-        _json(found)
-        if request.format is Format.JSON
+        _data(request, found)
+        if request.format.is_data
         else training_pass(found, full=not request.brief)
     )
 
 
-def _generated(request: Request, loaded: Loaded) -> Document | str:
+def _generated(request: Request, loaded: Loaded) -> Answer:
     from tracer.decoder.generation import choice, generate
 
     beginning, table = loaded.scenario.generation, loaded.scenario.embeddings
@@ -254,7 +308,7 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
             # Rows that nobody sees are not computed again.
             cached=request.kv_cache or not request.worked,
         )
-    if request.format is Format.JSON:
+    if request.format.is_data:
         from tracer.renderers import as_json
 
         return as_json.generated(found, worked=request.worked, cached=request.kv_cache)
@@ -265,7 +319,7 @@ def _generated(request: Request, loaded: Loaded) -> Document | str:
     )
 
 
-def _entry(request: Request, found: Trace) -> Document | str:
+def _entry(request: Request, found: Trace) -> Answer:
     if request.command == "value":
         from tracer.renderers.quote import quoted
 
@@ -273,8 +327,8 @@ def _entry(request: Request, found: Trace) -> Document | str:
     from tracer.lesson.why import records_behind, why
 
     entry = find(found, " ".join(request.entry))
-    if request.format is Format.JSON:
-        return _json(found, records_behind(found, entry))
+    if request.format.is_data:
+        return _data(request, found, records_behind(found, entry))
     return why(found, entry, request.depth)
 
 

@@ -6,17 +6,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.renderers import Format, Heading
 from tracer.scenario.carry import Carry
 
+if TYPE_CHECKING:
+    from tracer.lesson.written import Terms
+
 DEFAULT_SCENARIO = "alex"
 
 Command: TypeAlias = Literal[
-    "run", "step", "steps", "shapes", "loss", "generate", "tutorial", "value", "why"
+    "run",
+    "step",
+    "steps",
+    "shapes",
+    "loss",
+    "lens",
+    "generate",
+    "tutorial",
+    "value",
+    "why",
 ]
 
 
@@ -40,6 +52,7 @@ class Request:
     depth: int | None = None
     length: int | None = None
     no_mask: bool = False
+    terms: Terms | None = None
     given: tuple[str, ...] = ()
     start: tuple[str, ...] = ()
     max_tokens: int | None = None
@@ -67,6 +80,11 @@ class Request:
         address = self.entry[0] if self.entry else ""
         return self.command == "loss" or address.partition("[")[0].split(".")[0] == LOSS.name
 
+    @property
+    def of_lens(self) -> bool:
+        """Whether it is asked what a layer would say, or for a number of that."""
+        return self.command == "lens" or any(".lens." in word for word in self.entry[:1])
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -77,8 +95,15 @@ class Rule:
     holds: Callable[[Request], bool]
 
 
+OF_A_PASS = ("run", "step", "lens", "loss")
+"""Commands whose answer is the numbers of a pass, or a text about them."""
+
 RULES = (
-    Rule("brief", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
+    Rule(
+        *("format", "run, step, lens or loss and --output, where it is {format}"),
+        lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
+    ),
+    Rule("brief", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("math", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
     Rule("heading", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
     Rule("standalone", "--format latex, not {format}", lambda r: r.format is Format.LATEX),
@@ -88,7 +113,7 @@ RULES = (
     ),
     Rule("force", "--output or --figures", lambda r: bool(r.output or r.figures)),
     Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
-    Rule("depth", "a text, not --format {format}", lambda r: r.format is not Format.JSON),
+    Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),
 )

@@ -6,17 +6,21 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 
 from tracer.names import closest
+
+if TYPE_CHECKING:
+    from tracer.lesson.written import Terms
 
 Reader: TypeAlias = Callable[[str], Any]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 # Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
 WHOLE = re.compile("[+-]?[0-9]{1,18}")
+MOST_TERMS = 100_000
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
 
@@ -68,6 +72,17 @@ def some(expected: str, read: Reader = str) -> Reader:
         return read(typed)
 
     return read_some
+
+
+def terms(typed: str) -> Terms:
+    """How many terms of a long sum are written out, or that it is the largest ones."""
+    from tracer.lesson.written import Terms
+
+    if typed == "largest":
+        return Terms(largest=True)
+    if not WHOLE.fullmatch(typed) or not 1 <= int(typed) <= MOST_TERMS:
+        refuse(typed, f"a whole number from 1 to {MOST_TERMS}, or largest")
+    return Terms(shown=int(typed), most=int(typed))
 
 
 def refuse(typed: str, expected: str) -> NoReturn:

@@ -30,6 +30,7 @@ def test_a_window_is_read(tmp_path: Path) -> None:
 def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) -> None:
     linear: dict[str, Any] = {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}
     assert read(tmp_path, **linear).rotary == Rotary(500.0, "pairs", (4.0,) * 4)
+    assert read(tmp_path, [1, 2, 3, 8], **linear).rotary == Rotary(500.0, "pairs", (4, 8, 12, 32))
     assert read(tmp_path, [1, 2, 3, 8]).rotary == Rotary(500.0, "pairs", (1, 2, 3, 8))
 
 

@@ -180,6 +180,15 @@ def test_hugging_face_gpt2(within: bool, tmp_path: Path) -> None:
     })  # fmt: skip
 
 
+def test_a_gpt2_may_have_an_unembedding_of_its_own(tmp_path: Path) -> None:
+    tensors = hugging_face_gpt2()
+    own = {"lm_head.weight": tensors["wte.weight"] + 1}
+    folder = write_folder(tmp_path, "gpt2", tensors | own, {"tie_word_embeddings": False})
+    checkpoint = open_checkpoint(folder)
+    assert addresses(checkpoint) == OF_GPT2 | {"unembedding.W_U"}
+    holds(checkpoint, {"unembedding.W_U": own["lm_head.weight"].T})
+
+
 @pytest.mark.parametrize("family", ["llama", "mistral", "qwen2"])
 def test_hugging_face_llama_mistral_and_qwen2(family: str, tmp_path: Path) -> None:
     tensors = hugging_face_llama(biases=family == "qwen2")
@@ -228,6 +237,11 @@ def test_heads_that_cannot_share_keys_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+    long = tmp_path / ("x" * 300)
+    assert refused(long) == f"{long}: cannot be read: File name too long"
+    assert refused(tmp_path / "a\0").endswith("cannot be read: embedded null byte")
+    if Path("/dev/zero").exists():
+        assert refused(Path("/dev/zero")) == "/dev/zero: cannot be read: expected a regular file"
     assert refused(tmp_path / "x") == f"{tmp_path / 'x'}: cannot be read: No such file or directory"
     assert refused(tmp_path).startswith(f"{tmp_path / 'config.json'}: cannot be read: No such")
     folder = write_folder(tmp_path, "llama", hugging_face_llama())
@@ -252,7 +266,9 @@ def test_a_packages_file_is_found_and_its_code_is_not_run(package: Path) -> None
     assert "some_weights" not in sys.modules
 
 
-@pytest.mark.parametrize("file", ["none", "../outside", "../some_weights_2/x", "/dev/null"])
+@pytest.mark.parametrize(
+    "file", ["none", "x" * 300, "../outside", "../some_weights_2/x", "/dev/null"]
+)
 def test_what_a_package_does_not_have_is_told(file: str, package: Path) -> None:
     with pytest.raises(TracerError) as caught:
         packaged("some_weights", file)

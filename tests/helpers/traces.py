@@ -17,6 +17,7 @@ from tracer.errors import TracerError
 from tracer.lesson.expression import Chain
 from tracer.lesson.lines import Writer
 from tracer.lesson.symbols import symbols
+from tracer.lesson.told import Told
 from tracer.lesson.written import formula
 from tracer.renderers.text import text
 from tracer.scenario.carry import Carry
@@ -79,7 +80,7 @@ def floats(value: Value) -> NDArray[np.float64]:
 
 def writer(of: Trace) -> Writer:
     """What writes out the steps of a trace."""
-    return Writer(of.pencil, symbols(of.records), of.producers, len(of.tokens))
+    return Writer(Told(of, len(of.tokens) - 1, symbols(of.records)))
 
 
 def worked(of: Trace, address: str, token: int) -> dict[str, str]:

@@ -9,10 +9,10 @@ from math import prod
 
 import pytest
 
+from tests.helpers.bundled import TYPED
 from tests.helpers.command import printed, run_json
-from tracer.scenario.loading import bundled
 
-every_scenario = pytest.mark.parametrize("name", bundled())
+every_scenario = pytest.mark.parametrize("name", TYPED)
 
 REASON = re.compile(
     r"\b(because|so that|otherwise|therefore|since|without it|without the mask)\b", re.IGNORECASE

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.helpers.bundled import TYPED
 from tracer.errors import TracerError
-from tracer.scenario.loading import bundled, load, parse
+from tracer.scenario.loading import load, parse
 
 # Every width is another one: 3 tokens, d = 2, heads of d_k = 3 and 1, d_v = 4 and 1, d_ff = 6.
 VALID = """\
@@ -99,7 +100,7 @@ def test_the_valid_scenario_is_valid() -> None:
     assert problems(VALID) == []
 
 
-@pytest.mark.parametrize("name", bundled())
+@pytest.mark.parametrize("name", TYPED)
 def test_the_bundled_scenarios_are_valid(name: str) -> None:
     assert load(name).scenario.tokens
 

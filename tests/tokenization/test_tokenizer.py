@@ -122,6 +122,14 @@ def test_tokens_that_are_known_as_a_whole_are_not_split() -> None:
     ]
 
 
+def test_of_two_such_tokens_that_begin_alike_a_text_holds_the_longer() -> None:
+    library, _ = of_bytes()
+    library.add_special_tokens(["<|end|><|end|>"])
+    text = "<|end|><|end|><|end|>"
+    pieces = Tokenizer(library, merges_of(library), ByteLetters()).encode(text).pieces
+    assert [piece.text for piece in pieces] == ["<|end|><|end|>", "<|end|>"]
+
+
 def test_what_a_model_wants_around_a_text_stands_for_none_of_it() -> None:
     library, _ = of_bytes()
     begin, end = ((name, library.token_to_id(name)) for name in SPECIAL)

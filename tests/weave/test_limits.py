@@ -14,7 +14,6 @@ from tests.weave.test_files import block, number, page, refused, woven
 from tracer import pipeline
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import Dot, MatMul
-from tracer.lesson.document import Document
 from tracer.request import Request
 from tracer.scenario.loading import load
 from tracer.weave import directives, limits
@@ -111,7 +110,7 @@ def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
 def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered, traced = list[Request](), list[Request]()
 
-    def answer(request: Request, trace_for: Callable[[Request], Trace]) -> Document | str:
+    def answer(request: Request, trace_for: Callable[[Request], Trace]) -> pipeline.Answer:
         answered.append(request)
         return pipeline.answer(request, trace_for)
 

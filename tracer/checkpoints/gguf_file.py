@@ -27,7 +27,8 @@ NUMBERS = {
 }
 """The types of values by their numbers in the file."""
 TEXT, ARRAY = 8, 9
-MOST_ENTRIES, MOST_AXES = 2**22, 4
+MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
+"""Of a list, a text, a tensor: what is larger is none that a model needs."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,10 @@ class _Header:
         return int(number)
 
     def text(self) -> str:
-        content = bytes(self.take(self.number()))
+        length = self.number()
+        if length > MOST_BYTES:
+            raise _DamagedError(f"a text of {length} bytes, expected at most {MOST_BYTES}")
+        content = bytes(self.take(length))
         try:
             return content.decode()
         except UnicodeDecodeError:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tokenizers.pre_tokenizers import PreTokenizer
 
 LLAMA_3, QWEN_2 = "llama-bpe", "qwen2"
-SPLITS = ("gpt-2", "smollm", LLAMA_3, QWEN_2, "default")
-
 WHOLE = (3, 4)
 """Types of the tokens that a text may hold as a whole: those for control, and a user's."""
 
@@ -27,6 +25,14 @@ LATER_WORDS = (
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 """Llama 3's and Qwen2's: a word may have any sign before it, a number has few digits."""
+PATTERNS = {
+    "gpt-2": [WORDS],
+    "smollm": [r"\p{N}", WORDS],
+    LLAMA_3: [LATER_WORDS.replace("DIGITS", "3")],
+    QWEN_2: [LATER_WORDS.replace("DIGITS", "1")],
+    "default": [r"[\p{P}\$\+<=>\^~\|]+", WORDS, r"\p{N}+", "[0-9][0-9][0-9]"],
+}
+"""What parts a text, one after the other, by the name that a file has for it."""
 
 
 def tokenizer_of(read: GGUFFile) -> Tokenizer:
@@ -37,7 +43,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     """
     settings = Settings(read.file, read.values, "tokenizer.ggml.")
     settings.one_of("model", {"gpt2": None})
-    name = settings.one_of("pre", {name: name for name in SPLITS}, "default")
+    name = settings.one_of("pre", {name: name for name in PATTERNS}, "default")
     words, joined = settings.entries("tokens", str), settings.entries("merges", str)
     types = settings.entries("token_type", int)
     begins = settings.flag("add_bos_token", name == LLAMA_3)
@@ -71,12 +77,5 @@ def _splitter(name: str) -> PreTokenizer:
     from tokenizers import Regex
     from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
 
-    patterns = {
-        "gpt-2": [WORDS],
-        "smollm": [r"\p{N}", WORDS],
-        LLAMA_3: [LATER_WORDS.replace("DIGITS", "3")],
-        QWEN_2: [LATER_WORDS.replace("DIGITS", "1")],
-        "default": [r"[\p{P}\$\+<=>\^~\|]+", WORDS, r"\p{N}+", "[0-9][0-9][0-9]"],
-    }
-    splits = [Split(Regex(pattern), "isolated") for pattern in patterns[name]]
+    splits = [Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
     return Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.parameters import parameters
 from tracer.checkpoints.safetensors_files import read_folder
 from tracer.errors import Problem, TracerError
+from tracer.files.reading import reason
 from tracer.tokenization.tokenizer import Tokenizer
 
 CONFIG = "config.json"
@@ -45,7 +47,11 @@ def open_checkpoint(path: Path) -> Checkpoint:
     Raises:
         TracerError: all that is missing, damaged, wrong or not known in it.
     """
-    return _folder(path) if path.is_dir() else _gguf(path)
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:  # such as a name that is too long
+        raise TracerError(Problem(f"cannot be read: {reason(error)}", str(path))) from None
+    return _folder(path) if is_folder else _gguf(path)
 
 
 def packaged(package: str, file: str) -> Path:
@@ -64,8 +70,9 @@ def packaged(package: str, file: str) -> Path:
     for location in found.submodule_search_locations:
         folder = os.path.normpath(location)
         path = Path(os.path.normpath(Path(folder, file)))
-        if path.is_relative_to(folder) and path.exists():
-            return path
+        with suppress(OSError, ValueError):  # a name that cannot be one
+            if path.is_relative_to(folder) and path.exists():
+                return path
     raise TracerError(Problem(f"no such file in the package {package}", file))
 
 

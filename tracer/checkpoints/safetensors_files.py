@@ -31,7 +31,7 @@ def read_folder(folder: Path) -> dict[str, Tensor]:
         TracerError: a file is missing or damaged, or the index leads out of the folder.
     """
     index = folder / INDEX
-    return _sharded(index) if index.exists() else _tensors(folder / WHOLE)
+    return _sharded(index) if index.exists() else read_tensors(folder / WHOLE)
 
 
 def _sharded(index: Path) -> dict[str, Tensor]:
@@ -39,7 +39,7 @@ def _sharded(index: Path) -> dict[str, Tensor]:
     if not isinstance(shard_of, dict) or not all(map(_is_beside, shard_of.values())):
         expected = "expected the name of a .safetensors file beside it for each tensor"
         raise TracerError(Problem(expected, str(index), address="weight_map"))
-    shards = {shard: _tensors(index.parent / shard) for shard in sorted({*shard_of.values()})}
+    shards = {shard: read_tensors(index.parent / shard) for shard in sorted({*shard_of.values()})}
     missing = [name for name, shard in shard_of.items() if name not in shards[shard]]
     if missing:
         raise TracerError(*(
@@ -54,7 +54,12 @@ def _is_beside(shard: Any) -> bool:
     return isinstance(shard, str) and shard.endswith(".safetensors") and not {*shard} & {*"/\\:\0"}
 
 
-def _tensors(path: Path) -> dict[str, Tensor]:
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of one file by name; they stay where they are.
+
+    Raises:
+        TracerError: it is missing or damaged, or holds numbers of a type that is not known.
+    """
     content = mapped(path)
     with extra("safetensors"):
         from safetensors import SafetensorError, safe_open

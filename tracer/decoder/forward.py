@@ -14,6 +14,7 @@ from typing import assert_never
 from tracer.decoder.arithmetic import DECIMALS, FLOATS, ON_DEMAND, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
 from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
+from tracer.decoder.lens import look_through
 from tracer.decoder.loss import cross_entropy
 from tracer.decoder.operations import Copy
 from tracer.decoder.pencil import Pencil
@@ -21,7 +22,7 @@ from tracer.decoder.roles import OUTPUT
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Record, Tape, Value
-from tracer.decoder.words import Predicted, predict
+from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Scenario
@@ -62,6 +63,7 @@ def trace(
     *,
     unmasked: bool = False,
     loss: bool = False,
+    lens: bool = False,
     sampling: Sampling | None = None,
     cache: Trace | None = None,
     arithmetic: Arithmetic | None = None,
@@ -69,10 +71,10 @@ def trace(
     """Run the decoder.
 
     With `unmasked`, each head's softmax is worked a second time, on the scores without the mask.
-    With `loss`, the cross-entropy at all positions is worked. With `sampling`, a word is drawn
-    after the last token. With `cache`, a trace of the first tokens, only the tokens behind them
-    are computed; their keys and values come from the cache. The arithmetic is the scenario's,
-    unless another is given.
+    With `loss`, the cross-entropy at all positions is worked; with `lens`, what each layer would
+    say. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the first
+    tokens, only the tokens behind them are computed; their keys and values come from the cache.
+    The arithmetic is the scenario's, unless another is given.
 
     Raises:
         TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
@@ -90,12 +92,13 @@ def trace(
             scenario,
             unmasked=unmasked,
             loss=loss,
+            lens=lens,
             sampling=sampling,
             cache=cache,
             arithmetic=SHAPES,
         )
     with tape.computing():
-        predicted = forward(tape, scenario, cache, unmasked=unmasked)
+        predicted = forward(tape, scenario, cache, unmasked=unmasked, lens=lens)
         if loss:
             cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
         if predicted and sampling:
@@ -106,7 +109,7 @@ def trace(
 
 
 def forward(
-    tape: Tape, scenario: Scenario, cache: Trace | None, *, unmasked: bool
+    tape: Tape, scenario: Scenario, cache: Trace | None, *, unmasked: bool, lens: bool
 ) -> Predicted | None:
     """Record the pass: inputs, layers, output, and the words where there is a vocabulary."""
     x, turn = input_vectors(tape, scenario, first=len(cache.tokens) if cache else 0)
@@ -129,6 +132,7 @@ def forward(
         assert layer.ffn
         return feed_forward(tape, x, layer.ffn)
 
+    leaving: list[Value] = []
     for number, layer in enumerate(scenario.layers, start=1):
         if part := layer.attention:
             with tape.at(layer=number, sub_layer="attention"):
@@ -139,10 +143,16 @@ def forward(
         if network := layer.ffn:
             with tape.at(layer=number, sub_layer="ffn"):
                 x = sub_layer(tape, x, network, layer.norm_of(network), ffn)
+        leaving.append(x)
     if scenario.final_norm:
         with tape.at(final=True):
             x = normalized(tape, x, scenario.final_norm)
-    return predict(tape, tape.record(OUTPUT, Copy(), x), scenario)
+    output = tape.record(OUTPUT, Copy(), x)
+    to_words = projection(tape, output, scenario)
+    predicted = predict(tape, output, to_words, scenario) if to_words else None
+    if lens:
+        look_through(tape, leaving, to_words, scenario)
+    return predicted
 
 
 def check_numbers(scenario: Scenario) -> None:

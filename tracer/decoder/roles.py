@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
-SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn"]
+SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
+"""What a layer is made of; and the lens, through which it is seen what it would say."""
 
 
 @dataclass(frozen=True)

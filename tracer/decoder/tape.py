@@ -306,9 +306,11 @@ class Tape:
         """What is pinned at an address, if it has the right shape."""
         if role.words:
             return None
-        array = np.array(self.pinned[address], dtype=object)
+        pinned = self.pinned[address]
+        from_file = isinstance(pinned, np.ndarray)
+        array = pinned if from_file else np.array(pinned, dtype=object)
         expected = tuple(len(axis.labels) for axis in axes)
-        if any(isinstance(entry, tuple) for entry in array.flat):
+        if not from_file and any(isinstance(entry, tuple) for entry in array.flat):
             self._misfit(address, "given as rows of different lengths")
             return None
         if array.shape == expected and not (role in MASKS or _finite(array)):
@@ -316,7 +318,8 @@ class Tape:
             return None
         if array.shape == expected:
             numbers = self.arithmetic.array(array)
-            return Value(role, self._place, address, numbers, axes, _AS_THEY_ARE, numbers)
+            form = _ROUNDED if from_file else _AS_THEY_ARE
+            return Value(role, self._place, address, numbers, axes, form, numbers)
         self._misfit(address, f"given as {_shape(array.shape)}, expected {_shape(expected)}")
         return None
 
@@ -355,4 +358,6 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def _finite(numbers: Array) -> bool:
+    if numbers.dtype != object:
+        return bool(np.isfinite(numbers).all())
     return all(number.is_finite() for number in numbers.flat)

@@ -20,13 +20,19 @@ class Predicted:
     probabilities: Value
 
 
-def predict(tape: Tape, output: Value, scenario: Scenario) -> Predicted | None:
-    """p = softmax(y W_U + b_U), and the most probable word; nothing without a vocabulary."""
+def projection(tape: Tape, output: Value, scenario: Scenario) -> tuple[Value, ...]:
+    """W_U, and b_U if there is one; nothing without a vocabulary."""
     if scenario.unembedding is None or not scenario.vocabulary:
-        return None
+        return ()
     w_u = weights(tape, W_U, scenario.unembedding.W_U, output, scenario.vocabulary)
-    b_u = bias(tape, B_U, scenario.unembedding.b_U, w_u)
-    logits = tape.record(LOGITS, MatMul(), output, w_u, *b_u)
+    return (w_u, *bias(tape, B_U, scenario.unembedding.b_U, w_u))
+
+
+def predict(
+    tape: Tape, output: Value, to_words: tuple[Value, ...], scenario: Scenario
+) -> Predicted:
+    """p = softmax(y W_U + b_U), and the most probable word."""
+    logits = tape.record(LOGITS, MatMul(), output, *to_words)
     probabilities = softmax(tape, WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
-    tape.record(PREDICTION, ArgMax(scenario.vocabulary), probabilities, logits)
+    tape.record(PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)
     return Predicted(logits, probabilities)

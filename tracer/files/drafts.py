@@ -33,11 +33,11 @@ class Drafts:
             _remove(self._folder, self._lock)
         self._lock.close()
 
-    def written(self, text: str) -> Path:
+    def written(self, content: str | bytes) -> Path:
         """A draft that is wholly on the disk, with the mode that any new file would have."""
         draft = self._next()
         with draft.open("xb") as file:
-            file.write(text.encode())
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         return draft

@@ -15,7 +15,7 @@ from tracer.interruption import put_off
 
 
 def write(
-    texts: Iterable[tuple[Path, str]],
+    texts: Iterable[tuple[Path, str | bytes]],
     *,
     reads: Iterable[Path | None] = (),
     make: Path | None = None,
@@ -89,7 +89,7 @@ class _Replacement:
                 self.target.path.unlink()
 
 
-def _prepared(target: Target, text: str, drafts: Drafts, *, alone: bool) -> _Replacement:
+def _prepared(target: Target, text: str | bytes, drafts: Drafts, *, alone: bool) -> _Replacement:
     """What takes the place of a file; one that is replaced alone need never be put back."""
     new = drafts.written(text)
     if target.found is None:
@@ -125,12 +125,12 @@ def _put_where_nothing_is(draft: Path, path: Path) -> None:
         draft.replace(path)
 
 
-def _send(target: Target, text: str) -> None:
+def _send(target: Target, text: str | bytes) -> None:
     """Write straight to a pipe, a device or what the program prints to."""
     with writing_to(target.name):
         handle = os.open(target.name, os.O_WRONLY | os.O_APPEND)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text.encode() if isinstance(text, str) else text)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.decoder.forward import Trace
@@ -33,18 +34,14 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     return Number(pencil.printed(exact, places), value, index)
 
 
-def rows(pencil: Pencil, value: Value) -> tuple[tuple[Number, ...], ...]:
-    """Every entry of a matrix as it is printed."""
-    lines = value.numbers.tolist()
+def rows(
+    pencil: Pencil, value: Value, chosen: Sequence[int], columns: Sequence[int]
+) -> tuple[tuple[Number, ...], ...]:
+    """The entries of some rows and columns of a matrix as they are printed."""
     if value.form is not Form.AS_THEY_ARE or value.numbers.dtype != object:
-        columns = range(value.shape[1])
-        return tuple(
-            tuple([number(pencil, value, (i, j)) for j in columns]) for i in range(len(lines))
-        )
-    return tuple(
-        tuple([Number(x, value, (i, j)) for j, x in enumerate(line)])
-        for i, line in enumerate(lines)
-    )
+        return tuple(tuple([number(pencil, value, (i, j)) for j in columns]) for i in chosen)
+    lines = value.numbers.tolist()
+    return tuple(tuple([Number(lines[i][j], value, (i, j)) for j in columns]) for i in chosen)
 
 
 def find(trace: Trace, asked: str) -> Entry:

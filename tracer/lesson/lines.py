@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
 
 from tracer.decoder.operations import Largest, Mask, Share, Surprise
-from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Form, Record, Value
 from tracer.lesson import entries
 from tracer.lesson.document import Line
@@ -24,9 +23,13 @@ from tracer.lesson.expression import (
     relation,
     value,
 )
-from tracer.lesson.written import EXACT_DIGITS_MORE, Sides, Worked
+from tracer.lesson.told import Told
+from tracer.lesson.written import EXACT_DIGITS_MORE, Sides, Terms, Worked
 from tracer.names import distinct
 from tracer.scenario.rounding import trimmed
+
+OF_TRAINED = Terms(shown=4, most=6)
+"""How many terms are written out of the sums of a trained model, which has hundreds."""
 
 MOST_GUARD_DIGITS = 45
 """No line needs more: values are computed to 50 digits."""
@@ -40,21 +43,19 @@ _OPERANDS_APART: tuple[tuple[int, ...], ...] = ((0,), (1,), ())
 class Writer:
     """Writes out the records of one trace; each line is made when it is asked for."""
 
-    def __init__(
-        self,
-        pencil: Pencil,
-        symbols: Mapping[str, Expression],
-        producers: Mapping[Value, Record],
-        tokens: int,
-    ) -> None:
-        self.pencil, self.symbols, self.producers, self.tokens = pencil, symbols, producers, tokens
+    def __init__(self, told: Told, terms: Terms | None = None) -> None:
+        self.told = told
+        self.terms = terms or (OF_TRAINED if told.trace.scenario.on_demand else Terms())
+        self.pencil, self.producers = told.trace.pencil, told.trace.producers
+        self.symbols = told.symbols
 
     def lines(self, record: Record, token: int) -> tuple[Line, ...]:
         """The worked lines of a record for a token (counted from 0); none where nothing happens."""
         operation, output = record.operation, record.output
         if not isinstance(operation, Worked):
             return ()
-        indices = _indices(record, output.row(token, self.tokens) if output.per_token else None)
+        row = output.row(token, len(self.told.names)) if output.per_token else None
+        indices = _indices(record, row, self.told.columns(output))
         if isinstance(operation, Share) and not record.inputs[1].numbers[indices[0][0]]:
             return ()  # a row that is masked as a whole: nothing is divided
         if isinstance(operation, Largest) and np.isneginf(record.inputs[0].array[indices[0]]).all():
@@ -89,7 +90,7 @@ class Writer:
         """
         operation = record.operation
         assert isinstance(operation, Worked)
-        write = Sides(self.pencil, self.producers, operation, record, index)
+        write = Sides(self.pencil, self.producers, operation, record, index, self.terms)
         fixed = record.output.form is Form.AS_THEY_ARE
         for more in range(1 if fixed else MOST_GUARD_DIGITS):
             result = self.number(record.output, index, more)
@@ -113,8 +114,11 @@ class Writer:
         return entries.number(self.pencil, of, index, guard)
 
 
-def _indices(record: Record, row: int | None) -> list[Index]:
-    """The entries that a record's lines are written for: the followed token's, or all."""
+def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[Index]:
+    """The entries that a record's lines are written for: the followed token's, or all.
+
+    Of a long row only the columns that are shown.
+    """
     operation, shape = record.operation, record.output.shape
     if isinstance(operation, Surprise):
         return [(i,) for i, column in enumerate(operation.columns) if column is not None]
@@ -124,7 +128,9 @@ def _indices(record: Record, row: int | None) -> list[Index]:
         return [(row, j) for j in range(shape[1]) if hidden[j] == -Decimal("Infinity")]
     firsts = range(shape[0]) if row is None and shape else [row or 0]
     rows: list[Index] = [(i,) for i in firsts] if shape else [()]
-    return rows if len(shape) < 2 else [(*i, j) for i in rows for j in range(shape[1])]
+    if len(shape) < 2:
+        return rows if row is not None or not shape else [(i,) for i in columns]
+    return [(*i, j) for i in rows for j in columns]
 
 
 def _with_result(written: Sequence[Expression], result: Number) -> list[Expression]:

@@ -18,13 +18,20 @@ from tracer.lesson.picture import picture
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
+from tracer.lesson.written import Terms
 
 
 def forward_pass(
-    trace: Trace, chosen: Sequence[Step], token: int, *, whole: bool, full: bool = True
+    trace: Trace,
+    chosen: Sequence[Step],
+    token: int,
+    *,
+    whole: bool,
+    full: bool = True,
+    terms: Terms | None = None,
 ) -> Document:
     """The sections of the steps for a token (counted from 0); a whole pass is introduced."""
-    teacher = Teacher(trace, token, full=full)
+    teacher = Teacher(trace, token, full=full, terms=terms)
     introduction: tuple[Block, ...] = ()
     if whole:
         introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))

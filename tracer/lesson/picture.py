@@ -31,6 +31,8 @@ def picture(told: Told, steps: Sequence[Step], layers: Sequence[range] = ()) -> 
     behind: list[Step] = []
     layered: list[Step] = []
     for step in steps:
+        if step.place.sub_layer == "lens":
+            continue  # it looks at the model and is no part of it
         if step.place.layer:
             layered.append(step)
         elif step.kind is ENCODER_STEP:

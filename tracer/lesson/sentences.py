@@ -19,6 +19,7 @@ AT_A_GLANCE = (
     "columns, and at the right the number of the step."
 )
 ATTENTIONS = {"attention": "masked self-attention", "cross_attention": "cross-attention"}
+PARTS = {**ATTENTIONS, "ffn": "feed-forward network", "lens": "lens"}
 
 
 def introduction(told: Told) -> list[Sentence]:
@@ -105,7 +106,7 @@ def part(step: Step, told: Told) -> str:
     place = step.place
     if place.sub_layer is None:
         return WORDS if step.kind in words.KINDS or place.final else INPUTS
-    name = ATTENTIONS.get(place.sub_layer, "feed-forward network")
+    name = PARTS[place.sub_layer]
     if told.layers > 1:
         return f"Layer {place.layer}: {name}"
     return f"{name[0].upper()}{name[1:]}"

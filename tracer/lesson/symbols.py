@@ -16,7 +16,8 @@ ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
     """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
     values = [record.output for record in records]
-    last = {_sub_layer(value): value for value in values if value.role in ENDS}
+    ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
+    last = {_sub_layer(value): value for value in ends}
     leaving = set(last.values())
     several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}

@@ -27,7 +27,7 @@ from tracer.lesson.sizes import described, parameters, sized
 from tracer.lesson.steps import OPERANDS, Kind, Step
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.lesson.written import Worked, formula
+from tracer.lesson.written import Terms, Worked, formula
 
 SHOWN_ALONE = (TEMPERATURE, DRAW)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
@@ -40,7 +40,13 @@ class Teacher:
     """
 
     def __init__(
-        self, trace: Trace, token: int | None = None, *, refers: bool = False, full: bool = True
+        self,
+        trace: Trace,
+        token: int | None = None,
+        *,
+        refers: bool = False,
+        full: bool = True,
+        terms: Terms | None = None,
     ) -> None:
         """`token` is counted from 0, the last if it is not given.
 
@@ -51,7 +57,7 @@ class Teacher:
         self.token = len(trace.tokens) - 1 if token is None else token
         self.told = Told(trace, self.token, symbols(trace.records))
         self.steps = steps(trace.records)
-        self.writer = Writer(trace.pencil, self.told.symbols, trace.producers, len(self.told.names))
+        self.writer = Writer(self.told, terms)
         self.said: dict[Sentence, Step] = {}
         self.reasoned: set[Kind] = set()
         self.said_rows = False
@@ -147,7 +153,7 @@ class Teacher:
             block for value in values if not value.role.parameter for block in self.described(value)
         ]
         told += [Paragraph(counted)] if counted else []
-        return [*told, *map(self.told.matrix, values)]
+        return [*told, *(self.told.matrix(value) for value in values if self.told.is_shown(value))]
 
     def described(self, value: Value) -> list[Block]:
         """What the rows and columns of a matrix are that no formula gives, once."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Axis, Pinned
@@ -15,6 +18,9 @@ from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
 from tracer.lesson.expression import Expression, Number
 from tracer.names import distinct
 from tracer.scenario.layers import Attention
+
+MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
+"""Of a trained model's longer rows so many are shown."""
 
 
 @dataclass(frozen=True)
@@ -104,19 +110,56 @@ class Told:
         """An entry as it is printed."""
         return entries.number(self.trace.pencil, value, index)
 
+    def columns(self, value: Value) -> Sequence[int]:
+        """The columns that are shown, or the entries of a row: all, of too many those that count.
+
+        They are the largest of the followed token: of numbers for words the largest first, of
+        others those that are largest in size, in their own order.
+        """
+        width = value.shape[-1] if value.axes else 0
+        if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
+            return range(width)
+        if not value.per_token or len(value.axes) < 2:
+            return range(width) if value.per_token else range(COLUMNS_SHOWN)
+        row = value.numbers[self.row(value)]
+        of_words = value.axes[1].labels is self.trace.scenario.vocabulary
+        order = np.argsort(-row if of_words else -abs(row), kind="stable")[:COLUMNS_SHOWN]
+        return [int(column) for column in (order if of_words else sorted(order))]
+
+    def rows(self, value: Value) -> Sequence[int]:
+        """The rows that are shown: all, of too many only the followed token's."""
+        if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
+            return range(value.shape[0])
+        return [self.row(value)] if value.per_token else range(COLUMNS_SHOWN)
+
+    def is_shown(self, value: Value) -> bool:
+        """Whether a parameter is printed: one of a trained model is too large for that."""
+        return not self.trace.scenario.on_demand or math.prod(value.shape) <= MOST_COLUMNS**2
+
     def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
         """A value of one or two axes; a bias is one row, a number for each token one column."""
         marked = self.row(value) if value.per_token else None
         symbol, shape = self.symbols[value.address], value.shape
         if len(shape) == 2:
-            rows, columns = map(self.labels, value.axes)
-            cells = entries.rows(self.trace.pencil, value)
-            return Matrix(symbol, rows, columns, cells, marked, figure)
+            return self._excerpt(value, marked, figure)
         labels = self.labels(value.axes[0])
         numbers = tuple(self.number(value, i) for i in range(len(labels)))
         if value.per_token:
             return Matrix(symbol, labels, ("",), tuple((number,) for number in numbers), marked)
         return Matrix(symbol, ("",), labels, (numbers,), None)
+
+    def _excerpt(self, value: Value, marked: int | None, figure: Figure | None) -> Matrix:
+        rows, columns = self.rows(value), self.columns(value)
+        row_labels, column_labels = map(self.labels, value.axes)
+        cells = entries.rows(self.trace.pencil, value, rows, columns)
+        return Matrix(
+            self.symbols[value.address],
+            tuple(row_labels[i] for i in rows),
+            tuple(column_labels[j] for j in columns),
+            cells,
+            None if marked is None else rows.index(marked),
+            figure,
+        )
 
     def labels(self, axis: Axis) -> tuple[str, ...]:
         """The labels of an axis, each of them once."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
 
 from tracer.decoder.arithmetic import Array
 from tracer.decoder.operations import (
@@ -77,11 +79,34 @@ from tracer.scenario.rounding import round_half_away, trimmed
 Worked: TypeAlias = Computed | Mask | Largest
 """Operations that have worked lines."""
 
-MOST_TERMS, TERMS_SHOWN = 16, 12
-"""A longer sum shows its first terms, then what the rest comes to."""
-
 EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Which terms of a long sum are written out; what the rest comes to stands behind them.
+
+    A sum of at most so many is written out whole.
+    """
+
+    shown: int = 12
+    most: int = 16
+    largest: bool = False
+    """Whether they are the largest, in the order of their size, rather than the first."""
+
+    def of(self, terms: Array) -> list[int]:
+        """Where they stand, counted from 0."""
+        if len(terms) <= self.most:
+            return list(range(len(terms)))
+        order = np.argsort(-abs(terms), kind="stable") if self.largest else range(len(terms))
+        return [int(at) for at in order[: self.shown]]
+
+    def of_row(self, terms: Array) -> list[int]:
+        """The same of a row that stands in a table, of which only the largest may be shown."""
+        if len(terms) <= self.most or isinstance(terms.flat[0], Decimal):
+            return self.of(terms)
+        return [int(at) for at in np.argsort(-terms, kind="stable")[: self.shown]]
 
 
 def formula(record: Record, symbols: Mapping[str, Expression]) -> Chain | None:
@@ -164,6 +189,7 @@ class Sides:
     operation: Worked
     record: Record
     index: Index
+    terms: Terms
 
     def __call__(self, guard: int, places: int, only: tuple[int, ...] = ()) -> list[Expression]:
         """`places` are those of the result: totals on the way need only some more.
@@ -233,7 +259,7 @@ class Sides:
                 assert column is not None
                 return [Negative(Call("ln", (operand(0, index[0], column),)))]
             case MeanOf(counted):
-                terms = _sum(_elided([operand(0, i) for i in counted]))
+                terms = self._terms(inputs[0], [(i,) for i in counted], guard)
                 n = Number.of(len(counted))
                 return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
             case Cumulate():
@@ -262,18 +288,18 @@ class Sides:
             a, b = factors_at(k)
             return self._number(*a, guard), self._number(*b, guard)
 
-        terms = x.shape[1]
-        shown = TERMS_SHOWN if terms > MOST_TERMS else terms
+        column_of_w = w.numbers[column] if transposed else w.numbers[:, column]
+        every = x.numbers[row] * column_of_w
+        shown = self.terms.of(every)
         address = record.output.address
-        pairs = [factors(k) for k in range(shown)]
+        pairs = [factors(k) for k in shown]
         products: list[Expression] = [Product(pair) for pair in pairs]
         parts: list[Expression] = [self._part(product(pair), address, guard) for pair in pairs]
         last: list[Expression] = [self._number(b, (column,), guard) for b in biases]
-        if shown < terms:
-            left = x.numbers[row, shown:]
-            right = w.numbers[column, shown:] if transposed else w.numbers[shown:, column]
-            rest = self._rest(left * right, address, guard)
-            rest.hidden = lambda: [e for k in range(shown, terms) for e in factors_at(k)]
+        if len(shown) < len(every):
+            left = _others(shown, len(every))
+            rest = self._rest(every[left], address, guard)
+            rest.hidden = lambda: [e for k in left for e in factors_at(k)]
             last.insert(0, rest)
         yield _sum([*products, *last])
         yield _sum([*parts, *last])
@@ -285,8 +311,8 @@ class Sides:
             exact = [x for x in products if isinstance(x, Decimal)]
             rounded = [pencil.printed(x, pencil.part_places(address, x)) for x in exact]
             return Rest(len(products), Number(total_of(rounded)))
-        decimals = [x if isinstance(x, Decimal) else Decimal(repr(float(x))) for x in products]
-        return Rest(len(products), self._part(total_of(decimals), address, guard))
+        exactly = total_of([_exact(product) for product in products])
+        return Rest(len(products), self._part(exactly, address, guard))
 
     def _part(self, exact: Decimal, address: str, guard: int) -> Number:
         """The number that takes a part's place on the way to the value at `address`."""
@@ -365,18 +391,39 @@ class Sides:
     def _candidates(self, row: int) -> tuple[Expression, ...]:
         """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
         of = self.record.inputs[0]
-        numbers = [self._number(of, (row, j)) for j in range(of.shape[1])]
-        if len(numbers) <= MOST_TERMS:
-            return tuple(numbers)
-        rest = numbers[TERMS_SHOWN:]
-        largest = max(rest, key=lambda number: number.value)
-        hidden = Rest(len(rest), Number(largest.value), lambda: [n.entry for n in rest if n.entry])
-        return (*numbers[:TERMS_SHOWN], hidden)
+        numbers = of.numbers[row]
+        shown = self.terms.of_row(numbers)
+        written = [self._number(of, (row, j)) for j in shown]
+        if len(shown) == len(numbers):
+            return tuple(written)
+        left = _others(shown, len(numbers))
+        largest = self._number(of, (row, left[int(numbers[left].argmax())]))
+        rest = Rest(len(left), Number(largest.value), lambda: [Entry(of, (row, j)) for j in left])
+        return (*written, rest)
 
     def _row(self, position: int, row: int, guard: int) -> Expression:
         of = self.record.inputs[position]
-        numbers = [self._number(of, (row, j), guard) for j in range(of.shape[1])]
-        return _sum(_elided(numbers))
+        return self._terms(of, [(row, j) for j in range(of.shape[1])], guard)
+
+    def _terms(self, of: Value, at: Sequence[Index], guard: int) -> Expression:
+        """A sum of entries, of many only some and what the rest comes to."""
+        numbers = np.array([of.numbers[index] for index in at])
+        shown = self.terms.of_row(numbers)
+        written: list[Expression] = [self._number(of, at[k], guard) for k in shown]
+        if len(shown) < len(at):
+            left = _others(shown, len(at))
+            rest = self._rest_of(of, [at[k] for k in left], numbers[left], guard)
+            written.append(rest)
+        return _sum(written)
+
+    def _rest_of(self, of: Value, at: Sequence[Index], numbers: Array, guard: int) -> Rest:
+        """What entries come to: as they are printed, where printed numbers are worked with."""
+        if self.pencil.rounds:
+            total = Number(total_of([self._number(of, index, guard).value for index in at]))
+        else:
+            exact = total_of([_exact(number) for number in numbers])
+            total = self._part(exact, self.record.output.address, guard)
+        return Rest(len(at), total, lambda: [Entry(of, index) for index in at])
 
     def _number(self, of: Value, index: Index, guard: int = 0) -> Number:
         return entries.number(self.pencil, of, index, guard)
@@ -393,11 +440,10 @@ def _sum(terms: Sequence[Expression]) -> Expression:
     return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
 
-def _elided(terms: Sequence[Number]) -> list[Expression]:
-    """The first terms of a long sum, and the total of the rest."""
-    if len(terms) <= MOST_TERMS:
-        return list(terms)
-    rest = terms[TERMS_SHOWN:]
-    total = Number(total_of([term.value for term in rest]))
-    hidden = Rest(len(rest), total, lambda: [term.entry for term in rest if term.entry])
-    return [*terms[:TERMS_SHOWN], hidden]
+def _others(shown: Sequence[int], of: int) -> list[int]:
+    """The places that are not shown."""
+    return sorted(set(range(of)) - set(shown))
+
+
+def _exact(number: Any) -> Decimal:
+    return number if isinstance(number, Decimal) else Decimal(repr(float(number)))

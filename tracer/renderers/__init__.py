@@ -1,6 +1,6 @@
 """What it looks like: one module for each format, and the table of them.
 
-Text formats read documents and expressions and nothing else; JSON reads traces.
+Text formats read documents and expressions and nothing else; JSON and arrays read traces.
 """
 
 from __future__ import annotations
@@ -19,6 +19,18 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     LATEX = "latex"
     JSON = "json"
+    NPZ = "npz"
+    SAFETENSORS = "safetensors"
+
+    @property
+    def is_data(self) -> bool:
+        """Whether programs read it, of traces; else it is a text, of documents."""
+        return self in (Format.JSON, Format.NPZ, Format.SAFETENSORS)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is no text at all."""
+        return self in (Format.NPZ, Format.SAFETENSORS)
 
 
 class Heading(StrEnum):
@@ -50,7 +62,7 @@ def render(
     pictures; `width` is that of a terminal in cells.
 
     Raises:
-        ValueError: JSON, which is made of traces.
+        ValueError: a format for programs, which is made of traces.
     """
     match format:
         case Format.TERMINAL:
@@ -65,7 +77,7 @@ def render(
             from tracer.renderers import latex
 
             return latex.render(document, standalone=standalone)
-        case Format.JSON:
-            raise ValueError("a document has no JSON; a trace has")
+        case Format.JSON | Format.NPZ | Format.SAFETENSORS:
+            raise ValueError(f"a document has no {format}; a trace has")
         case _:
             assert_never(format)

@@ -251,6 +251,23 @@ class Window(Frozen):
     )
 
 
+def _given(value: Any) -> Any:
+    """The arrays of a file are read elsewhere."""
+    return {} if isinstance(value, str) else value
+
+
+class OrFile:
+    """The name of a file may stand in place of a mapping, for the schema."""
+
+    @staticmethod
+    def __get_pydantic_json_schema__(core: Any, schema_of: Any) -> dict[str, Any]:
+        file = {"type": "string", "pattern": r"\.(npz|safetensors)$"}
+        return {"anyOf": [schema_of(core), file]}
+
+
+PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), OrFile]
+"""Values by their addresses, or a file of arrays beside the scenario."""
+
 Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
     | Annotated[Window, Tag(MAPPING)]

@@ -143,14 +143,20 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
     try:
         source = read(text, file)
         _is_scenario(source)
-        keys = source.data if isinstance(source.data, dict) else {}
-        if "checkpoint" in keys:
-            return Loaded(name, _trained(source, name, folder), source, text)
-        if "dimensions" in keys:
-            return Loaded(name, _dimensioned(source, name), source, text)
-        return Loaded(name, _scenario(source, name), source, text)
+        scenario = _read(source, name, folder)
+        return Loaded(name, _with_activations(scenario, source, folder), source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
+
+
+def _read(source: Source, name: str, folder: Path) -> Scenario:
+    """What a source says, in the form that it has."""
+    keys = source.data if isinstance(source.data, dict) else {}
+    if "checkpoint" in keys:
+        return _trained(source, name, folder)
+    if "dimensions" in keys:
+        return _dimensioned(source, name)
+    return _scenario(source, name)
 
 
 def _scenario(source: Source, name: str) -> Scenario:
@@ -167,6 +173,16 @@ def _scenario(source: Source, name: str) -> Scenario:
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     return scenario
+
+
+def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scenario:
+    """With the values of the file that is named in place of pinned ones, if one is."""
+    file = part(source.data, ("given",))
+    if not isinstance(file, str):
+        return scenario
+    from tracer.scenario.activations import activations
+
+    return scenario.model_copy(update={"given": activations(folder / file)})
 
 
 def _trained(source: Source, name: str, folder: Path) -> Scenario:

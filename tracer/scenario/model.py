@@ -21,6 +21,7 @@ from tracer.scenario.fields import (
     Number,
     OrWord,
     Pinned,
+    PinnedValues,
     Row,
     Rows,
     WholeNumber,
@@ -213,8 +214,9 @@ class Scenario(Frozen):
     generation: Generation = described(
         "How a generated text begins and ends.", "{start: <START>, end: <END>}", Generation()
     )
-    given: dict[str, Pinned] = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows.",
+    given: PinnedValues = described(
+        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
+        ".npz or .safetensors file beside this one that holds them.",
         "{layer1.attention.output: [[1, 2], [3, 4]]}",
         {},
     )

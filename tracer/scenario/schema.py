@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tracer.scenario.dimensions import Dimensioned
 from tracer.scenario.fields import DEFINED, HIDDEN, Random, Transposed
 from tracer.scenario.loading import folder
 from tracer.scenario.model import Scenario
+from tracer.scenario.trained import Trained
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEMPLATE = Path(__file__).with_name("template.yaml")
@@ -18,15 +20,24 @@ Schema = dict[str, Any]
 
 def schema() -> str:
     """Every key with its description and how it is written, as JSON."""
-    from tracer.scenario.dimensions import Dimensioned
-
-    forms = [_tidy(form.model_json_schema()) for form in (Scenario, Dimensioned)]
-    forms[0]["required"].remove("tokens")  # a batch has some
+    forms = {form.__name__: form for form in (Scenario, Trained, Dimensioned)}
+    described = {name: _tidy(form.model_json_schema()) for name, form in forms.items()}
+    described["Scenario"]["required"].remove("tokens")  # a batch has some
     definitions = _definitions()
-    for form in forms:
+    for form in described.values():
         definitions |= form.pop("$defs")
-    described = {"$schema": DRAFT, "anyOf": forms, "$defs": definitions}
-    return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
+    whole: Schema = {
+        "$schema": DRAFT,
+        "$defs": {**definitions, **described},
+        "if": {"required": ["checkpoint"]},
+        "then": _defined("Trained"),
+        "else": {
+            "if": {"required": ["dimensions"]},
+            "then": _defined("Dimensioned"),
+            "else": _defined("Scenario"),
+        },
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def template() -> str:

@@ -19,7 +19,15 @@ from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.scenario.carry import Carry
-from tracer.scenario.fields import Frozen, Names, Pinned, WholeNumber, Window, Words, described
+from tracer.scenario.fields import (
+    Frozen,
+    Names,
+    PinnedValues,
+    WholeNumber,
+    Window,
+    Words,
+    described,
+)
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
@@ -64,8 +72,9 @@ class Trained(Frozen):
     generation: Generation = described(
         "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
     )
-    given: dict[str, Pinned] = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows.",
+    given: PinnedValues = described(
+        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
+        ".npz or .safetensors file beside this one that holds them.",
         "{layer1.attention.output: [[1, 2], [3, 4]]}",
         {},
     )
@@ -93,9 +102,9 @@ class FromCheckpoint(Scenario):
     @property
     def lookup(self) -> Lookup:
         """The embeddings, which are read from the file."""
-        found: Any = self.embeddings
-        assert isinstance(found, Lookup)
-        return found
+        table: Any = self.embeddings
+        assert isinstance(table, Lookup)
+        return table
 
     def reading(
         self, tokens: Names, targets: Names | None = None, given: dict[str, Any] | None = None

@@ -90,9 +90,11 @@ class Tokenizer:
                 yield from map(self._piece, self._split(part))
 
     def _split(self, text: str) -> list[str]:
-        normalizer, splitter = self._library.normalizer, self._library.pre_tokenizer
-        text = normalizer.normalize_str(text) if normalizer else text
-        return [piece for piece, _ in splitter.pre_tokenize_str(text)] if splitter else [text]
+        if self._library.normalizer is not None:
+            text = self._library.normalizer.normalize_str(text)
+        if self._library.pre_tokenizer is None:
+            return [text]
+        return [piece for piece, _ in self._library.pre_tokenizer.pre_tokenize_str(text)]
 
     def _piece(self, piece: str) -> Piece:
         """A piece as the library writes it, in symbols."""

@@ -61,6 +61,7 @@ def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[
         elif request.command not in QUOTES:
             allowed.compute(shared(basis(request)).scenario)
         answered = answer(request, lambda request: shared(basis(request)))
+        assert not isinstance(answered, bytes)  # which only a file gets
         text = rendered(request, answered, WIDTH).strip("\n")
         return text if _is_plain(request) else fenced(text.split("\n"))
 

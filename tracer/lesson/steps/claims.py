@@ -27,23 +27,37 @@ def is_named(label: str) -> bool:
     return COUNTED.fullmatch(label) is None
 
 
+class Printed:
+    """The numbers of a row as they are printed; each is written when it is asked for.
+
+    A row for the words of a trained model has tens of thousands.
+    """
+
+    def __init__(self, number: Callable[[int], Number]) -> None:
+        self.number = number
+
+    def __getitem__(self, column: int) -> Number:
+        return self.number(column)
+
+
 @dataclass(frozen=True)
 class Row:
     """The followed token's row of a value: its labels, and its numbers as computed and printed."""
 
     labels: tuple[str, ...]
     computed: tuple[Any, ...]
-    printed: tuple[Number, ...]
+    printed: Printed
 
     @staticmethod
     def of(value: Value, told: Told) -> Row:
         """Labels that occur twice are told apart."""
-        computed = tuple(value.computed[told.row(value)])
-        return Row(told.labels(value.axes[1]), computed, told.printed(value))
+        row = told.row(value)
+        printed = Printed(lambda column: told.number(value, row, column))
+        return Row(told.labels(value.axes[1]), tuple(value.computed[row]), printed)
 
     def sizes(self) -> Row:
         """The same without signs."""
-        printed = tuple(Number(abs(number.value)) for number in self.printed)
+        printed = Printed(lambda column: Number(abs(self.printed[column].value)))
         return replace(self, computed=tuple(map(abs, self.computed)), printed=printed)
 
     def ranked(self, among: Sequence[int] | None = None, *, lowest: bool = False) -> list[int]:
@@ -53,10 +67,11 @@ class Row:
         """
         columns = range(len(self.labels)) if among is None else among
         order = sorted(columns, key=self.computed.__getitem__, reverse=not lowest)
-        shown = [self.printed[column].value for column in order]
-        if len(order) < 2 or shown.count(shown[0]) > 1:
+        # What is alike in print stands next to each other.
+        shown = [self.printed[column].value for column in order[:3]]
+        if len(order) < 2 or shown[0] == shown[1]:
             return []
-        return order[:2] if shown.count(shown[1]) == 1 else order[:1]
+        return order[:1] if shown[1] in shown[2:] else order[:2]
 
     def name(self, column: int) -> Sentence:
         """A column inside a sentence."""
@@ -100,7 +115,7 @@ def main_part(record: Record, told: Told, column: int) -> Part | None:
 
     None where it has only one part, where parts take something away, or none is more than half.
     """
-    writer = Writer(told.trace.pencil, told.symbols, told.trace.producers, len(told.names))
+    writer = Writer(told)
     sides = writer.chain(record, (told.row(record.output), column)).sides
     sums = [side.over for side in sides if isinstance(side, Quotient)] or list(sides)
     whole = sums[-1]

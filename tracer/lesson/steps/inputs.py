@@ -132,7 +132,7 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
         rows = tuple(
             (
                 Name(str(before + i + 1)),
-                *([Name(str(ids.numbers[i]))] if ids else []),
+                *([Name(str(int(ids.numbers[i])))] if ids else []),
                 Name(token),
             )
             for i, token in enumerate(tokens)

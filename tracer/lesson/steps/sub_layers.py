@@ -30,6 +30,7 @@ SUB_LAYERS: dict[SubLayer, str] = {
     "attention": "attention",
     "cross_attention": "cross-attention",
     "ffn": "the FFN",
+    "lens": "the lens",
 }
 """A sub-layer inside a sentence."""
 

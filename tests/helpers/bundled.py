@@ -1,0 +1,11 @@
+"""The scenarios that come with the program and that somebody typed."""
+
+from __future__ import annotations
+
+from tracer.scenario.loading import bundled
+
+TYPED = {
+    name: path
+    for name, path in bundled().items()
+    if not {"checkpoint:", "dimensions:"} & {*path.read_text(encoding="utf-8").split()}
+}

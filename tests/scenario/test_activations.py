@@ -1,0 +1,104 @@
+"""Activations of another program, pinned from a file: under our names and TransformerLens's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.helpers.command import problems, run, run_json
+from tests.helpers.small_scenario import SMALL
+from tracer.errors import TracerError
+from tracer.scenario.activations import activations
+
+HEAD = "layer1.attention.head1"
+
+
+def written(folder: Path, **arrays: object) -> Path:
+    """A file of arrays; a point in a name is a double underscore here."""
+    path = folder / "theirs.npz"
+    named = {name.replace("__", "."): np.asarray(array) for name, array in arrays.items()}
+    np.savez(path, allow_pickle=False, **named)
+    return path
+
+
+def test_names_of_transformer_lens_are_ours_head_by_head(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    queries, pattern = rng.random((1, 3, 2, 4)), rng.random((1, 2, 3, 3))
+    stream = rng.random((1, 3, 8))
+    path = written(
+        tmp_path,
+        hook_embed=stream,
+        blocks__0__hook_resid_pre=stream + 1,
+        blocks__4__attn__hook_q=queries,
+        blocks__4__attn__hook_pattern=pattern,
+        blocks__4__hook_resid_post=stream + 2,
+        blocks__4__ln1__hook_scale=stream,
+        layer1__ffn__hidden=[[1, 2]],
+    )
+    found = activations(path)
+    assert found.keys() == {
+        *("embedding", "input", "layer5.ffn.residual", "layer1.ffn.hidden"),
+        *(f"layer5.attention.head{h}.{name}" for h in (1, 2) for name in ("query", "weights")),
+    }
+    for head in (0, 1):
+        place = f"layer5.attention.head{head + 1}"
+        np.testing.assert_array_equal(found[f"{place}.query"], queries[0, :, head])
+        np.testing.assert_array_equal(found[f"{place}.weights"], pattern[0, head])
+    np.testing.assert_array_equal(found["input"], stream[0] + 1)
+
+
+def test_what_is_pinned_is_worked_on_with(tmp_path: Path) -> None:
+    weights = [[1, 0], [0.25, 0.75]]
+    written(tmp_path, **{f"{HEAD}.weights".replace(".", "__"): weights})
+    scenario = tmp_path / "pinned.yaml"
+    scenario.write_text(f"{SMALL}given: theirs.npz\n")
+    values = {value["address"]: value for value in run_json(str(scenario))["values"]}
+    assert values[f"{HEAD}.weights"]["data"] == weights
+    assert values[f"{HEAD}.output"]["data"] == [[1, 2], [2.5, 3.5]]  # ¼ (1, 2) + ¾ (3, 4)
+
+
+def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
+    written(tmp_path, nonsense=[[1.0]], input=[[1.0, 2.0]])
+    scenario = tmp_path / "pinned.yaml"
+    scenario.write_text(f"{SMALL}given: theirs.npz\n")
+    told = problems(run("run", str(scenario)))
+    assert [line.split(": ", 2)[-1] for line in told] == [
+        "given as 1×2 numbers, expected 2×2 numbers",
+        "given, but there is no such value",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.npz", b"PK\x03\x04 nothing", "not a whole npz file of numbers"),
+        ("x.txt", b"1 2 3", "expected a .npz or .safetensors file"),
+        ("x.safetensors", b"\xff" * 20, "not a whole safetensors file"),
+    ],
+)
+def test_a_damaged_file_is_told(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(TracerError) as caught:
+        activations(path)
+    assert str(caught.value).startswith(f"{path}: {said}")
+
+
+def test_objects_are_never_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, input=np.array([print], dtype=object))
+    with pytest.raises(TracerError, match="not a whole npz file of numbers"):
+        activations(path)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TracerError, match="cannot be read: No such file or directory"):
+        activations(tmp_path / "none.npz")
+
+
+def test_a_batch_of_several_texts_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, hook_embed=np.zeros((2, 3, 4)))
+    with pytest.raises(TracerError, match="hook_embed: 2 × 3 × 4, expected 2 axes, or a batch of"):
+        activations(path)

@@ -1,0 +1,34 @@
+"""What each layer would say, if it were the last (the logit lens)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracer.decoder.sub_layers import normalized
+from tracer.decoder.tape import Tape, Value
+from tracer.decoder.words import predict
+from tracer.errors import Problem, TracerError
+from tracer.scenario.model import Scenario
+
+
+def look_through(
+    tape: Tape, leaving: Sequence[Value], to_words: tuple[Value, ...], scenario: Scenario
+) -> None:
+    """Record the final norm and the words of what leaves each layer, the last one too.
+
+    Raises:
+        TracerError: there is no vocabulary, or a layer leaves vectors of another width.
+    """
+    if not to_words:
+        raise TracerError(
+            Problem("the lens needs a vocabulary", address="vocabulary", way=("vocabulary",))
+        )
+    width = to_words[0].shape[0]
+    for number, x in enumerate(leaving, start=1):
+        if x.shape[1] != width:
+            message = f"layer {number} leaves {x.shape[1]} numbers, the vocabulary needs {width}"
+            raise TracerError(Problem(message, way=("layers", number - 1)))
+        with tape.at(layer=number, sub_layer="lens"):
+            if scenario.final_norm:
+                x = normalized(tape, x, scenario.final_norm)
+            predict(tape, x, to_words, scenario)

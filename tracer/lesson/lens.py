@@ -1,0 +1,112 @@
+"""What each layer would say if it were the last, and from which layer on the word is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
+from tracer.lesson.document import (
+    Block,
+    Document,
+    Figure,
+    Matrix,
+    Name,
+    Paragraph,
+    Section,
+    Sentence,
+    Table,
+)
+from tracer.lesson.expression import Number, Symbol
+from tracer.lesson.symbols import symbols
+from tracer.lesson.told import Told
+from tracer.scenario.rounding import trimmed
+
+MOST_TOKENS = 6
+"""So many columns of words find room; of more tokens the last ones are shown."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a layer would say after a token, and how probable it holds that."""
+
+    word: str
+    probability: Number
+
+    @property
+    def percent(self) -> str:
+        """As a share of a hundred, with the digits that it is printed with."""
+        return percent(self.probability)
+
+
+def percent(share: Number) -> str:
+    """45.1 %: a share of a hundred, without zeros that say nothing."""
+    return f"{trimmed(share.value * 100):f} %"
+
+
+def said(told: Told, layer: int, token: int) -> Said:
+    """What is seen through the lens behind a layer, counted from 1, after a token, from 0."""
+    place = Place(layer, "lens")
+    words, shares = told.value(place, PREDICTION), told.value(place, PROBABILITIES)
+    assert words is not None and shares is not None
+    row = words.row(token, len(told.names))
+    column = shares.axes[1].labels.index(words.numbers[row])
+    return Said(str(words.numbers[row]), told.number(shares, row, column))
+
+
+def lens(trace: Trace, token: int) -> Document:
+    """The words of all layers, for the tokens up to the followed one (counted from 0)."""
+    told = Told(trace, token, symbols(trace.records))
+    section = Section(None, "What each layer would say", through_the_lens(told))
+    return Document(trace.scenario.title, (), (section,), whole=True)
+
+
+def through_the_lens(told: Told) -> tuple[Block, ...]:
+    """Why one looks, the words, how probable they are held, and since when the last is said."""
+    layers, tokens = range(1, told.layers + 1), _tokens(told)
+    seen = {(layer, token): said(told, layer, token) for layer in layers for token in tokens}
+    names = tuple(told.names[token] for token in tokens)
+    words = tuple(
+        (Name(str(layer)), *(Name(seen[layer, token].word) for token in tokens)) for layer in layers
+    )
+    shares = Matrix(
+        Symbol("p"),
+        tuple(f"layer {layer}" for layer in layers),
+        names,
+        tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
+        None,
+        Figure(f"{told.trace.name}.lens", "How probable each layer holds the word that it says"),
+    )
+    claim = since_when(told)
+    return (
+        Paragraph((WHY,)),
+        Table(("layer", *names), words, told.layers - 1),
+        Paragraph(("How probable it holds its word:",)),
+        shares,
+        *([Paragraph(claim)] if claim else []),
+    )
+
+
+WHY = (
+    "Every layer adds to the same vector, so that it can be read before it is finished: what "
+    "leaves a layer is given to the final norm and the unembedding as if it were the last. So it "
+    "is seen where in the model a word is found."
+)
+
+
+def _tokens(told: Told) -> range:
+    return range(max(0, told.token + 1 - MOST_TOKENS), told.token + 1)
+
+
+def since_when(told: Told) -> Sentence | None:
+    """From which layer on the word at the end is said, where not all layers say it."""
+    words = [said(told, layer, told.token).word for layer in range(1, told.layers + 1)]
+    since = len(words)
+    while since > 1 and words[since - 2] == words[-1]:
+        since -= 1
+    if since == 1 or told.fills_up:
+        return None
+    word = Name(words[-1])
+    if since == len(words):
+        return ("Only the last layer says ", word, " after ", told.who, ".")
+    return (f"From layer {since} on every layer says ", word, " after ", told.who, ".")

@@ -1,0 +1,36 @@
+"""A pass as arrays under their addresses, for other programs: npz or safetensors.
+
+Parameters are left out, since who computes with them has them; so are words.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+
+from tracer.decoder.tape import Record
+
+
+def archive(records: Iterable[Record], format: Literal["npz", "safetensors"]) -> bytes:
+    """The numbers of records as float64, the whole rows of all tokens.
+
+    Raises:
+        TracerError: the package that writes safetensors is not installed.
+    """
+    arrays = {
+        record.output.address: record.output.array
+        for record in records
+        if not (record.output.role.parameter or record.output.role.words)
+    }
+    if format == "npz":
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, **arrays)
+        return file.getvalue()
+    from tracer.checkpoints.extras import extra
+
+    with extra("safetensors"):
+        from safetensors.numpy import save
+    return save({address: np.ascontiguousarray(array) for address, array in arrays.items()})
