@@ -24,6 +24,7 @@ TEXTS = {name: path.read_text(encoding="utf-8") for name, path in TYPED.items()}
 
 SHOWING = (
     *("run FILE", "run FILE --token 1 --carry line", "step attention -s FILE", "steps FILE"),
+    *("shapes FILE", "shapes FILE --length 9 --format json"),
     *("loss FILE", "generate FILE --max-tokens 3", "value output[1,1] -s FILE"),
     "tutorial FILE --format terminal",
     *("run FILE --format json", "run FILE --format latex", "why output[1,1] -s FILE --depth 2"),

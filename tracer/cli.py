@@ -62,6 +62,16 @@ def steps(request: Request) -> None:
     _show(request)
 
 
+@command(LOOK, "shapes gpt2-small", "shapes alex.yaml --length 100")
+@asks(
+    *("SCENARIO", "length", "format", "heading", "standalone"),
+    *("output", "force", "no_pager"),
+)
+def shapes(request: Request) -> None:
+    """The shape of every matrix, parameters, multiply-adds, bytes."""
+    _show(request)
+
+
 @command(LOOK, 'why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2')
 @asks("ENTRY", "scenario", "depth", "sequence", "example", "given", *TEXT)
 def why(request: Request) -> None:

@@ -29,6 +29,9 @@ def _value(*names: str, takes: str, reads: Reader, offers: Any = None, help: str
     return _option(str | None, *names, help=help, **how)
 
 
+MOST_TOKENS = 1_000_000
+"""Each of them has a label."""
+
 SCENARIO = some("a file, the name of a scenario, or -")
 
 
@@ -79,6 +82,12 @@ OPTIONS: dict[str, Any] = {
         takes="N",
         reads=whole(0),
         help="Go back this many steps. If not given: all the way.",
+    ),
+    "length": _value(
+        "--length",
+        takes="N",
+        reads=whole(1, MOST_TOKENS),
+        help="As if so many tokens were read. If not given: those of the scenario.",
     ),
     "no_mask": _option(
         bool, "--no-mask", help="Also show what a token would see without the mask."

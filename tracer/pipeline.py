@@ -51,6 +51,8 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
     match request.command:
         case "steps":
             return _contents(request, _traced(scenario_for(request), arithmetic=SHAPES))
+        case "shapes":
+            return _shapes(request, scenario_for(request))
         case "run" | "step" | "tutorial":
             return _forward_pass(request, trace_for(request))
         case "lens":
@@ -196,6 +198,20 @@ def _contents(request: Request, found: Trace) -> Answer:
 
         return as_json.contents(found)
     return contents(found)
+
+
+def _shapes(request: Request, loaded: Loaded) -> Document | str:
+    from tracer.lesson.survey import survey
+
+    with _of_file(loaded):
+        found = survey(loaded.name, loaded.scenario, request.length)
+    if request.format is Format.JSON:
+        from tracer.renderers import as_json
+
+        return as_json.shapes(found)
+    from tracer.lesson.shapes import shapes
+
+    return shapes(found)
 
 
 def _is_unmasked(request: Request) -> bool:

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 DEFAULT_SCENARIO = "alex"
 
 Command: TypeAlias = Literal[
-    "run", "step", "steps", "loss", "lens", "generate", "tutorial", "value", "why"
+    "run",
+    "step",
+    "steps",
+    "shapes",
+    "loss",
+    "lens",
+    "generate",
+    "tutorial",
+    "value",
+    "why",
 ]
 
 
@@ -41,6 +50,7 @@ class Request:
     sequence: int | None = None
     example: int | None = None
     depth: int | None = None
+    length: int | None = None
     no_mask: bool = False
     terms: Terms | None = None
     given: tuple[str, ...] = ()

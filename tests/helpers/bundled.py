@@ -7,5 +7,5 @@ from tracer.scenario.loading import bundled
 TYPED = {
     name: path
     for name, path in bundled().items()
-    if "\ncheckpoint:" not in path.read_text(encoding="utf-8")
+    if not {"checkpoint:", "dimensions:"} & {*path.read_text(encoding="utf-8").split()}
 }

@@ -24,7 +24,7 @@ def _mapping_lines(mapping: Scenario, quote_keys: bool = False) -> list[str]:
         name = key if key.isidentifier() and not quote_keys else _quoted(key)
         if isinstance(value, str) and key in _KEYWORD_FIELDS and not quote_keys:
             lines.append(f"{name}: {value}")
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and value:
             inner = _mapping_lines(value, quote_keys=key == "embeddings")
             lines += [f"{name}:", *(f"  {line}" for line in inner)]
         elif isinstance(value, list) and value and isinstance(value[0], dict):

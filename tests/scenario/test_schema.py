@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from tests.helpers.command import printed
 from tests.helpers.small_scenario import END, SMALL, changed
 from tracer.errors import TracerError
+from tracer.scenario.dimensions import Dimensioned
 from tracer.scenario.loading import bundled, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.problems import _models as models_of
@@ -82,7 +83,7 @@ def test_every_choice_of_the_template_runs() -> None:
 
 def all_models() -> list[type[BaseModel]]:
     found = list[type[BaseModel]]()
-    left: list[type[BaseModel]] = [Scenario, Trained]
+    left: list[type[BaseModel]] = [Scenario, Trained, Dimensioned]
     while left:
         model = left.pop()
         if model not in found:

@@ -23,6 +23,7 @@ from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Located, Record, Tape, Value
 from tracer.decoder.words import Predicted, predict, projection
+from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Scenario
 
@@ -79,9 +80,11 @@ def trace(
 
     Raises:
         TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
-            what it pins is not there.
+            what it pins is not there; it has no numbers.
     """
     chosen = arithmetic or arithmetic_of(scenario)
+    if chosen is not SHAPES:
+        check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
     tape = Tape(chosen, pencil, scenario.given, located)
     if scenario.given and chosen is not SHAPES:
@@ -152,6 +155,13 @@ def forward(
     if lens:
         look_through(tape, leaving, to_words, scenario)
     return predicted
+
+
+def check_numbers(scenario: Scenario) -> None:
+    """Raise a TracerError if there is nothing to compute with."""
+    if not scenario.has_numbers:
+        message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
+        raise TracerError(Problem(message, address="dimensions", way=("dimensions",)))
 
 
 def arithmetic_of(scenario: Scenario) -> Arithmetic:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Located
@@ -85,10 +85,11 @@ def generate(
     the text.
 
     Raises:
-        TracerError: no vocabulary; numbers that lead nowhere; what is cached would change, because
-            tokens see later ones.
+        TracerError: no numbers, no vocabulary, or numbers that lead nowhere; what is cached would
+            change, because tokens see later ones.
         UnreadableError: no vector for a token or position.
     """
+    check_numbers(scenario)
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
     if cached and scenario.looks_ahead:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from tracer.decoder.roles import (
 from tracer.decoder.tape import Tape, Value
 from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Encoder, Rotary, Scenario
+from tracer.scenario.outline import Blank
 from tracer.tokenization.tokenization import Tokenization
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
@@ -56,7 +57,7 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value,
     if scenario.token_ids is not None:
         tape.given(TOKEN_IDS, [Decimal(n) for n in scenario.token_ids[first:]], (tokens,))
     rows = scenario.embedding[first:]
-    features = Axis("feature", scenario.features or numbered("d", 0, len(rows[0])))
+    features = Axis("feature", scenario.features or numbered("d", 0, columns(rows)))
     x = tape.given(EMBEDDING, rows, (tokens, features))
     positions = scenario.positions
     if positions and positions.rotary:
@@ -124,7 +125,7 @@ def rotary(tape: Tape, scenario: Scenario, asked: Rotary, tokens: Axis) -> Turn 
 
 def encoder_output(tape: Tape, encoder: Encoder) -> Value:
     """The encoder's vectors, which are given."""
-    features = encoder.features or numbered("e", 0, len(encoder.vectors[0]))
+    features = encoder.features or numbered("e", 0, columns(encoder.vectors))
     axes = (Axis("encoder token", encoder.tokens), Axis("encoder feature", features))
     return tape.given(ENCODER_OUTPUT, encoder.vectors, axes)
 
@@ -135,9 +136,12 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     Seen is what is not later, or of that only what is near, or what rows say; never what only
     fills up the sequence.
     """
-    tokens, queries, asked = scenario.tokens, x.axes[0], scenario.mask
+    tokens, queries = scenario.tokens, x.axes[0]
+    asked: Any = scenario.mask
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))
+    if isinstance(asked, Blank):
+        return tape.given(MASK, asked[first:], axes)
     if isinstance(asked, tuple):
         fills = [token == scenario.padding for token in tokens]
         typed = [[HIDDEN if f else x for f, x in zip(fills, row, strict=False)] for row in asked]

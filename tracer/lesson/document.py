@@ -165,12 +165,16 @@ class Picture(Node):
     figure: Figure
 
 
+Cell: TypeAlias = Name | Expression
+"""What stands in a table: text, or a symbol."""
+
+
 @dataclass(eq=False, repr=False)
 class Table(Node):
     """Text in columns."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Name, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     marked: int | None = None
 
 

@@ -22,8 +22,11 @@ NAMES: dict[SubLayer, str] = {
 }
 
 
-def picture(told: Told, steps: Sequence[Step]) -> Picture:
-    """All steps of a pass, each in one box; layers that are built alike are drawn once."""
+def picture(told: Told, steps: Sequence[Step], layers: Sequence[range] = ()) -> Picture:
+    """All steps of a pass, each in one box; layers that are built alike are drawn once.
+
+    `layers` are those that each layer of the pass stands for: itself, if nothing is said.
+    """
     trace, encoder = told.trace, None
     before: list[Step] = []
     behind: list[Step] = []
@@ -44,27 +47,26 @@ def picture(told: Told, steps: Sequence[Step]) -> Picture:
         tuple(map(Name, trace.tokens)),
         _rows(before, told),
         encoder,
-        _layers(layered, told),
+        _layers(layered, told, layers),
         _rows(behind, told),
         Figure(f"{trace.name}.model", "The model"),
     )
 
 
-def _layers(steps: Sequence[Step], told: Told) -> tuple[Layer, ...]:
+def _layers(steps: Sequence[Step], told: Told, stands_for: Sequence[range]) -> tuple[Layer, ...]:
     """The layers; of some that follow each other and look the same, the first."""
     built = [list(layer) for _, layer in groupby(steps, lambda step: step.place.layer)]
+    ranges = stands_for or [range(number, number + 1) for number in range(1, len(built) + 1)]
     found = []
-    for _, layers in groupby(built, lambda layer: _parts(_counted_from_1(layer), told)):
-        first, *others = layers
-        last = others[-1] if others else first
-        found.append(
-            Layer(
-                first[0].place.layer or 0,
-                last[0].place.layer or 0,
-                _parts(first, told),
-                (others[0][0].number, last[-1].number) if others else None,
-            )
-        )
+    alike = groupby(
+        zip(built, ranges, strict=True), lambda layer: _parts(_counted_from_1(layer[0]), told)
+    )
+    for _, layers in alike:
+        several = list(layers)
+        (first, numbers), (last, last_numbers) = several[0], several[-1]
+        end = last[-1].number + len(last) * (len(last_numbers) - 1)
+        others = (first[-1].number + 1, end) if end > first[-1].number else None
+        found.append(Layer(numbers[0], last_numbers[-1], _parts(first, told), others))
     return tuple(found)
 
 

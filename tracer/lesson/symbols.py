@@ -13,13 +13,13 @@ ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 """What may leave a sub-layer: the last recorded of these."""
 
 
-def symbols(records: Sequence[Record]) -> dict[str, Expression]:
-    """The symbol of every address, in the tape's order."""
+def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
+    """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
     values = [record.output for record in records]
     ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
     last = {_sub_layer(value): value for value in ends}
     leaving = set(last.values())
-    several = {_sub_layer(value) for value in values if value.place.head == 2}
+    several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}
     x: Expression = Symbol("X′")
     sub_layers = 0

@@ -15,6 +15,7 @@ from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
 from tracer.decoder.tape import Record, Value
 from tracer.lesson.selection import steps
+from tracer.lesson.survey import NUMBER_TYPES, Survey, table_symbol
 from tracer.lesson.symbols import symbols
 from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text
@@ -58,6 +59,50 @@ def contents(trace: Trace) -> str:
         for step in steps(trace.records)
     ]
     return _dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
+
+
+def shapes(survey: Survey) -> str:
+    """Every matrix once for all heads and layers that have one like it, and what they come to."""
+    own, crossed = survey.cached
+    tables = [
+        {"address": name, "symbol": text(table_symbol(name)), "shape": list(shape)}
+        for name, shape in survey.tables.items()
+    ]
+    matrices = [
+        {
+            "address": matrix.place.address(matrix.role),
+            "symbol": text(matrix.symbol),
+            "step": matrix.step,
+            "layers": list(matrix.layers),
+            "heads": list(matrix.heads),
+            "shape": list(matrix.shape),
+            "parameters": matrix.parameters,
+            "multiply_adds": matrix.multiply_adds,
+        }
+        for matrix in survey.matrices
+    ]
+    parts = {
+        name: {"parameters": parameters, "multiply_adds": cost}
+        for name, (parameters, cost) in survey.parts.items()
+    }
+    sizes = {
+        kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
+        for kind, size in NUMBER_TYPES.items()
+    }
+    return _dumped(
+        {
+            "schema": SCHEMA,
+            "scenario": survey.trace.name,
+            "tokens": survey.length,
+            "tables": tables,
+            "matrices": matrices,
+            "parts": parts,
+            "parameters": survey.parameters,
+            "multiply_adds": survey.multiply_adds,
+            "cache": {"per_token": own, "encoder": crossed, "all": survey.cache},
+            "bytes": sizes,
+        }
+    )
 
 
 def _header(trace: Trace) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from tracer.lesson.document import (
     Block,
+    Cell,
     Document,
     Formula,
     Inline,
@@ -28,7 +29,7 @@ from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
-from tracer.renderers.text import name_text
+from tracer.renderers.text import cell_text
 from tracer.scenario.rounding import trimmed
 
 LINE = 72
@@ -219,14 +220,21 @@ def _form(widths: Sequence[int]) -> str:
     return "".join("l" if share is None else COLUMN.format(share) for share in shares)
 
 
+def _cell(cell: Cell) -> str:
+    """What stands in a table: text, or a symbol."""
+    if isinstance(cell, Name):
+        return breakable(cell.text)
+    return f"${PAPER.in_lines.write(cell)}$"
+
+
 def _table(table: Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
     columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
-    form = _form([max(width(name_text(cell.text)) for cell in column) for column in columns])
+    form = _form([max(width(cell_text(cell)) for cell in column) for column in columns])
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []
     for i, row in enumerate(table.rows):
-        cells = [breakable(cell.text) for cell in row]
+        cells = list(map(_cell, row))
         marked = [rf"\textbf{{{cell}}}" for cell in cells] if i == table.marked else cells
         lines.append(" & ".join(marked))
     body = _broken([head, *lines])

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from tracer.lesson.document import (
     Block,
+    Cell,
     Document,
     Formula,
     Inline,
@@ -145,7 +146,7 @@ class _Page:
             case Matrix():
                 return "\n\n".join([self._matrix(block), *self._figure(block)])
             case Table(header, rows, marked):
-                cells = [[escaped(cell.text) for cell in row] for row in rows]
+                cells = [[self._cell(cell) for cell in row] for row in rows]
                 return _table(list(header), cells, marked, "---")
             case Picture():
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
@@ -182,6 +183,9 @@ class _Page:
                 return f"{self._symbol(of)} ({' × '.join(map(str, shape))})"
             case _:
                 return self._symbol(part)
+
+    def _cell(self, cell: Cell) -> str:
+        return escaped(cell.text) if isinstance(cell, Name) else self._symbol(cell)
 
     def _symbol(self, expression: Expression) -> str:
         if self.math:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tracer.lesson.document import Cell, Name
 from tracer.lesson.expression import Expression, Number, Product, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 
@@ -81,6 +82,11 @@ text = _TEXT.write
 
 number_text = _TEXT.number
 """A number with its digits, as a power of ten where it is very large or very small."""
+
+
+def cell_text(cell: Cell) -> str:
+    """What stands in a table, in one line."""
+    return name_text(cell.text) if isinstance(cell, Name) else text(cell)
 
 
 def name_text(name: str) -> str:

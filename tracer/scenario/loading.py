@@ -145,11 +145,20 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
     try:
         source = read(text, file)
         _is_scenario(source)
-        is_trained = isinstance(source.data, dict) and "checkpoint" in source.data
-        scenario = _trained(source, name, folder) if is_trained else _scenario(source, name)
+        scenario = _read(source, name, folder)
         return Loaded(name, _with_activations(scenario, source, folder), source, text)
     except TracerError as error:
         raise TracerError(*_shown(error.problems, text)) from None
+
+
+def _read(source: Source, name: str, folder: Path) -> Scenario:
+    """What a source says, in the form that it has."""
+    keys = source.data if isinstance(source.data, dict) else {}
+    if "checkpoint" in keys:
+        return _trained(source, name, folder)
+    if "dimensions" in keys:
+        return _dimensioned(source, name)
+    return _scenario(source, name)
 
 
 def _scenario(source: Source, name: str) -> Scenario:
@@ -189,12 +198,27 @@ def _trained(source: Source, name: str, folder: Path) -> Scenario:
     try:
         asked = Trained.model_validate({"title": name, **source.data})
     except ValidationError as error:
-        raise TracerError(*of_keys(error, source, set())) from None
+        raise TracerError(*of_keys(error, source, set(), Trained)) from None
     try:
         return from_checkpoint(asked, folder)
     except TracerError as error:
         found = [_at_checkpoint(problem, source) for problem in error.problems]
         raise TracerError(*found) from None
+
+
+def _dimensioned(source: Source, name: str) -> Scenario:
+    """A scenario of which the sizes are said, and a seed for the numbers if it is to have some."""
+    from tracer.scenario.dimensions import Dimensioned, from_dimensions
+
+    assert isinstance(source.data, dict)
+    try:
+        asked = Dimensioned.model_validate({"title": name, **source.data})
+    except ValidationError as error:
+        raise TracerError(*of_keys(error, source, set(), Dimensioned)) from None
+    problems = [source.problem(p.way or (), p.message, p.address) for p in asked.misfits()]
+    if problems:
+        raise TracerError(*problems)
+    return from_dimensions(asked)
 
 
 def _at_checkpoint(problem: Problem, source: Source) -> Problem:
@@ -206,7 +230,7 @@ def _at_checkpoint(problem: Problem, source: Source) -> Problem:
 
 def _is_scenario(source: Source) -> None:
     """Of what is none, nothing is told but that: a file named by mistake is not shown."""
-    known = {*Scenario.model_fields, "checkpoint"}
+    known = {*Scenario.model_fields, "checkpoint", "dimensions"}
     if isinstance(source.data, dict) and any(key in known for key in source.data):
         return
     expected = "expected a scenario: a mapping with tokens, embeddings and layers"

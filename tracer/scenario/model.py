@@ -145,6 +145,8 @@ class Scenario(Frozen):
 
     on_demand: ClassVar[bool] = False
     """Whether its numbers are read, and computed with, only where somebody looks at them."""
+    has_numbers: ClassVar[bool] = True
+    """Whether anything can be computed; else only its shapes are known."""
 
     title: Annotated[str, Field(min_length=1)] = described(
         "The heading of every text; the file's name if not given.", "Two words", "scenario"

@@ -17,8 +17,13 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.reader import Data, Place, Source
 
 
-def of_keys(error: ValidationError, source: Source, filled: Set[Place]) -> Iterator[Problem]:
-    """What the model refuses, each at its place; but for places that were written out.
+def of_keys(
+    error: ValidationError,
+    source: Source,
+    filled: Set[Place],
+    form: type[BaseModel] = Scenario,
+) -> Iterator[Problem]:
+    """What a form of scenario refuses, each at its place; but for places that were written out.
 
     What is wrong there is told where it was typed.
     """
@@ -29,7 +34,7 @@ def of_keys(error: ValidationError, source: Source, filled: Set[Place]) -> Itera
         place = place_of(detail, source.data)
         if any(place[:i] in filled for i in range(1, len(place) + 1)):
             continue
-        yield source.problem(place, _message(detail, place), address(place) or None)
+        yield source.problem(place, _message(detail, place, form), address(place) or None)
 
 
 def place_of(detail: ErrorDetails, data: Data) -> Place:
@@ -77,17 +82,17 @@ def message_of(detail: ErrorDetails) -> str:
 WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "tuple_type")
 
 
-def _message(detail: ErrorDetails, place: Place) -> str:
-    """With the form that is wanted, where another kind of thing stands, or nothing."""
-    name, form = place[-1] if place else "", _example(place)
+def _message(detail: ErrorDetails, place: Place, form: type[BaseModel]) -> str:
+    """With what is wanted, where another kind of thing stands, or nothing."""
+    name, example = place[-1] if place else "", _example(place, form)
     match detail["type"]:
         case "missing":
-            return f"missing, expected {name}: {form}" if form else "missing"
+            return f"missing, expected {name}: {example}" if example else "missing"
         case "extra_forbidden":
-            return _unknown(str(name), place)
-        case kind if form and (kind in WRONG_KIND or kind == OWN_MESSAGE):
+            return _unknown(str(name), place, form)
+        case kind if example and (kind in WRONG_KIND or kind == OWN_MESSAGE):
             expected, _, came = message_of(detail).rpartition(", got ")
-            return f"{expected}, such as {name}: {form}, got {came}"
+            return f"{expected}, such as {name}: {example}, got {came}"
         case _:
             return message_of(detail)
 
@@ -104,11 +109,11 @@ def _came(value: Any) -> str:
             return f"got {value}"
 
 
-def _unknown(name: str, place: Place) -> str:
+def _unknown(name: str, place: Place, form: type[BaseModel]) -> str:
     """An unknown key: the nearest one that belongs here, or where it belongs."""
-    model = _model_at(place[:-1])
+    model = _model_at(place[:-1], form)
     here = closest(name, model.model_fields) if model else ""
-    everywhere = dict(reversed(list(_keys(Scenario, ""))))  # the first of several places
+    everywhere = dict(reversed(list(_keys(form, ""))))  # the first of several places
     if name in everywhere:
         return f"a key of {everywhere[name] or 'the scenario'}{here}"
     return f"unknown key{here or closest(name, everywhere)}"
@@ -123,17 +128,17 @@ def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str]]:
             yield from _keys(inner, f"{place}.{name}".removeprefix("."))
 
 
-def _example(place: Place) -> str:
+def _example(place: Place, form: type[BaseModel]) -> str:
     """How the key at a place is written."""
-    model = _model_at(place[:-1])
+    model = _model_at(place[:-1], form)
     if model is None or not place or place[-1] not in model.model_fields:
         return ""
     return str((model.model_fields[str(place[-1])].examples or [""])[0])
 
 
-def _model_at(place: Place) -> type[BaseModel] | None:
+def _model_at(place: Place, form: type[BaseModel]) -> type[BaseModel] | None:
     """The model of the mapping at a place; None where its keys are the author's own."""
-    model: type[BaseModel] | None = Scenario
+    model: type[BaseModel] | None = form
     for step in place:
         if isinstance(step, str):
             field = model.model_fields.get(step) if model else RandomWeights.model_fields.get(step)

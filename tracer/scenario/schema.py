@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tracer.scenario.dimensions import Dimensioned
 from tracer.scenario.fields import DEFINED, HIDDEN, Random, Transposed
 from tracer.scenario.loading import folder
 from tracer.scenario.model import Scenario
@@ -22,15 +23,22 @@ Schema = dict[str, Any]
 
 def schema() -> str:
     """Every key with its description and how it is written, as JSON."""
-    typed, trained = (_tidy(form.model_json_schema()) for form in (Scenario, Trained))
-    typed["required"].remove("tokens")  # a text or a batch has some
-    definitions = {**_definitions(), **typed.pop("$defs"), **trained.pop("$defs")}
+    forms = {form.__name__: form for form in (Scenario, Trained, Dimensioned)}
+    described = {name: _tidy(form.model_json_schema()) for name, form in forms.items()}
+    described["Scenario"]["required"].remove("tokens")  # a text or a batch has some
+    definitions = _definitions()
+    for form in described.values():
+        definitions |= form.pop("$defs")
     whole: Schema = {
         "$schema": DRAFT,
-        "$defs": {**definitions, "Scenario": typed, "Trained": trained},
+        "$defs": {**definitions, **described},
         "if": {"required": ["checkpoint"]},
         "then": _defined("Trained"),
-        "else": _defined("Scenario"),
+        "else": {
+            "if": {"required": ["dimensions"]},
+            "then": _defined("Dimensioned"),
+            "else": _defined("Scenario"),
+        },
     }
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 

@@ -6,14 +6,11 @@ Its numbers stay in their files until somebody looks at them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from tracer.checkpoints.architecture import Architecture
@@ -31,6 +28,7 @@ from tracer.scenario.fields import (
     described,
 )
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
+from tracer.scenario.lookup import Lookup
 from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
 from tracer.scenario.rounding import Rounding, trimmed
 from tracer.tokenization.tokenization import Tokenization
@@ -91,27 +89,6 @@ class Trained(Frozen):
         if (self.text is None) == (self.token_ids is None):
             raise ValueError("expected either text or token_ids")
         return self
-
-
-class Lookup(Mapping[str, NDArray[np.float64]]):
-    """The embeddings of all words; a row is read when it is looked up."""
-
-    def __init__(self, words: Names, rows: Parameter) -> None:
-        self.words, self.rows = words, rows
-
-    @cached_property
-    def ids(self) -> dict[str, int]:
-        """The number of each word."""
-        return {word: number for number, word in enumerate(self.words)}
-
-    def __getitem__(self, word: str) -> NDArray[np.float64]:
-        return np.asarray(self.rows[[self.ids[word]]][0])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.words)
-
-    def __len__(self) -> int:
-        return len(self.words)
 
 
 class FromCheckpoint(Scenario):

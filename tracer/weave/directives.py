@@ -47,7 +47,7 @@ def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[
     @_once
     def render(words: Words) -> str:
         request = replace(_request(words, asked), folder=folder)
-        if request.command == "steps":
+        if request.command in ("steps", "shapes"):
             allowed.read(folder, request.scenario)  # only its shapes are looked at
         elif request.command == "generate":
             allowed.read(folder, request.scenario)

@@ -108,7 +108,9 @@ def _of_attention(attention: Attention, queries: int, keys: int) -> int:
     number = queries * _size(attention.W_O)
     for head in attention.heads:
         number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))
-        number += queries * keys * 2 * columns(head.W_Q) + PRODUCTS_OF_A_HEAD
+        read = attention.heads[head.shares - 1] if head.shares else head
+        compared = columns(head.W_Q) + (columns(read.W_V) if read.W_V is not None else 0)
+        number += queries * keys * compared + PRODUCTS_OF_A_HEAD
     return number
 
 

@@ -1,0 +1,81 @@
+"""What operations cost: as many multiply-adds as NumPy's products of the same pass make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from tests.helpers.random_scenarios import scenarios, to_yaml
+from tests.helpers.traces import traced
+from tracer.decoder.arithmetic import SHAPES, Array, Floats, Part
+from tracer.decoder.cost import degree, multiply_adds
+from tracer.decoder.forward import trace
+from tracer.errors import TracerError
+from tracer.scenario.loading import load, parse
+from tracer.scenario.model import Scenario
+
+
+class Counting(Floats):
+    """Floats that count what their products of matrices add up."""
+
+    counted = 0
+
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
+        self.counted += x.shape[0] * x.shape[1] * w.shape[1]
+        return super().matmul(x, w, bias, part)
+
+
+def counted(scenario: Scenario) -> int:
+    counting = Counting()
+    trace("counted", scenario, arithmetic=counting)
+    return counting.counted
+
+
+def cost(scenario: Scenario) -> int:
+    return sum(map(multiply_adds, trace("cost", scenario, arithmetic=SHAPES).records))
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics"])
+def test_bundled_scenarios(name: str) -> None:
+    assert cost(load(name).scenario) == counted(load(name).scenario) > 0
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(scenarios())
+def test_random_scenarios(spec: dict[str, Any]) -> None:
+    scenario = parse(to_yaml(spec), "f.yaml")
+    try:
+        expected = counted(scenario)
+    except TracerError:
+        return  # the numbers lead nowhere
+    assert cost(scenario) == expected
+
+
+def test_what_is_pinned_costs_nothing() -> None:
+    free = "given: {layer1.ffn.hidden: [[1], [2]]}\n"
+    records = traced(f"{SMALL_FFN}{free}").records
+    assert [multiply_adds(record) for record in records if multiply_adds(record)] == [2 * 1 * 2]
+
+
+SMALL_FFN = """\
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [3, 4]}
+layers: [{ffn: {W_1: [[1], [2]], W_2: [[1, 2]]}}]
+"""
+
+
+def test_with_which_power_of_the_tokens_each_grows() -> None:
+    records = trace("t", load("transformer-base").scenario, arithmetic=SHAPES).records
+    found = {
+        record.output.address.removeprefix("layer1."): degree(record)
+        for record in records
+        if multiply_adds(record)
+    }
+    assert found["attention.head1.query"] == found["attention.head1.key"] == 1
+    assert found["attention.head1.dot"] == found["attention.head1.output"] == 2
+    assert found["cross_attention.head1.query"] == 1
+    assert found["cross_attention.head1.key"] == found["cross_attention.head1.value"] == 0
+    assert found["cross_attention.head1.dot"] == found["cross_attention.head1.output"] == 1
+    assert found["ffn.hidden"] == found["logits"] == 1

@@ -1,0 +1,182 @@
+"""A judge of what `shapes` says: its sentences are held against closed formulas."""
+
+from __future__ import annotations
+
+import re
+
+from tests.helpers.closed_formulas import Closed
+
+ANYWHERE = frozenset(
+    {
+        "A multiply-add is a product that is added to others, in a product of matrices. What is "
+        "done number by number, as in a norm or a softmax, is not counted.",
+        "The model, to be read from below. Beside each sign stands the shape of what it gives, "
+        "rows×columns, and at the right the number of the step.",
+        "W_U holds the embeddings of the words, as columns: its numbers are counted there.",
+        "Bytes, if each number is kept as float32 (4) or float16 (2):",
+    }
+)
+"""What claims nothing of the numbers, or nothing but what a table shows."""
+
+NUMBER = r"[\d,]+"
+PARTS = {"the table of positions": "positions", "the embeddings": "embeddings"} | {
+    f"the {name}": name for name in ("FFN", "norms", "final norm", "unembedding")
+}
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text on a very wide terminal: neither titles, tables nor pictures."""
+    return [
+        line
+        for line in text.split("\n")[1:]
+        if line.endswith((".", ":")) and not line.startswith(" ")
+    ]
+
+
+def fault(sentence: str, closed: Closed) -> str | None:
+    """What is wrong with a sentence, if anything is."""
+    if sentence in ANYWHERE:
+        return None
+    for form, holds in FORMS.items():
+        if found := re.fullmatch(form.replace("#", f"({NUMBER})"), sentence):
+            said = [number(word) for word in found.groups()]
+            return None if holds(closed, said, sentence) else f"false: {sentence}"
+    return f"unknown: {sentence}"
+
+
+def number(word: str) -> int | str:
+    return int(word.replace(",", "")) if re.fullmatch(NUMBER, word or "") else word
+
+
+def read_as(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    n, d, h = closed.n, closed.d, closed.heads
+    expected = (
+        f"No number is looked at here, only how many there are. [1, {n}, {d}] is the shape of one "
+        f"text of {n:,} token{'s' * (n > 1)} with {d:,} numbers each, [1, {h}, {n}, {closed.d_k}] "
+        f"the same for {h} heads."
+    )
+    return sentence == expected
+
+
+def side_by_side(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return said == [closed.heads, closed.d, closed.heads * closed.d_k]
+
+
+def outputs(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return said == [closed.heads, closed.d_k, closed.heads * closed.d_k]
+
+
+def of_a_token(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return said == [closed.d, closed.hidden, closed.d]
+
+
+def next_word(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    one = closed.d * closed.words
+    return closed.n > 1 and said == [closed.words, one, one * closed.n]
+
+
+def of_each_layer(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    """Of attention, cross-attention or the FFN with its norm."""
+    learned, cost, times = closed.parameters, closed.multiply_adds, closed.layers
+    stages = [
+        (learned[part] // times + closed.norm, cost[part] // times)
+        for part in ("attention", "cross-attention", "FFN")
+        if part in learned
+    ]
+    layers, each, costs, again, all_of_them, all_costs = map(int, said)
+    return (
+        layers == again == times > 1
+        and (each, costs) in stages
+        and (all_of_them, all_costs) == (each * times, costs * times)
+    )
+
+
+def most(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    whole, share, name, count = said
+    learned = closed.parameters
+    part = PARTS.get(str(name), str(name))
+    more = [other for other, its in learned.items() if its >= learned[part]]
+    is_most = 2 * learned[part] > sum(learned.values())
+    return (
+        whole == sum(learned.values())
+        and count == learned[part]
+        and more == [part]
+        and (share == "most are") == is_most
+    )
+
+
+def about(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    part, count, millions, *off = said
+    rounded = int(millions) * 1_000_000
+    told = int(off[0]) if off[0] else 0
+    exact = rounded + told if off[1] == "more" else rounded - told
+    return (
+        count == closed.parameters[str(part)] // closed.layers == exact
+        and abs(int(count) - rounded) <= 500_000
+    )
+
+
+def both(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    learned, times = closed.parameters, closed.layers
+    together = (learned["attention"] + learned["cross-attention"]) // times
+    ffn = learned["FFN"] // times
+    than = "more than" if together > ffn else "fewer than" if together < ffn else "as many as"
+    return said == [together, than]
+
+
+def of_a_layer(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    parts = ("attention", "cross-attention", "FFN", "norms")
+    return said[-1] == sum(closed.parameters.get(part, 0) for part in parts) // closed.layers
+
+
+def growth(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    longer, n, square, twice, staying = said
+    whole = sum(closed.multiply_adds.values())
+    stays = staying or 0
+    return (longer, n, square) == (2 * closed.n, closed.n, closed.square) and (twice, stays) == (
+        whole - closed.square - closed.staying,
+        closed.staying,
+    )
+
+
+def half(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    """What grows with the square is more than half with so many tokens, and not with one less."""
+
+    def ahead(n: int) -> bool:
+        at = Closed(closed.spec, n)
+        return 2 * at.square > sum(at.multiply_adds.values())
+
+    n = int(said[0])
+    return ahead(n) and not ahead(n - 1)
+
+
+def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    return said == [closed.cached]
+
+
+FORMS = {
+    r"No number is looked at here.*": read_as,
+    r"Side by side, the W_Q of the # heads are one matrix \[#, (\d+)\]\.": side_by_side,
+    r"Their outputs, side by side, are # × # = # numbers for each token\.": outputs,
+    r"The numbers of a token: # → # → #\.": of_a_token,
+    r"To say only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds "
+    r"instead of #\.": next_word,
+    r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and "
+    r"take #\.": of_each_layer,
+    r"Of the # parameters (most are|the largest part is) in (.+): #\.": most,
+    r"(?:Each|The) layer's (.+) has # parameters, about # million(?:: # (more|fewer))?\.": about,
+    r"Attention and cross-attention together have #, (.+) the FFN\.": both,
+    r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
+    r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with "
+    r"values become four times as many, # others twice as many(?:, but #, for the keys and values "
+    r"of the encoder's tokens, stay)?\.": growth,
+    r"From # tokens on, what grows with the square of the length is more than half of all\.": half,
+    r"A cache of keys and values saves computing them again in each turn of a generated text; each "
+    r"further token adds # numbers to it\.": cache,
+}
+
+
+def unmet(texts: list[str]) -> set[str]:
+    """The forms that none of the sentences has."""
+    forms = {form: form.replace("#", f"({NUMBER})") for form in FORMS}
+    return {f for f, p in forms.items() if not any(re.fullmatch(p, text) for text in texts)}

@@ -1,0 +1,89 @@
+"""What an operation costs, in multiply-adds: products that are added up, known by shapes alone.
+
+What is done number by number costs none here: the exponentials of a softmax, a norm, a sum of two.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import assert_never
+
+from tracer.decoder.operations import (
+    Activate,
+    Add,
+    Append,
+    ArgMax,
+    Axis,
+    Concat,
+    Copy,
+    Cos,
+    Cumulate,
+    Divide,
+    DivTerm,
+    Dot,
+    Exp,
+    Given,
+    Interleave,
+    Largest,
+    Mask,
+    MatMul,
+    Mean,
+    MeanOf,
+    Multiply,
+    Normalize,
+    Outer,
+    Pick,
+    Pinned,
+    Reused,
+    Rotate,
+    Select,
+    Share,
+    Sin,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    Total,
+)
+from tracer.decoder.tape import Record
+
+
+def multiply_adds(record: Record) -> int:
+    """How many products are added up: n · d · m where (n, d) is multiplied by (d, m)."""
+    return prod(len(axis.labels) for axis in _multiplied(record))
+
+
+def degree(record: Record) -> int:
+    """With which power of the number of tokens they grow: 0, 1 or 2."""
+    rows, inner, columns = _multiplied(record)
+    # What a token of the decoder attends to are tokens of the encoder in cross-attention.
+    attends = record.output.place.sub_layer != "cross_attention"
+    over_keys = attends and inner.name == "key"
+    return (rows.name == "token") + (columns.name == "token" or over_keys)
+
+
+def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
+    """The axes of the products: rows, what is added up, columns; without entries if none are."""
+    match record.operation:
+        case MatMul():
+            x, w, *_ = record.inputs
+            return (*x.axes, w.axes[1])  # type: ignore[return-value]  # x has two
+        case Dot():
+            q, k = record.inputs
+            return (*q.axes, k.axes[0])  # type: ignore[return-value]  # q has two
+        case Given() | Pinned() | Copy() | Reused() | Append() | Concat() | Interleave() | Select():
+            return NONE
+        case Add() | Subtract() | Multiply() | Divide() | Share() | Square() | SquareRoot():
+            return NONE
+        case Exp() | Total() | Largest() | Mean() | MeanOf() | Normalize() | Activate() | Mask():
+            return NONE
+        case DivTerm() | Outer() | Sin() | Cos() | Rotate() | Surprise() | Cumulate():
+            return NONE
+        case ArgMax() | Pick():
+            return NONE
+        case _:
+            assert_never(record.operation)
+
+
+NOTHING = Axis("nothing", ())
+NONE = (NOTHING, NOTHING, NOTHING)

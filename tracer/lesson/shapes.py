@@ -1,0 +1,342 @@
+"""A decoder by its shapes as a text: a table for each stage, what it comes to, and what grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import isqrt
+
+from tracer.decoder.cost import multiply_adds
+from tracer.decoder.roles import (
+    CONCAT,
+    FFN_OUTPUT,
+    HIDDEN,
+    INPUT,
+    LOGITS,
+    QUERY,
+    TOKENS,
+    W_Q,
+    W_U,
+    Role,
+)
+from tracer.lesson import sentences
+from tracer.lesson.document import (
+    Block,
+    Cell,
+    Document,
+    Name,
+    Paragraph,
+    Section,
+    Sentence,
+    Table,
+)
+from tracer.lesson.expression import Expression
+from tracer.lesson.picture import NAMES, picture
+from tracer.lesson.steps import OPERANDS
+from tracer.lesson.survey import (
+    EMBEDDINGS,
+    LAYER_PARTS,
+    NUMBER_TYPES,
+    POSITIONS,
+    Shaped,
+    Survey,
+    table_symbol,
+)
+from tracer.lesson.symbols import symbols
+from tracer.lesson.told import Told
+
+HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
+NONE = "–"
+MILLION = 1_000_000
+
+
+def shapes(survey: Survey) -> Document:
+    """What a decoder is made of, and what it costs."""
+    sections = [Section(None, title, tuple(blocks)) for title, blocks in _stages(survey)]
+    totals = Section(None, "In total", tuple(_totals(survey)))
+    memory = Section(None, "In memory", tuple(_memory(survey)))
+    introduction = tuple(_introduction(survey))
+    return Document(
+        survey.trace.name, survey.scenario.title, introduction, (*sections, totals, memory)
+    )
+
+
+def _introduction(survey: Survey) -> Iterator[Block]:
+    """How a shape is read, what is counted, and the picture of the model."""
+    first, query = _of_role(survey, INPUT), _of_role(survey, QUERY)
+    _, tokens, width = first[0].shape
+    read = f"{written(first[0].shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
+    heads = f", {written(query[0].shape)} the same for {query[0].shape[1]} heads" if query else ""
+    yield Paragraph(
+        ("No number is looked at here, only how many there are. ", f"{read} numbers each{heads}.")
+    )
+    yield Paragraph(
+        (
+            "A multiply-add is a product that is added to others, in a product of matrices. What "
+            "is done number by number, as in a norm or a softmax, is not counted.",
+        )
+    )
+    trace = survey.trace
+    told = Told(trace, len(trace.tokens) - 1, symbols(trace.records))
+    yield Paragraph((sentences.AT_A_GLANCE,))
+    yield picture(told, survey.steps, survey.outline.layers)
+
+
+# --- stages --------------------------------------------------------------------------------------
+
+
+def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
+    """Title and blocks of each part of the way."""
+    for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
+        matrices = list(together)
+        table = Table(HEADER, tuple(_rows(matrices, survey)))
+        yield title, [table, *map(Paragraph, _said(matrices))]
+
+
+def _stage(matrix: Shaped, survey: Survey) -> str:
+    """`Layers 1 to 12: attention`."""
+    place = matrix.value.place
+    if place.sub_layer is None:
+        return sentences.WORDS if _is_behind(matrix) else sentences.INPUTS
+    name = NAMES[place.sub_layer]
+    if not survey.outline.layers[1:] and matrix.times == 1:
+        return f"{name[0].upper()}{name[1:]}"
+    return f"{_layers(matrix.layers)}: {name}"
+
+
+def _is_behind(matrix: Shaped) -> bool:
+    """Whether it stands behind the layers."""
+    return matrix.value.place.final or matrix.step in ("output", *AT_THE_END)
+
+
+AT_THE_END = ("logits", "probabilities", "prediction")
+
+
+def _layers(layers: range) -> str:
+    first, last = layers.start, layers.stop - 1
+    return f"Layer {first}" if first == last else f"Layers {first} to {last}"
+
+
+def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ...]]:
+    """A row for each matrix that a step takes or gives; what is worked with inside is left out."""
+    ends = {step.last.output.address: step for step in survey.steps}
+    order = list(dict.fromkeys(matrix.step for matrix in matrices))
+    for matrix in sorted(matrices, key=lambda matrix: order.index(matrix.step)):
+        is_end = matrix.value.address in ends
+        for name, shape in survey.tables.items():
+            if matrix.step == TABLE_STEPS[name] and is_end:
+                size = shape[0] * shape[1]
+                yield _row(matrix.step, table_symbol(name), written(shape), _counted(size), NONE)
+        if is_end or matrix.role in OPERANDS or matrix.role is TOKENS:
+            found = [ends.get(record.output.address) for record in matrix.records]
+            cost = sum(multiply_adds(record) for step in found if step for record in step.records)
+            yield _row(
+                matrix.step + _heads(matrix),
+                matrix.symbol,
+                written(matrix.shape),
+                _counted(matrix.parameters),
+                _counted(cost),
+            )
+
+
+TABLE_STEPS = {EMBEDDINGS: "embedding", POSITIONS: "position"}
+"""The steps that read some rows of a table."""
+
+
+def _row(*cells: str | Expression) -> tuple[Cell, ...]:
+    return tuple(Name(cell) if isinstance(cell, str) else cell for cell in cells)
+
+
+def _heads(matrix: Shaped) -> str:
+    """Which heads it is of, where not all are alike."""
+    heads = matrix.heads
+    if len(heads) == matrix.of_heads or not heads:
+        return ""
+    return f", head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"
+
+
+def _said(matrices: Sequence[Shaped]) -> Iterator[Sentence]:
+    """What the numbers of a stage come to."""
+    by_role = {matrix.role: matrix for matrix in matrices}
+    weights, concat = by_role.get(W_Q), by_role.get(CONCAT)
+    if weights and concat and 1 < len(weights.heads) == weights.of_heads:
+        rows, columns = weights.value.shape
+        together = [rows, columns * len(weights.heads)]
+        yield (
+            *("Side by side, the ", weights.symbol, f" of the {len(weights.heads)} heads are one "),
+            f"matrix {written(together)}.",
+        )
+        each = [value.shape[1] for value in concat.records[0].inputs]
+        if len(set(each)) == 1:
+            product = f"{len(each)} × {each[0]} = {sum(each)}"
+            yield (f"Their outputs, side by side, are {product} numbers for each token.",)
+    if HIDDEN in by_role and FFN_OUTPUT in by_role:
+        taken = by_role[HIDDEN].records[0].inputs[0].shape[1]
+        hidden, out = (by_role[role].value.shape[1] for role in (HIDDEN, FFN_OUTPUT))
+        yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
+    if W_U in by_role and by_role[W_U].is_tied:
+        yield (
+            by_role[W_U].symbol,
+            " holds the embeddings of the words, as columns: its numbers are counted there.",
+        )
+    if LOGITS in by_role and by_role[LOGITS].value.shape[0] > 1:
+        logits = by_role[LOGITS]
+        tokens, words = logits.value.shape
+        cost = logits.multiply_adds
+        yield (
+            f"To say only the next word, the last token's row [1, {words}] is enough: "
+            f"{cost // tokens:,} multiply-adds instead of {cost:,}.",
+        )
+    parameters = sum(matrix.parameters for matrix in matrices)
+    cost = sum(matrix.multiply_adds for matrix in matrices)
+    if matrices[0].times > 1:
+        times = matrices[0].times
+        yield (
+            f"Each of these {times} layers has {parameters:,} parameters here and takes {cost:,} "
+            f"multiply-adds; all {times} have {parameters * times:,} and take {cost * times:,}.",
+        )
+
+
+# --- totals --------------------------------------------------------------------------------------
+
+
+def _totals(survey: Survey) -> Iterator[Block]:
+    """Each part with what it comes to in all layers, and what follows from that."""
+    rows = [
+        _row(name, f"{learned:,}", f"{cost:,}") for name, (learned, cost) in survey.parts.items()
+    ]
+    whole = _row("all", _counted(survey.parameters), _counted(survey.multiply_adds))
+    yield Table(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
+    yield from map(Paragraph, _parameters(survey))
+    yield from map(Paragraph, _growth(survey))
+
+
+def _parameters(survey: Survey) -> Iterator[Sentence]:
+    """Where most of them are; those of a layer beside round numbers."""
+    learned = {name: parameters for name, (parameters, _) in survey.parts.items()}
+    most = max(learned, key=learned.__getitem__, default="")
+    if len(learned) > 1 and list(learned.values()).count(learned[most]) == 1:
+        share = "most are" if 2 * learned[most] > survey.parameters else "the largest part is"
+        yield (
+            f"Of the {survey.parameters:,} parameters {share} in {IN_SENTENCES[most]}: "
+            f"{learned[most]:,}.",
+        )
+    layers = survey.outline.layers
+    if len(layers) != 1:
+        return
+    number = len(layers[0])
+    of_layer = {name: learned[name] // number for name in LAYER_PARTS if learned.get(name)}
+    whose = "Each layer" if number > 1 else "The layer"
+    for name, count in of_layer.items():
+        if name != "norms" and round(count / MILLION):
+            yield (f"{whose}'s {name} has {count:,} parameters, {_about(count)}.",)
+    attentions = [of_layer[name] for name in LAYER_PARTS[:2] if name in of_layer]
+    if len(attentions) == 2 and "FFN" in of_layer:
+        both, ffn = sum(attentions), of_layer["FFN"]
+        than = "as many as" if both == ffn else "more than" if both > ffn else "fewer than"
+        yield (f"Attention and cross-attention together have {both:,}, {than} the FFN.",)
+    yield (f"{whose} has {sum(of_layer.values()):,} parameters in all.",)
+
+
+IN_SENTENCES = {
+    "embeddings": "the embeddings",
+    "positions": "the table of positions",
+    "attention": "attention",
+    "cross-attention": "cross-attention",
+    "FFN": "the FFN",
+    "norms": "the norms",
+    "final norm": "the final norm",
+    "unembedding": "the unembedding",
+}
+"""A part inside a sentence."""
+
+
+def _about(count: int) -> str:
+    """`about 2 million: 99,712 more`."""
+    millions = round(count / MILLION)
+    off = count - millions * MILLION
+    return f"about {millions:,} million" + (
+        f": {abs(off):,} {'more' if off > 0 else 'fewer'}" if off else ""
+    )
+
+
+def _growth(survey: Survey) -> Iterator[Sentence]:
+    """What of the work grows with the length, and how."""
+    stay, twice, four_times = (survey.by_degree[power] for power in (0, 1, 2))
+    n = survey.length
+    parts = []
+    if four_times:
+        parts.append(
+            f"the {four_times:,} multiply-adds of queries with keys and of weights with values "
+            "become four times as many"
+        )
+    if twice:
+        what = f"{twice:,} others" if parts else f"the {twice:,} multiply-adds become"
+        parts.append(f"{what} twice as many")
+    if stay:
+        parts.append(f"but {stay:,}, for the keys and values of the encoder's tokens, stay")
+    if parts:
+        yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
+    if four_times:
+        yield (
+            f"From {_tokens(_half(survey))} on, what grows with the square of the length is more "
+            "than half of all.",
+        )
+
+
+def _half(survey: Survey) -> int:
+    """The fewest tokens n with q n² > l n + s, where what grows is counted for all tokens."""
+    n = survey.length
+    stay, linear, square = (survey.by_degree[power] for power in (0, 1, 2))
+    # square · m² > linear · m · n + stay · n²
+    root = isqrt((linear * n) ** 2 + 4 * square * stay * n * n)
+    fewest = (linear * n + root) // (2 * square)
+    while square * fewest**2 <= linear * fewest * n + stay * n * n:
+        fewest += 1
+    return fewest
+
+
+def _memory(survey: Survey) -> Iterator[Block]:
+    """The bytes of weights and of keys and values, in numbers of each type."""
+    per_token, crossed = survey.cached
+    kept = {"parameters": survey.parameters}
+    if per_token:
+        kept |= {"cache, for each token": per_token}
+    if crossed:
+        kept |= {"cache, for the encoder": crossed}
+    if survey.cache:
+        kept |= {f"cache, {_tokens(survey.length)}": survey.cache}
+    rows = (
+        _row(name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
+        for name, number in kept.items()
+    )
+    types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
+    yield Paragraph((f"Bytes, if each number is kept as {types}:",))
+    yield Table(("what", "numbers", *NUMBER_TYPES), tuple(rows))
+    if per_token:
+        yield Paragraph(
+            (
+                "A cache of keys and values saves computing them again in each turn of a "
+                f"generated text; each further token adds {per_token:,} numbers to it.",
+            )
+        )
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def written(shape: Sequence[int]) -> str:
+    """`[1, 8, 768]`."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _counted(number: int) -> str:
+    return f"{number:,}" if number else NONE
+
+
+def _tokens(number: int) -> str:
+    return f"{number:,} token{'s' * (number != 1)}"
+
+
+def _of_role(survey: Survey, role: Role) -> list[Shaped]:
+    return [matrix for matrix in survey.matrices if matrix.role is role]

@@ -1,0 +1,264 @@
+"""What follows from the shapes of a decoder alone: sizes, parameters, multiply-adds, bytes.
+
+Layers that are built alike are looked at once, and so are the heads of a layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from math import prod
+
+from tracer.decoder.arithmetic import SHAPES
+from tracer.decoder.cost import degree, multiply_adds
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.roles import GAIN, KEY, SHIFT, VALUE, W_U, Place, Role
+from tracer.decoder.tape import Record, Value
+from tracer.lesson.expression import Brackets, Expression, Symbol
+from tracer.lesson.selection import steps
+from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.symbols import symbols
+from tracer.scenario.model import Scenario
+from tracer.scenario.outline import Outline, outline
+
+NUMBER_TYPES = {"float32": 4, "float16": 2}
+"""Bytes of a number: what weights and caches are mostly kept in."""
+
+EMBEDDINGS, POSITIONS = "embeddings", "positions"
+"""Tables of which a pass reads only some rows, by the address of their parameters."""
+
+LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
+OTHER_PARTS = ("final norm", "unembedding")
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """A matrix of the decoder, once for all heads and layers that have one like it.
+
+    `shape` is that of one head in one layer; `heads` are those alike, none outside of heads.
+    """
+
+    records: tuple[Record, ...]
+    """That of each of the heads, or the only one."""
+    step: str
+    symbol: Expression
+    heads: tuple[int, ...]
+    layers: range
+    of_heads: int
+    """The heads that have such a matrix of some shape."""
+    is_tied: bool
+
+    @property
+    def value(self) -> Value:
+        """Of the first of the heads and layers."""
+        return self.records[0].output
+
+    @property
+    def role(self) -> Role:
+        """What it is."""
+        return self.value.role
+
+    @property
+    def place(self) -> Place:
+        """Where the first of them is."""
+        return replace(self.value.place, layer=self.layers.start if self.layers else None)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As a text with a batch of one has it: [1, heads, tokens, numbers]; a parameter's own."""
+        own = self.value.shape
+        if self.role.parameter:
+            return (len(self.heads), *own) if self.heads else own
+        return (1, len(self.heads), *own) if self.heads else (1, *own)
+
+    @property
+    def together(self) -> int:
+        """How many there are of it in a layer."""
+        return len(self.heads) or 1
+
+    @property
+    def times(self) -> int:
+        """In how many layers it is; 1 outside of layers."""
+        return len(self.layers) or 1
+
+    @property
+    def parameters(self) -> int:
+        """Learned numbers in one layer."""
+        learned = self.role.parameter and not self.is_tied
+        return prod(self.value.shape) * self.together if learned else 0
+
+    @property
+    def multiply_adds(self) -> int:
+        """In one layer."""
+        return multiply_adds(self.records[0]) * self.together
+
+    @property
+    def part(self) -> str:
+        """Of which part of the decoder it is."""
+        place = self.value.place
+        if place.final:
+            return "final norm"
+        if place.sub_layer is None:
+            return "unembedding"
+        if self.role in (GAIN, SHIFT):
+            return "norms"
+        return {"attention": "attention", "cross_attention": "cross-attention", "ffn": "FFN"}[
+            place.sub_layer
+        ]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The matrices of a decoder in the order of computation, and what they come to."""
+
+    trace: Trace
+    outline: Outline
+
+    @property
+    def scenario(self) -> Scenario:
+        """The decoder, without its numbers."""
+        return self.trace.scenario
+
+    @property
+    def length(self) -> int:
+        """How many tokens it reads."""
+        return len(self.trace.tokens)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps with their numbers in the whole pass, where each layer has its own."""
+        found: list[Step] = []
+        behind = 0
+        for layer, together in groupby(steps(self.trace.records), lambda step: step.place.layer):
+            of_layer = list(together)
+            found += [replace(step, number=step.number + behind) for step in of_layer]
+            behind += len(of_layer) * (len(self.layers(layer)) - 1) if layer else 0
+        return found
+
+    def layers(self, number: int | None) -> range:
+        """The layers that one of the trace stands for; none for what is outside of layers."""
+        return self.outline.layers[number - 1] if number else range(0)
+
+    @cached_property
+    def matrices(self) -> tuple[Shaped, ...]:
+        """Every matrix, those of a step's parameters before what it gives."""
+        return tuple(self._matrices())
+
+    def _matrices(self) -> Iterator[Shaped]:
+        records = self.trace.records
+        names = {**symbols(records, apart=False), **dict(self._concatenated())}
+        step_of = self._step_of
+        alike: dict[tuple[Place, Role], dict[tuple[object, ...], list[Record]]] = {}
+        for record in records:
+            value = record.output
+            of_all_heads = alike.setdefault((replace(value.place, head=None), value.role), {})
+            form = (value.shape, multiply_adds(record))
+            of_all_heads.setdefault(form, []).append(record)
+        for (_, role), groups in alike.items():
+            of_heads = sum(map(len, groups.values()))
+            for found in groups.values():
+                value = found[0].output
+                heads = tuple(r.output.place.head for r in found if r.output.place.head)
+                yield Shaped(
+                    tuple(found),
+                    step_of.get(value.address, ""),
+                    names[value.address],
+                    heads,
+                    self.layers(value.place.layer),
+                    of_heads,
+                    role is W_U and self.outline.tied,
+                )
+
+    def _concatenated(self) -> Iterator[tuple[str, Expression]]:
+        """What stands side by side: [O¹ O²], or [O¹ … O¹²]."""
+        for address, symbol in symbols(self.trace.records).items():
+            match symbol:
+                case Brackets((first, _, _, *_, last)):
+                    yield address, Brackets((first, Symbol("…"), last))
+                case Brackets():
+                    yield address, symbol
+
+    @cached_property
+    def _step_of(self) -> dict[str, str]:
+        """The name of the step that each address is told in; that of a parameter is its user's."""
+        found: dict[str, str] = {}
+        for step in self.steps:
+            for record in step.records:
+                for value in record.inputs:
+                    if value.role in OPERANDS:
+                        found.setdefault(value.address, step.kind.name)
+                found[record.output.address] = step.kind.name
+        return found
+
+    @cached_property
+    def tables(self) -> dict[str, tuple[int, int]]:
+        """The learned tables of which a pass reads only some rows: their shapes."""
+        found = {EMBEDDINGS: self.outline.embeddings, POSITIONS: self.outline.positions}
+        return {name: shape for name, shape in found.items() if shape}
+
+    @cached_property
+    def parts(self) -> dict[str, tuple[int, int]]:
+        """Parameters and multiply-adds of each part, of all layers together."""
+        found = {name: (prod(shape), 0) for name, shape in self.tables.items()}
+        for part in (*LAYER_PARTS, *OTHER_PARTS):
+            own = [each for each in self.matrices if each.part == part]
+            learned = sum(each.parameters * each.times for each in own)
+            cost = sum(each.multiply_adds * each.times for each in own)
+            if learned or cost:
+                found[part] = (learned, cost)
+        return found
+
+    @property
+    def parameters(self) -> int:
+        """All learned numbers; what is used twice is counted once."""
+        return sum(learned for learned, _ in self.parts.values())
+
+    @property
+    def multiply_adds(self) -> int:
+        """Of a pass over all tokens."""
+        return sum(cost for _, cost in self.parts.values())
+
+    @cached_property
+    def by_degree(self) -> Mapping[int, int]:
+        """The multiply-adds by the power of the number of tokens with which they grow."""
+        found = {0: 0, 1: 0, 2: 0}
+        for each in self.matrices:
+            found[degree(each.records[0])] += each.multiply_adds * each.times
+        return found
+
+    @property
+    def cached(self) -> tuple[int, int]:
+        """Numbers of the keys and values: for each token, and for all of the encoder's tokens."""
+        own = crossed = 0
+        for each in self.matrices:
+            if each.role in (KEY, VALUE):
+                rows, columns = each.value.shape
+                numbers = columns * each.together * each.times
+                if each.place.sub_layer == "cross_attention":
+                    crossed += rows * numbers
+                else:
+                    own += numbers
+        return own, crossed
+
+    @property
+    def cache(self) -> int:
+        """Numbers of all keys and values of the pass."""
+        own, crossed = self.cached
+        return self.length * own + crossed
+
+
+def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
+    """Look at a decoder that reads its tokens, or as many as are asked for.
+
+    Raises:
+        TracerError: there are fewer positions than tokens, or what is pinned does not fit.
+    """
+    outlined = outline(scenario, length)
+    return Survey(trace(name, outlined.scenario, arithmetic=SHAPES), outlined)
+
+
+def table_symbol(name: str) -> Symbol:
+    """W_E, W_P: the tables of embeddings and of positions."""
+    return Symbol("W", {EMBEDDINGS: "E", POSITIONS: "P"}[name])

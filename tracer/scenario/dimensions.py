@@ -1,0 +1,343 @@
+"""A scenario of which the dimensions are said instead of numbers, and a seed if it is to have some.
+
+GPT-2 (Radford et al. 2019) is what it is where nothing else is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
+from tracer.errors import Problem
+from tracer.scenario.carry import Carry
+from tracer.scenario.drawn import Drawn
+from tracer.scenario.fields import Frozen, Names, OrWord, WholeNumber, Words, described, none
+from tracer.scenario.layers import (
+    FFN,
+    ActivationFunction,
+    Attention,
+    Head,
+    Layer,
+    Norm,
+    Normalization,
+)
+from tracer.scenario.lookup import Lookup
+from tracer.scenario.model import (
+    Encoder,
+    Generation,
+    Positions,
+    Rotary,
+    Scenario,
+    Sinusoidal,
+    Unembedding,
+)
+from tracer.scenario.outline import Blank, WithoutNumbers
+from tracer.scenario.rounding import Rounding
+
+MOST = 1_000_000
+"""Of rows or columns: each has a label."""
+
+Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
+
+
+class EncoderDimensions(Frozen):
+    """What cross-attention looks at: a vector for each of the encoder's tokens."""
+
+    tokens: Annotated[Words, Field(min_length=1)] = described(
+        "What the encoder has read.", "I like pizza"
+    )
+    width: Size | None = described(
+        "Numbers of each vector; as many as the decoder's if not given.", "512", None
+    )
+
+
+class Dimensions(Frozen):
+    """The sizes of a decoder whose layers are built alike, and which parts it is made of."""
+
+    layers: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
+        "How many layers there are.", "12"
+    )
+    width: Size = described("Numbers of each token's vector.", "768")
+    heads: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
+        "Heads of each attention.", "12"
+    )
+    key_heads: Annotated[WholeNumber, Field(ge=1)] | None = described(
+        "Heads with keys and values of their own; all of them if not given.", "3", None
+    )
+    d_k: Size | None = described(
+        "Numbers of each query, key and value; width / heads if not given.", "64", None
+    )
+    hidden: Size | None = described(
+        "Units of the FFN; four times the width if not given.", "3072", None
+    )
+    words: Size = described("Words of the vocabulary.", "50257")
+    context: Size | None = described("The most tokens that it reads.", "1024", None)
+    positions: Annotated[
+        Literal["learned", "sinusoidal", "rotary"] | None, BeforeValidator(none), OrWord("none")
+    ] = described(
+        "A vector learned for each position of the context, waves, angles, or none.",
+        "learned",
+        "learned",
+    )
+    norm: Annotated[
+        Literal["layer_norm", "rms_norm"] | None, BeforeValidator(none), OrWord("none")
+    ] = described("LayerNorm, with γ and β; RMSNorm, with γ; or none.", "layer_norm", "layer_norm")
+    placement: Literal["post", "pre"] = described(
+        "Behind each sub-layer and its residual (post), or in front of it (pre).", "pre", "pre"
+    )
+    final_norm: bool = described("Whether there is a norm behind the last layer.", "true", True)
+    activation: Literal[ActivationFunction, "none"] = described(
+        "What is done to each hidden number.", "gelu_tanh", "gelu_tanh"
+    )
+    gated: bool = described("Whether the activation is a gate, which takes W_3.", "false", False)
+    biases: bool = described("Whether there is a bias behind each matrix.", "true", True)
+    tied: bool = described(
+        "Whether the embeddings are the projection to the vocabulary, too.", "true", True
+    )
+
+
+class Seed(Frozen):
+    """`{seed: 1}`: weights are drawn, biases are 0 and γ is 1, as before GPT-2's training."""
+
+    seed: Annotated[WholeNumber, Field(ge=0)] = described("Another seed, other weights.", "1", 1)
+
+
+def _carries_nothing(rounding: Rounding) -> Rounding:
+    if rounding.carry is not Carry.NEVER:
+        raise ValueError("weights from a seed go with carry: never only")
+    return rounding
+
+
+class Dimensioned(Frozen):
+    """A decoder by its dimensions, and what it reads."""
+
+    title: Annotated[str, Field(min_length=1)] = described(
+        "The heading of every text; the file's name if not given.", "A small one", "scenario"
+    )
+    tokens: Annotated[Words, Field(min_length=1)] | None = described(
+        "What the decoder reads: a list, or a sentence to be split at its spaces; as many tokens "
+        "as the context holds if not given.",
+        "The quick brown fox",
+        None,
+    )
+    dimensions: Dimensions = described(
+        "The sizes of the decoder.", "{layers: 12, width: 768, heads: 12, words: 50257}"
+    )
+    encoder: EncoderDimensions | None = described(
+        "What cross-attention looks at.", "{tokens: I like pizza}", None
+    )
+    random: Seed | None = described(
+        "Draws the weights; without it only the shapes are known.", "{seed: 1}", None
+    )
+    generation: Generation = described(
+        "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
+    )
+    rounding: Annotated[Rounding, AfterValidator(_carries_nothing)] = described(
+        "How many digits are shown; all are carried on.",
+        "{decimals: 4, carry: never}",
+        Rounding(carry=Carry.NEVER),
+    )
+
+    def misfits(self) -> Iterator[Problem]:
+        """What of the sizes does not go together."""
+        sizes, tokens = self.dimensions, self.tokens or ()
+
+        def problem(name: str, message: str) -> Problem:
+            return Problem(message, address=f"dimensions.{name}", way=("dimensions", name))
+
+        if sizes.d_k is None and sizes.width % sizes.heads:
+            expected = f"expected a divisor of {sizes.width}, the width, or d_k: 64"
+            yield problem("heads", f"{sizes.heads}, {expected}")
+        if sizes.key_heads and sizes.heads % sizes.key_heads:
+            expected = f"expected a divisor of {sizes.heads}, the heads"
+            yield problem("key_heads", f"{sizes.key_heads}, {expected}")
+        if sizes.heads * _d_k(sizes) > MOST:
+            message = f"{sizes.heads} of {_d_k(sizes)} numbers, expected at most {MOST} in all"
+            yield problem("heads", message)
+        if sizes.positions == "rotary" and _d_k(sizes) % 2:
+            message = f"{_d_k(sizes)} numbers per query, expected pairs of them"
+            yield problem("positions", message)
+        if sizes.context is None and (sizes.positions == "learned" or not tokens):
+            yield problem("context", "missing, expected context: 1024")
+        if sizes.context and len(tokens) > sizes.context:
+            message = f"{len(tokens)}, expected at most {sizes.context}, the context"
+            yield Problem(message, address="tokens", way=("tokens",))
+        if len(set(tokens)) > sizes.words:
+            message = f"{sizes.words}, expected at least {len(set(tokens))}, one for each token"
+            yield problem("words", message)
+
+
+class FromSeed(Scenario):
+    """A scenario whose numbers are drawn where somebody looks at them."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    on_demand: ClassVar[bool] = True
+
+    @property
+    def embedding(self) -> Any:
+        """The embeddings of the tokens, one row per position."""
+        table: Any = self.embeddings  # a Lookup
+        return table.rows[[table.ids[token] for token in self.tokens]]
+
+
+def from_dimensions(asked: Dimensioned) -> Scenario:
+    """The scenario that dimensions and tokens make; with numbers if there is a seed."""
+    sizes, made = asked.dimensions, _Made(asked.dimensions, asked.random)
+    tokens = asked.tokens or _numbered("t", 1, sizes.context or 1)
+    known = tuple(dict.fromkeys(tokens))[: sizes.words]
+    words = (*known, *_numbered("w", len(known) + 1, sizes.words))
+    table = made.matrix("embeddings", sizes.words, sizes.width)
+    turned = made.matrix("embeddings", sizes.words, sizes.width, transposed=True)
+    own = made.matrix("unembedding.W_U", sizes.width, sizes.words)
+    b_u = None if sizes.tied else made.bias(sizes.words)
+    said: dict[str, Any] = {
+        "title": asked.title,
+        "tokens": tokens,
+        "positions": made.positions(),
+        "encoder": made.encoder(asked.encoder),
+        "softmax": "shifted",
+        "layers": made.layers(asked.encoder),
+        "final_norm": made.norm(Normalization) if sizes.final_norm else None,
+        "vocabulary": words,
+        "unembedding": Unembedding.model_construct(W_U=turned if sizes.tied else own, b_U=b_u),
+        "generation": asked.generation,
+        "rounding": asked.rounding,
+        "arithmetic": "float64",
+    }
+    if asked.random:
+        return FromSeed.model_construct(embeddings=Lookup(words, table), **said)
+    mask = Blank((len(tokens), len(tokens)))
+    return WithoutNumbers.model_construct(embeddings=table, tied=sizes.tied, mask=mask, **said)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The parts of a decoder: with numbers, if there is a seed, or with shapes alone."""
+
+    sizes: Dimensions
+    random: Seed | None
+
+    def matrix(self, address: str, rows: int, columns: int, *, transposed: bool = False) -> Any:
+        """Weights; `transposed` ones are the same as rows of columns."""
+        if self.random:
+            return Drawn(self.random.seed, address, (rows, columns), transposed)
+        return Blank((columns, rows) if transposed else (rows, columns))
+
+    def row(self, length: int, number: int) -> Any:
+        """The same number for each entry."""
+        return np.full(length, float(number)) if self.random else Blank((length,))
+
+    def bias(self, length: int) -> Any:
+        return self.row(length, 0) if self.sizes.biases else None
+
+    def positions(self) -> Positions | None:
+        match self.sizes.positions:
+            case "learned":
+                table = self.matrix("positions", self.sizes.context or 1, self.sizes.width)
+                return Positions.model_construct(table=table)
+            case "sinusoidal":
+                return Positions(sinusoidal=Sinusoidal(start=0))
+            case "rotary":
+                return Positions(rotary=Rotary())
+            case None:
+                return None
+
+    def encoder(self, asked: EncoderDimensions | None) -> Encoder | None:
+        if asked is None:
+            return None
+        width = asked.width or self.sizes.width
+        vectors = self.matrix("encoder.vectors", len(asked.tokens), width)
+        numbers = np.asarray(vectors) if self.random else vectors
+        return Encoder.model_construct(tokens=asked.tokens, vectors=numbers)
+
+    def layers(self, encoder: EncoderDimensions | None) -> tuple[Layer, ...]:
+        numbers = range(1, self.sizes.layers + 1)
+        if self.random:
+            return tuple(self.layer(f"layer{number}", encoder) for number in numbers)
+        return (self.layer("layer", encoder),) * self.sizes.layers
+
+    def layer(self, place: str, encoder: EncoderDimensions | None) -> Layer:
+        width = self.sizes.width
+        crossed = encoder and self.attention(
+            f"{place}.cross_attention", encoder.width or self.sizes.width
+        )
+        return Layer.model_construct(
+            attention=self.attention(f"{place}.attention", width),
+            cross_attention=crossed,
+            ffn=self.ffn(f"{place}.ffn"),
+        )
+
+    def attention(self, place: str, source: int) -> Attention:
+        """`source` is the width of what keys and values are made of."""
+        sizes, d_k = self.sizes, _d_k(self.sizes)
+        numbers = range(1, sizes.heads + 1)
+        alone = self.random is None and not sizes.key_heads
+        head = self.head(f"{place}.head1", 1, source)
+        heads = [
+            head if alone or number == 1 else self.head(f"{place}.head{number}", number, source)
+            for number in numbers
+        ]
+        return Attention.model_construct(
+            heads=tuple(heads),
+            W_O=self.matrix(f"{place}.W_O", sizes.heads * d_k, sizes.width),
+            b_O=self.bias(sizes.width),
+            norm=self.norm(Norm),
+        )
+
+    def head(self, place: str, number: int, source: int) -> Head:
+        sizes, d_k = self.sizes, _d_k(self.sizes)
+        sharing = sizes.heads // (sizes.key_heads or sizes.heads)
+        first = number - (number - 1) % sharing
+        query: dict[str, Any] = {
+            "W_Q": self.matrix(f"{place}.W_Q", sizes.width, d_k),
+            "b_Q": self.bias(d_k),
+        }
+        if first < number:
+            return Head.model_construct(**query, shares=first)
+        return Head.model_construct(
+            **query,
+            W_K=self.matrix(f"{place}.W_K", source, d_k),
+            b_K=self.bias(d_k),
+            W_V=self.matrix(f"{place}.W_V", source, d_k),
+            b_V=self.bias(d_k),
+        )
+
+    def ffn(self, place: str) -> FFN:
+        width, hidden = self.sizes.width, self.sizes.hidden or 4 * self.sizes.width
+        gate: dict[str, Any] = {}
+        if self.sizes.gated:
+            gate = {"W_3": self.matrix(f"{place}.W_3", width, hidden), "b_3": self.bias(hidden)}
+        return FFN.model_construct(
+            W_1=self.matrix(f"{place}.W_1", width, hidden),
+            b_1=self.bias(hidden),
+            **gate,
+            W_2=self.matrix(f"{place}.W_2", hidden, width),
+            b_2=self.bias(width),
+            activation=self.sizes.activation,
+            norm=self.norm(Norm),
+        )
+
+    def norm(self, form: type[Normalization]) -> Any:
+        """The norm of a sub-layer, or the one behind the last layer."""
+        kind, width = self.sizes.norm, self.sizes.width
+        if kind is None:
+            return None
+        said: dict[str, Any] = {"placement": self.sizes.placement} if form is Norm else {}
+        if kind == "layer_norm":
+            said["shift"] = self.row(width, 0)
+        return form.model_construct(
+            kind=kind, epsilon=Decimal("0.00001"), gain=self.row(width, 1), **said
+        )
+
+
+def _d_k(sizes: Dimensions) -> int:
+    return sizes.d_k or sizes.width // sizes.heads
+
+
+def _numbered(letter: str, first: int, last: int) -> Names:
+    return tuple(f"{letter}{number}" for number in range(first, last + 1))

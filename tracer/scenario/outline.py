@@ -1,0 +1,171 @@
+"""A decoder of which only the shapes are known: its layers once, where several are built alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from tracer.errors import Problem, TracerError
+from tracer.scenario.fields import Names
+from tracer.scenario.model import Encoder, Scenario
+
+
+@dataclass(frozen=True)
+class Blank:
+    """A matrix or a row without numbers: nothing but its shape."""
+
+    shape: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Blank:
+        return Blank((len(range(len(self))[rows]), *self.shape[1:]))
+
+
+class WithoutNumbers(Scenario):
+    """A scenario that holds shapes where another holds numbers: nothing can be computed."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    has_numbers: ClassVar[bool] = False
+    tied: bool = False
+    """Whether the embeddings are the unembedding, too."""
+
+    @property
+    def embedding(self) -> Any:
+        """The embeddings of the tokens, one row per position."""
+        _, width = _shape(self.embeddings)
+        return Blank((len(self.tokens), width))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A scenario without its numbers, and which layers each of its layers stands for.
+
+    `embeddings` and `positions` are tables of which a pass reads only some rows, where there are
+    any; with `tied` the embeddings are the unembedding, too.
+    """
+
+    scenario: Scenario
+    layers: tuple[range, ...]
+    embeddings: tuple[int, int] | None
+    positions: tuple[int, int] | None
+    tied: bool
+
+
+def outline(scenario: Scenario, length: int | None = None) -> Outline:
+    """The scenario without its numbers, reading as many tokens as are asked for.
+
+    What a scenario pins is pinned for its own tokens only, layer by layer.
+
+    Raises:
+        TracerError: there are fewer positions than tokens.
+    """
+    tokens = _tokens(scenario.tokens, length)
+    table = scenario.positions.table if scenario.positions else None
+    positions = None if table is None else _shape(table)
+    if positions and positions[0] < len(tokens):
+        message = f"{len(tokens)}, expected at most {positions[0]} (one for each position)"
+        raise TracerError(Problem(message, address="--length"))
+    given = scenario.given if tokens == scenario.tokens else {}
+    embeddings = _shape(scenario.embeddings)
+    runs = [list(run) for _, run in groupby(enumerate(_blank(scenario.layers), 1), lambda e: e[1])]
+    if given:
+        runs = [[each] for run in runs for each in run]
+    without = WithoutNumbers.model_construct(
+        title=scenario.title,
+        tokens=tokens,
+        token_ids=scenario.token_ids if tokens == scenario.tokens else None,
+        embeddings=Blank(embeddings),
+        positions=_blank(scenario.positions),
+        encoder=_encoder(scenario.encoder),
+        padding=scenario.padding,
+        mask=_mask(scenario, tokens),
+        softmax=scenario.softmax,
+        layers=tuple(run[0][1] for run in runs),
+        final_norm=_blank(scenario.final_norm),
+        vocabulary=scenario.vocabulary,
+        unembedding=_blank(scenario.unembedding),
+        given=given,
+        rounding=scenario.rounding,
+        arithmetic=scenario.arithmetic,
+    )
+    by_word = isinstance(scenario.embeddings, Mapping | Blank)
+    return Outline(
+        without,
+        tuple(range(run[0][0], run[-1][0] + 1) for run in runs),
+        embeddings if by_word else None,
+        positions,
+        _is_tied(scenario),
+    )
+
+
+def _tokens(tokens: Names, length: int | None) -> Names:
+    """The first of the tokens, and numbered ones behind them."""
+    if length is None:
+        return tokens
+    return (*tokens[:length], *(f"t{number}" for number in range(len(tokens) + 1, length + 1)))
+
+
+def _mask(scenario: Scenario, tokens: Names) -> Any:
+    if scenario.mask == "none" and scenario.padding not in tokens:
+        return "none"
+    return Blank((len(tokens), len(tokens)))
+
+
+def _encoder(encoder: Encoder | None) -> Encoder | None:
+    if encoder is None:
+        return None
+    vectors: Any = Blank(_shape(encoder.vectors))
+    return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
+
+
+def _blank(part: Any) -> Any:
+    """A part of a scenario with shapes for numbers, and without labels; settings stay."""
+    match part:
+        case BaseModel():
+            said = {name: _blank(getattr(part, name)) for name in part.model_fields_set}
+            return part.model_copy(update=said)
+        case (BaseModel(), *_):
+            # Layers and heads of a large model are often one and the same.
+            once = {id(each): each for each in part}
+            blank = {key: _blank(each) for key, each in once.items()}
+            return tuple(blank[id(each)] for each in part)
+        case (str(), *_):
+            return None
+        case (Decimal() | tuple(), *_):
+            return Blank(_shape(part))
+        case _:
+            return Blank(part.shape) if hasattr(part, "shape") else part
+
+
+def _shape(numbers: Any) -> Any:
+    """(rows, columns) or (entries,): of typed numbers, of a table by word, of an array."""
+    if isinstance(numbers, Mapping):
+        if hasattr(numbers, "rows"):
+            return numbers.rows.shape
+        return (len(numbers), len(next(iter(numbers.values()))))
+    if hasattr(numbers, "shape"):
+        return numbers.shape
+    first = numbers[0]
+    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
+
+
+def _is_tied(scenario: Scenario) -> bool:
+    """Whether the columns of W_U are the embeddings of its words."""
+    table, unembedding = scenario.embeddings, scenario.unembedding
+    if isinstance(scenario, WithoutNumbers):
+        return scenario.tied
+    if unembedding is None or not isinstance(table, Mapping):
+        return False
+    if hasattr(table, "rows"):
+        turned: Any = unembedding.W_U
+        return bool(replace(turned, transposed=not turned.transposed) == table.rows)
+    columns = zip(*unembedding.W_U, strict=True)
+    words = scenario.vocabulary or ()
+    return all(table.get(word) == column for word, column in zip(words, columns, strict=True))
