@@ -54,7 +54,7 @@ def best_key(at: Judge, said: dict[str, Any]) -> None:
         assert at.near("rotated_query") is None
         query = at.row(at.near("query"))
         source = query.labels.index(said["label"])
-        at.main_part(at.near("dot"), clear[0], source, said["part"], said["whole"])
+        at.main_part(at.near("dot") or at.result, clear[0], source, said["part"], said["whole"])
         assert not UNNAMED.fullmatch(said["label"])
 
 

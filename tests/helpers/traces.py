@@ -51,6 +51,7 @@ def traced_or_rejected(spec: dict[str, Any]) -> Trace:
 def _norms(spec: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [part for layer in spec["layers"] for part in (layer, *layer.values())]
     norms = [part.get("norm") for part in parts if isinstance(part, dict)]
+    norms.append(spec.get("final_norm"))
     return [norm for norm in norms if isinstance(norm, dict)]
 
 

@@ -245,18 +245,22 @@ def operands(record: Record, write: Writer) -> set[str]:
     producer = write.producers[record.inputs[0]]
     if isinstance(record.operation, Divide) and isinstance(producer.operation, Dot):
         of = [producer, write.producers[record.inputs[1]]]
-    return {str(number) for made in of for value in made.inputs for number in value.numbers.flat}
+    # Of what is given there is nothing that it was made of.
+    values = (value for made in of for value in (made.inputs or (made.output,)))
+    return {str(number) for value in values for number in value.numbers.flat}
 
 
 def of_the_formula(record: Record) -> set[str]:
     """The numbers that a formula brings with it."""
     match record.operation:
-        case Mean():  # divided by how many there are
-            return {str(record.inputs[0].numbers.shape[1])}
+        case Mean(sample):  # divided by how many there are, or by one less
+            return {str(record.inputs[0].numbers.shape[1] - sample)}
         case SquareRoot(epsilon):
             return {str(epsilon)}
-        case Activate() | Square():  # max(0, a) and a²
+        case Square() | Activate("relu"):  # a² and max(0, a)
             return {"0", "2"}
+        case Activate():  # a / (1 + e^(-√(8 / π)×(a + 0.044715×a³)))
+            return {"1", "8", "0.044715", "3"}
     return set()
 
 

@@ -220,7 +220,7 @@ def test_given_positions_are_not_computed() -> None:
 
 
 def norms(scenario: Scenario) -> list[str]:
-    """Where the LayerNorms stand, in the order of the sub-layers."""
+    """Where the norms stand, in the order of the sub-layers."""
     found = []
     for layer in scenario["layers"]:
         for kind in ("attention", "cross_attention", "ffn"):
@@ -228,7 +228,10 @@ def norms(scenario: Scenario) -> list[str]:
                 norm = layer[kind].get("norm", layer.get("norm", "none"))
                 placement = {} if norm == "none" else {"placement": "post", **norm}
                 found += [placement["placement"]] if placement else []
-    return found
+    return [
+        *found,
+        *(["behind the layers"] if scenario.get("final_norm", "none") != "none" else []),
+    ]
 
 
 def sub_layers(scenario: Scenario, *kinds: str) -> list[dict[str, Any]]:
@@ -262,12 +265,11 @@ def test_random_scenarios(scenario: Scenario) -> None:
     assert ("There is no W_O here" in whole) == (len(attentions) > with_w_o)
     ffns = sub_layers(scenario, "ffn")
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
-    relus = sum(ffn.get("activation") != "none" for ffn in ffns)
+    relus = sum(ffn.get("activation", "relu") == "relu" for ffn in ffns)
     assert ("ReLU keeps what is positive" in whole) == (relus > 0)
-    normed = [heading for heading in headings if "LayerNorm" in heading]
-    sides = {"LayerNorm before": "pre", "LayerNorm after": "post"}
-    found = ("".join(re.findall("LayerNorm [a-z]+", heading)) for heading in normed)
-    assert [sides[words] for words in found] == norms(scenario)
+    sides = {"before": "pre", "after": "post", "behind": "behind the layers"}
+    found = [re.search("(?:Layer|RMS)Norm ([a-z]+)", heading) for heading in headings]
+    assert [sides[words[1]] for words in found if words] == norms(scenario)
     said = re.findall("After `.*the model says", whole)
     assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said
 

@@ -96,29 +96,44 @@ def test_its_shapes_are_those_of_the_json(scenario: Scenario) -> None:
 def test_its_parts_are_those_of_the_scenario(scenario: Scenario) -> None:
     found = drawn(traced_or_rejected(scenario))
     assert [token.text for token in found.tokens] == scenario["tokens"]
-    positions = scenario.get("positions", "none") != "none"
-    assert [signs(row) for row in found.inputs] == (
-        [["X", "P"], ["X + P"]] if positions else [["X"], ["X′"]]
-    )
+    assert [signs(row) for row in found.inputs] == inputs(scenario)
     assert (found.encoder is not None) == ("encoder" in scenario)
     if found.encoder:
         assert [token.text for token in found.encoder.tokens] == scenario["encoder"]["tokens"]
-    assert [sign(row[-1]) for row in found.outputs][1:] == (
-        [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
-        if "vocabulary" in scenario
-        else []
-    )
+    final = scenario.get("final_norm", "none")
+    behind = [] if final == "none" else [NORMS[final.get("kind", "layer_norm")]]
+    assert [sign(row[-1]) for row in found.outputs] == [
+        *(*behind, "y"),
+        *(
+            [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
+            if "vocabulary" in scenario
+            else []
+        ),
+    ]
     numbers = [number for layer in found.layers for number in range(layer.first, layer.last + 1)]
     assert numbers == list(range(1, len(scenario["layers"]) + 1))
     for layer in found.layers:
         for spec in scenario["layers"][layer.first - 1 : layer.last]:
-            assert_is(layer, spec)
+            assert_is(layer, spec, scenario)
 
 
+def inputs(scenario: Scenario) -> list[list[str]]:
+    """What goes in: the angles stand aside, and nothing is added for them."""
+    positions = scenario.get("positions", "none")
+    if positions == "none":
+        return [["X"], ["X′"]]
+    if "rotary" in positions:
+        attends = any("attention" in layer for layer in scenario["layers"])
+        return [["X", *(["θ turns Q, K"] if attends else [])], ["X′"]]
+    return [["X", "P"], ["X + P"]]
+
+
+NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU"}
 LOGITS = {False: "· W_U", True: "· W_U + b_U"}
 
 
-def assert_is(layer: Layer, spec: dict[str, Any]) -> None:
+def assert_is(layer: Layer, spec: dict[str, Any], scenario: Scenario) -> None:
     """What a layer shows is what the scenario says of it."""
     kinds = [kind for kind in NAMES if kind in spec]
     assert [part.name for part in layer.parts] == [NAMES[kind] for kind in kinds]
@@ -128,34 +143,51 @@ def assert_is(layer: Layer, spec: dict[str, Any]) -> None:
         shown = [sign(box) for box in boxes_of(part)]
         norm = of.get("norm", spec.get("norm", "none"))
         placement = "" if norm == "none" else norm.get("placement", "post")
-        assert shown.count("LayerNorm") == bool(placement)
-        assert shown[0 if placement == "pre" else -1] == "LayerNorm" or not placement
+        kind_of_norm = NORMS["layer_norm" if norm == "none" else norm.get("kind", "layer_norm")]
+        assert shown.count(kind_of_norm) == bool(placement)
+        assert shown[0 if placement == "pre" else -1] == kind_of_norm or not placement
         assert bool(part.behind) == (placement == "post" and of.get("residual", True))
         if kind == "ffn":
-            active = "ReLU" if of.get("activation", "relu") == "relu" else "no activation"
-            assert [s for s in shown if s not in ("+", "LayerNorm")] == [
+            active = ACTIVATIONS.get(of.get("activation", "relu"), "no activation")
+            last = of.get("activates") == "output"
+            output = "· W₂" + " + b₂" * ("b_2" in of)
+            assert [s for s in shown if s not in ("+", kind_of_norm)] == [
                 "· W₁" + " + b₁" * ("b_1" in of),
-                active,
-                "· W₂" + " + b₂" * ("b_2" in of),
+                *([] if last else [active]),
+                *(["W₃, gate"] if "W_3" in of else []),
+                f"{output}, {active}" if last else output,
             ]
         else:
-            assert_is_attention(part, of, masked=kind == "attention")
+            assert_is_attention(part, of, scenario, crosses=kind == "cross_attention")
 
 
-def assert_is_attention(part: Part, of: dict[str, Any], *, masked: bool) -> None:
+def assert_is_attention(
+    part: Part, of: dict[str, Any], scenario: Scenario, *, crosses: bool
+) -> None:
     (heads,) = [inside for inside in part.inside if isinstance(inside, Heads)]
     assert len(heads.heads) == len(of["heads"])
-    assert set(heads.crosses) == {not masked}
-    for rows, head in zip(heads.heads, of["heads"], strict=True):
-        d_k, d_v = len(head["W_Q"][0]), len(head["W_V"][0])
+    hides = (
+        scenario.get("mask", "causal") != "none" or scenario.get("padding") in scenario["tokens"]
+    )
+    positions = scenario.get("positions", "none")
+    turns = positions != "none" and "rotary" in positions and not crosses
+    for rows, reads, head in zip(heads.heads, heads.crosses, of["heads"], strict=True):
+        shared = head.get("shares")
+        keys = of["heads"][shared - 1] if shared else head
+        d_k, d_v = len(head["W_Q"][0]), len(keys["W_V"][0])
+        above = "⁰¹²³⁴"[shared or 0] if shared else ""
+        scale = {"sqrt": f" / √{d_k}", "none": ""}
+        asked = of.get("scale", "sqrt")
         assert [signs(row) for row in rows] == [
-            ["Q", "K", "V"],
-            [f"Q · Kᵀ / √{d_k}"],
-            *([["mask"]] if masked else []),
+            ["Q"] if shared else ["Q", "K", "V"],
+            *([["turn Q"] if shared else ["turn Q", "turn K"]] if turns else []),
+            [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
+            *([["mask"]] if hides and not crosses else []),
             ["softmax"],
-            ["A · V"],
+            [f"A · V{above}"],
         ]
-        assert [box.shape[1] for box in rows[0]] == [d_k, d_k, d_v]
+        assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
+        assert reads == (crosses and not shared)
     projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
     assert projection in [sign(box) for box in boxes_of(part)]
 

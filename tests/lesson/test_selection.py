@@ -84,7 +84,7 @@ def test_every_computed_value_is_in_one_step(spec: dict[str, Any]) -> None:
     told = [record.output.address for step in found for record in step.records]
     outputs = [record.output for record in ran.records]
     # Parameters and the mask are shown in the step that uses them.
-    parameter = re.compile(r"(^|\.)([Wb]_[QKVO12U]|norm\.(gain|shift)|mask)$")
+    parameter = re.compile(r"(^|\.|final_)([Wb]_[QKVO123U]|norm\.(gain|shift)|mask)$")
     assert told == [o.address for o in outputs if not parameter.search(o.address)]
 
 

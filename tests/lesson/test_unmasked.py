@@ -56,11 +56,15 @@ def test_random_scenarios(scenario: Scenario) -> None:
     assume(any(".attention." in a for a in scores))  # else there is no mask to leave out
     assume(all(np.abs(x).max() < 50 for x in scores.values()))
     text = to_yaml(scenario)
-    found, usual = values("-", "--no-mask", stdin=text), values("-", stdin=text)
+    usual = values("-", stdin=text)
+    assume("mask" in usual)  # else it hides nothing
     # Only self-attention has a mask.
+    found = values("-", "--no-mask", stdin=text)
     heads = {a.removesuffix(".scores") for a in scores if ".attention." in a}
+    names = ["exp", "exp_sum", "weights"]
+    names += ["max", "shifted"] if scenario.get("softmax") == "shifted" else []
     assert {a for a in found if ".unmasked." in a} == {
-        f"{head}.unmasked.{name}" for head in heads for name in ("exp", "exp_sum", "weights")
+        f"{head}.unmasked.{name}" for head in heads for name in names
     }
     for head in heads:
         for row, weights in zip(
