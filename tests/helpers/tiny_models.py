@@ -1,0 +1,89 @@
+"""Tiny trained models with a vocabulary of 40 words, and scenarios that name them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from tests.helpers.tiny_checkpoints import (
+    WORDS,
+    Tensors,
+    gguf_gpt2,
+    gguf_llama,
+    hugging_face_gpt2,
+    hugging_face_llama,
+    write_folder,
+    write_gguf,
+)
+
+MERGES = [("h", "e"), ("Ġ", "the"), ("t", "he"), ("Ġ", "a"), ("a", "n"), ("Ġ", "he"), ("i", "s")]
+SYMBOLS = [*ascii_lowercase, "Ġ", ",", ".", "1", "2", "3", *(a + b for a, b in MERGES), "<end>"]
+END = SYMBOLS.index("<end>")
+TEXT = "the a, is"
+"""Five tokens: `the`, ` a`, `,`, ` ` and `is`."""
+
+MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "gguf gpt2": ("gguf", "gpt2", {}),
+    "gguf llama": ("gguf", "llama", {}),
+    "gguf qwen2": ("gguf", "qwen2", {}),
+    "folder gpt2": ("folder", "gpt2", {}),
+    "folder llama": ("folder", "llama", {}),
+    "folder mistral": ("folder", "mistral", {"sliding_window": 2}),
+    "folder qwen2": ("folder", "qwen2", {}),
+}
+"""Format, family and what is said of it beside its sizes."""
+
+
+def model(folder: Path, name: str = "gguf llama", tensors: Tensors | None = None) -> Path:
+    """A file or a folder, with other tensors if they are given."""
+    form, family, said = MODELS[name]
+    if form == "gguf":
+        gpt2 = family == "gpt2"
+        drawn = gguf_gpt2() if gpt2 else gguf_llama(biases=family == "qwen2")
+        return write_gguf(folder / "tiny.gguf", family, tensors or drawn, _tokens())
+    gpt2 = family == "gpt2"
+    drawn = hugging_face_gpt2() if gpt2 else hugging_face_llama(biases=family == "qwen2")
+    path = write_folder(folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END})
+    (path / "tokenizer.json").write_text(_tokenizer(), encoding="utf-8")
+    return path
+
+
+def scenario(folder: Path, name: str = "gguf llama", text: str = TEXT, **more: Any) -> str:
+    """The path of a scenario that reads a text; `more` are its other keys."""
+    return naming(model(folder, name), text=text, **more)
+
+
+def naming(checkpoint: Path, **said: Any) -> str:
+    """The path of a scenario beside a model."""
+    path = checkpoint.parent / "tiny.yaml"
+    whole = {"checkpoint": checkpoint.name, **said}
+    lines = [f"{key}: {json.dumps(value)}" for key, value in whole.items() if value is not None]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def _tokens() -> dict[str, Any]:
+    """What a GGUF file says of its vocabulary."""
+    assert len(SYMBOLS) == WORDS
+    said = {
+        "model": "gpt2",
+        "pre": "gpt-2",
+        "tokens": SYMBOLS,
+        "token_type": [3 if symbol == "<end>" else 1 for symbol in SYMBOLS],
+        "merges": [" ".join(pair) for pair in MERGES],
+        "eos_token_id": END,
+    }
+    return {f"tokenizer.ggml.{key}": value for key, value in said.items()}
+
+
+def _tokenizer() -> str:
+    library = Tokenizer(models.BPE({symbol: id for id, symbol in enumerate(SYMBOLS)}, MERGES))
+    library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    library.decoder = decoders.ByteLevel()
+    library.add_special_tokens(["<end>"])
+    return str(library.to_str())
