@@ -24,7 +24,8 @@ def laid_out(picture: Picture, width: int) -> Drawing:
     """The picture with as many heads beside each other as fit into `width` columns."""
     most = _most_heads(picture)
     # A few heads are all shown, below each other if need be; of many some are left out.
-    for beside in [*(range(most, 1, -1) if most > MOST_STACKED else [most]), 1]:
+    fitting = min(most, width // len("head 1"))
+    for beside in [*(range(fitting, 1, -1) if most > MOST_STACKED else [most]), 1]:
         body = Body(picture, beside, UNLIMITED)
         margins = _left(picture, body) + _right(body)
         if 2 * body.half + 1 + margins <= width:
