@@ -15,6 +15,7 @@ import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL
+from tracer.renderers import Format
 from tracer.scenario.loading import bundled
 
 BASH = shutil.which("bash") if os.name == "posix" else None
@@ -52,7 +53,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["run", ""], [*bundled(), "mine.yaml"]),
         (["run", "m"], ["mine.yaml"]),
         (["step", "query", "-s", "sci"], ["science"]),
-        (["tutorial", "p"], ["pizza"]),
+        (["tutorial", "p"], ["paris", "pizza"]),
         (["step", "so"], ["softmax"]),
         (["step", "at"], ["attention"]),
         (["step", "log"], []),
@@ -66,7 +67,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["step", "query", "-s", "mine.yaml", "--layer", ""], ["1", "2"]),
         (["step", "query", "-s", "pizza", "--layer", "2", "--head", ""], ["1", "2"]),
         (["run", "science", "--head", ""], ["1"]),
-        (["run", "alex", "--format", ""], ["terminal", "markdown", "latex", "json"]),
+        (["run", "alex", "--format", ""], list(Format)),
         (["run", "alex", "-f", "m"], ["markdown"]),
         (["run", "alex", "--carry", ""], ["line", "step", "never"]),
         (["run", "alex", "--output", ""], []),

@@ -69,7 +69,8 @@ def test_defaults_are_told() -> None:
 def test_what_is_asked_comes_before_how_it_is_shown() -> None:
     names = [re.findall("--([a-z-]+)", name)[0] for name in options_of("run")]
     assert names == [
-        *("token", "layer", "head", "sequence", "no-mask", "given", "decimals", "carry"),
+        *("token", "layer", "head", "sequence", "no-mask", "terms", "given"),
+        *("decimals", "carry"),
         *("format", "brief", "math", "heading", "standalone", "figures", "output", "force"),
         *("no-pager", "help"),
     ]
@@ -131,7 +132,8 @@ WRONG = {
     "run alex --layer 0": "--layer: got '0', expected a whole number, at least 1",
     "run alex -l x": "--layer: got 'x', expected a whole number, at least 1",
     "why input[1,1] --depth -1": "--depth: got '-1', expected a whole number, at least 0",
-    "run alex -f pdf": "--format: got 'pdf', expected terminal, markdown, latex or json",
+    "run alex -f pdf": "--format: got 'pdf', expected terminal, markdown, latex, json, npz or "
+    "safetensors",
     "run alex --carry nevr": "--carry: got 'nevr', expected line, step or never; did you mean "
     "'never'?",
 }
