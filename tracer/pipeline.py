@@ -277,9 +277,8 @@ def _lens(request: Request, found: Trace) -> Answer:
 
 def _in_summary(request: Request, loaded: Loaded) -> bool:
     """Whether a trained model's way is told, rather than worked step by step."""
-    is_text = request.command in ("run", "tutorial") and not request.format.is_data
-    whole = is_text and request.layer is None
-    return loaded.scenario.on_demand and whole
+    tells = request.command in ("run", "tutorial") and not request.format.is_data
+    return loaded.scenario.on_demand and tells and request.layer is None
 
 
 def _training_pass(request: Request, found: Trace) -> Answer:

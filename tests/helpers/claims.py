@@ -10,7 +10,13 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from tests.helpers import claims_of_parts, claims_of_steps, claims_of_texts, claims_of_tokens
+from tests.helpers import (
+    claims_of_parts,
+    claims_of_steps,
+    claims_of_texts,
+    claims_of_tokens,
+    claims_of_trained,
+)
 from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, Judge, address_of
 from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
@@ -22,6 +28,7 @@ __all__ = [
     "claims_of_steps",
     "claims_of_texts",
     "claims_of_tokens",
+    "claims_of_trained",
     "faults",
 ]
 

@@ -44,8 +44,18 @@ def number(text: str) -> float:
     return float(f"{mantissa}e{power.translate(POWERS)}" if power else mantissa)
 
 
+def as_shown(word: str) -> str:
+    """A word as a text shows it: spaces at its ends can be seen."""
+    inner = word.strip(" ")
+    if not inner:
+        return "␣" * len(word)
+    before, behind = len(word) - len(word.lstrip(" ")), len(word) - len(word.rstrip(" "))
+    return "␣" * before + inner + "␣" * behind
+
+
 def told_apart(names: Sequence[str]) -> list[str]:
-    """The names, with their positions those that would otherwise stand twice."""
+    """The names as texts show them, with their positions those that would otherwise stand twice."""
+    names = list(map(as_shown, names))
     shown, alike = list(names), {""}
     while alike:
         alike = {name for name, times in Counter(shown).items() if times > 1}

@@ -123,6 +123,7 @@ ANYWHERE = frozenset(
         "Their running sums:",
         "The loss at each position, with the probability of the right word:",
         "Their mean:",
+        "How probable it holds its word:",
         # Reasons.
         "A token is a piece of text, often a word; large models have parts of words too, so that "
         "there is nothing that they cannot read.",
@@ -130,6 +131,9 @@ ANYWHERE = frozenset(
         "misspellings; single letters would make every text long. Merges are learned from texts, "
         "the most frequent neighbours first, so that with a list of limited length a frequent word "
         "becomes one token and a rare one several that are known.",
+        "Every layer adds to the same vector, so that it can be read before it is finished: what "
+        "leaves a layer is given to the final norm and the unembedding as if it were the last. So "
+        "it is seen where in the model a word is found.",
         "Attention adds vectors, and a sum does not depend on the order of what is added: without "
         "positions it would find the same in whatever order the tokens stand that it looks at.",
         "Attention adds vectors, and a sum does not depend on the order of what is added, so that "

@@ -40,7 +40,8 @@ def in_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> 
 
 def summarized(steps: Sequence[Step]) -> list[Record]:
     """What is worked in a summary: the tokens, and the words at the end."""
-    return [record for step in (steps[0], *_at_the_end(steps)) for record in step.records]
+    start = (step for step in steps if step.kind in AT_THE_START)
+    return [record for step in (*start, *_at_the_end(steps)) for record in step.records]
 
 
 def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:

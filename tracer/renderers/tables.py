@@ -9,7 +9,7 @@ from tracer.lesson.document import Matrix, Table
 from tracer.lesson.expression import Number
 from tracer.renderers.palette import LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
-from tracer.renderers.text import cell_text, number_text, text
+from tracer.renderers.text import cell_text, name_text, number_text, text
 
 LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
@@ -113,7 +113,7 @@ def table_rows(table: Table, width: int) -> list[Row]:
     left = width - INDENT - _wide(columns)
     is_below = left < LEAST_ROOM
     room = width - INDENT - BELOW if is_below else left
-    last = [table.header[-1], *(cell_text(row[-1]) for row in table.rows)]
+    last = [name_text(table.header[-1]), *(cell_text(row[-1]) for row in table.rows)]
     lines: list[Row] = []
     widths = list(map(_widest, columns))
     for i, shown in enumerate(last):
@@ -131,7 +131,7 @@ def table_rows(table: Table, width: int) -> list[Row]:
 def _columns(table: Table, most: int) -> list[list[str]]:
     """All columns but the last, each with its name above it; names of at most so many cells."""
     return [
-        [name, *(short(cell_text(row[j]), most) for row in table.rows)]
+        [short(name, most), *(short(cell_text(row[j]), most) for row in table.rows)]
         for j, name in enumerate(table.header[:-1])
     ]
 

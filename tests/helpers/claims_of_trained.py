@@ -1,0 +1,66 @@
+"""What is said of trained models alone: what each layer would say, what is left out of a text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.helpers.judge import Judge, Row, as_shown, form
+
+LONG, COLUMNS = 24, 8
+"""Rows of more numbers are shown in part, and so many of them are."""
+
+
+@form(r"Only the last layer says “(?P<word>.*)” after “(?P<who>.*)”\.")
+@form(r"From layer (?P<since>\d+) on every layer says “(?P<word>.*)” after “(?P<who>.*)”\.")
+def since_when(at: Judge, said: dict[str, Any]) -> None:
+    words = [at.values[f"layer{n}.lens.prediction"]["data"] for n in range(1, at.layers + 1)]
+    mine = [layer[at.followed - len(at.tokens)] for layer in words]
+    since = int(said.get("since") or len(mine))
+    assert 1 < since <= len(mine) and bool(said.get("since")) == (since < len(mine))
+    assert {as_shown(word) for word in mine[since - 1 :]} == {said["word"]}
+    assert as_shown(mine[since - 2]) != said["word"] and said["who"] == at.who
+
+
+@form(
+    r"Of the tokens before it “(?P<who>.*)” looks at each in some heads more than in others\. Of "
+    r"each token: the largest share that it gets, and the heads that give it most, the first one "
+    r"first\."
+)
+def looked_at(at: Judge, said: dict[str, Any]) -> None:
+    assert at.followed > 0 and said["who"] == at.who
+    assert any(address.endswith(".weights") for address in at.values)
+
+
+@form(
+    r"Of a row of more than (?P<long>\d+) numbers only (?P<columns>\d+) numbers are shown: those "
+    r"that are largest in size for “(?P<who>.*)”, of numbers for words the largest, and of what "
+    r"belongs to no token the first\.(?P<rows> Of more than (?P<tokens>\d+) tokens a matrix shows "
+    r"the row of “(?P<one>.*)” alone\.)? Of a sum of more than (?P<most>\d+) terms only "
+    r"(?P<terms>\d+) terms? (?:is|are) written out, the (?:first|largest) products or the largest "
+    r"of a row\. Behind them stands in brackets how many more there are and what these come to; "
+    r"where the largest is looked for, which of them is that\."
+)
+def excerpts(at: Judge, said: dict[str, Any]) -> None:
+    assert (int(said["long"]), int(said["columns"]), said["who"]) == (LONG, COLUMNS, at.who)
+    assert bool(said["rows"]) == (len(at.tokens) > LONG)
+    assert int(said["terms"]) <= int(said["most"])
+
+
+@form(r"The weights of these steps are (?P<n>\d+) parameters\.")
+def parameters_of_steps(at: Judge, said: dict[str, Any]) -> None:
+    assert int(said["n"]) > 0
+
+
+def shown_columns(row: Row, *, of_words: bool) -> set[str]:
+    """The labels of the columns that are shown of a row."""
+    if len(row.data) <= LONG:
+        return set(row.labels)
+    sizes = row.data if of_words else list(map(abs, row.data))
+    order = sorted(range(len(sizes)), key=lambda column: -sizes[column])
+    return {row.labels[column] for column in order[:COLUMNS]}
+
+
+def bracketed(text: str) -> list[int]:
+    """How many terms each sum leaves out."""
+    return [int(number) for number in re.findall(r"\[(\d+) more: ", text)]

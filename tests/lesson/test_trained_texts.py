@@ -1,0 +1,239 @@
+"""What is told of a trained model: every equation true, every claim so, the excerpts as said."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers.claims import Judge, faults
+from tests.helpers.claims_of_trained import bracketed, shown_columns
+from tests.helpers.command import printed, run
+from tests.helpers.judge import Row, as_shown
+from tests.helpers.latex_truth import from_latex, from_markdown
+from tests.helpers.sentences import unbroken
+from tests.helpers.tiny_models import scenario
+from tests.helpers.truth import equations, false_equations, unreadable
+from tracer.decoder.forward import Trace, trace
+from tracer.renderers import as_json
+from tracer.scenario.loading import load
+
+WIDE = 5000
+COMMANDS = {
+    "run": (("run",), 40),
+    "one layer and head": (("run", "--layer", "2", "--head", "2", "--token", "3"), 200),
+    "largest terms": (("run", "--layer", "1", "--head", "1", "--terms", "largest"), 200),
+    "few terms": (("run", "--layer", "1", "--head", "3", "--terms", "1", "--token", ","), 200),
+    "tutorial": (("tutorial", "--layer", "2", "--head", "1", "--format", "terminal"), 200),
+    "a drawn text": (("generate", "--max-tokens", "2", "--seed", "1", "--temperature", "2"), 60),
+}
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return scenario(tmp_path_factory.mktemp("llama"))
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return scenario(tmp_path_factory.mktemp("gpt2"), "folder gpt2")
+
+
+@pytest.fixture(scope="module")
+def seen(llama: str) -> Trace:
+    return trace("tiny", load(llama).scenario, lens=True)
+
+
+# --- equations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_every_equation_is_true(family: str, command: str, request: pytest.FixtureRequest) -> None:
+    (name, *options), fewest = COMMANDS[command]
+    text = printed(name, request.getfixturevalue(family), *options)
+    assert unreadable(text) == []
+    assert false_equations(text) == []
+    assert len(equations(text)) >= fewest
+
+
+def test_why_leads_back_through_true_equations(llama: str) -> None:
+    text = printed("why", "probabilities[is,f]", "--depth", "6", "-s", llama)
+    assert (unreadable(text), false_equations(text)) == ([], [])
+    assert len(equations(text)) >= 100
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_other_formats_hold_the_same_numbers(form: str, llama: str) -> None:
+    options = ("--layer", "1", "--head", "1")
+    here = printed("run", llama, *options, "--format", form)
+    plain = from_latex(here) if form == "latex" else from_markdown(here)
+    assert (unreadable(plain), false_equations(plain)) == ([], [])
+    assert len(equations(plain)) >= 200
+    rests = re.findall(r"more: (-?[\d.]+)\]", printed("run", llama, *options, width=WIDE))
+    assert len(rests) > 50
+    assert all(number in here for number in rests)
+
+
+# --- claims --------------------------------------------------------------------------------------
+
+
+def judge(seen: Trace, token: int = 4) -> Judge:
+    document = json.loads(as_json.render(seen, seen.records, None))
+    values = {value["address"]: value for value in document["values"]}
+    spec: dict[str, Any] = {"layers": [{"attention": {}}] * 2, "embeddings": {}}
+    return Judge(values, spec, token, document["rounding"])
+
+
+ASKED = (
+    ("run", 5),
+    ("run", 2),
+    ("lens", 5),
+    ("lens", 2),
+    ("run --layer 1 --head 1", 3),
+    ("run --layer 2 --head 4", 5),
+    ("tutorial --layer 2 --head 2 --format terminal", 5),
+)
+
+
+@pytest.mark.parametrize(("command", "token"), ASKED)
+def test_every_claim_is_true(command: str, token: int, llama: str, seen: Trace) -> None:
+    name, *options = command.split()
+    text = printed(name, llama, *options, "--token", str(token), width=WIDE)
+    wrong = faults(unbroken(text), judge(seen, token - 1))
+    assert wrong == [], "\n".join(wrong)
+
+
+def test_a_false_claim_is_found(llama: str, seen: Trace) -> None:
+    text = unbroken(printed("lens", llama, width=WIDE))
+    claim = "Only the last layer says “f” after “is”."
+    assert claim in text
+    for false in ("From layer 2 on every layer", "From layer 1 on every layer"):
+        assert faults(text.replace("Only the last layer", false), judge(seen))
+    assert faults(text.replace(claim, claim.replace("“f”", "“x”")), judge(seen))
+
+
+def cells(text: str, header: str) -> list[list[str]]:
+    """The rows of a table, from the line with its header on."""
+    lines = text[text.index(header) :].split("\n\n")[0].splitlines()[1:]
+    return [re.split(r"\s{2,}", line.strip(" ▸")) for line in lines]
+
+
+def test_what_each_layer_adds_and_would_say(llama: str, seen: Trace) -> None:
+    rows = cells(printed("run", llama, width=WIDE), "layer  attention adds most")
+    assert len(rows) == 2
+    for number, (layer, attention, ffn, word, share) in enumerate(rows, 1):
+        assert layer == str(number)
+        for told, part in ((attention, "attention"), (ffn, "ffn")):
+            output = seen[f"layer{number}.{part}.output"]
+            most = int(np.abs(output.array[-1]).argmax())
+            label, _, value = told.partition(" ")
+            assert label == output.axes[1].labels[most]
+            assert abs(float(value) - output.array[-1, most]) <= 0.0005
+        shares = seen[f"layer{number}.lens.probabilities"].array[-1]
+        words = seen.scenario.vocabulary or ()
+        assert word == as_shown(words[int(shares.argmax())])
+        assert abs(float(share.removesuffix(" %")) - 100 * shares.max()) <= 0.0501
+
+
+def test_which_heads_look_at_a_token(llama: str, seen: Trace) -> None:
+    rows = cells(printed("run", llama, width=WIDE), "token  at most  layer, head")
+    weights = {
+        f"{layer}, {head}": seen[f"layer{layer}.attention.head{head}.weights"].array[-1]
+        for layer in (1, 2)
+        for head in (1, 2, 3, 4)
+    }
+    assert [token for token, *_ in rows] == ["the", "␣a", ",", "␣"]
+    for place, (_, share, heads) in enumerate(rows):
+        order = sorted(weights, key=lambda name: -weights[name][place])
+        assert heads.split("; ") == order[:3]
+        assert abs(float(share.removesuffix(" %")) - 100 * weights[order[0]][place]) <= 0.0501
+
+
+# --- excerpts ------------------------------------------------------------------------------------
+
+
+def shown(text: str, symbol: str) -> set[str]:
+    """The columns of the matrix of a symbol, wherever it stands."""
+    headers = re.findall(rf"^ {{2}}{re.escape(symbol)} +(.*)$", text, re.MULTILINE)
+    return {label for header in headers for label in re.split(r"\s+", header.strip())}
+
+
+@pytest.mark.parametrize(("address", "symbol", "step"), [
+    ("layer1.ffn.hidden", "h¹", "hidden"),
+    ("layer1.ffn.output", "FFN", "ffn_output"),
+    ("logits", "z", "logits"),
+])  # fmt: skip
+def test_the_columns_that_count_are_shown(
+    address: str, symbol: str, step: str, llama: str, seen: Trace
+) -> None:
+    layer = ("--layer", "1") if address.startswith("layer1") else ()
+    text = printed("step", step, *layer, "-s", llama, width=WIDE)
+    value = seen[address]
+    labels = [as_shown(label) for label in value.axes[1].labels]
+    row = Row(labels, value.array[-1].tolist(), [])
+    expected = shown_columns(row, of_words=address == "logits")
+    worked = set(re.findall(r"^ {4}(\S+): ", text, re.MULTILINE))
+    assert len(expected) == 8
+    assert worked == expected
+
+
+def test_sums_say_how_many_terms_they_leave_out(llama: str) -> None:
+    text = printed("step", "query", "--layer", "1", "--head", "1", "-s", llama, width=WIDE)
+    assert set(bracketed(text)) == {32 - 4}
+    more = printed(
+        *("step", "query", "--layer", "1", "--head", "1", "-s", llama),
+        *("--terms", "9"),
+        width=WIDE,
+    )
+    assert set(bracketed(more)) == {32 - 9}
+    whole = printed(
+        *("step", "query", "--layer", "1", "--head", "1", "-s", llama),
+        *("--terms", "32"),
+        width=WIDE,
+    )
+    assert bracketed(whole) == []
+
+
+def test_long_parameters_are_not_printed(llama: str) -> None:
+    """γ of 32 features is longer than a row that is shown; M of 5 tokens is not."""
+    text = printed("run", llama, "--layer", "1", "--head", "1", width=WIDE)
+    assert re.search(r"^  M +the", text, re.MULTILINE)
+    assert not re.search(r"^  γ ", text, re.MULTILINE)
+
+
+# --- tokens --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "token"), [("a", "␣a"), ("␣a", "␣a"), (" a", "␣a"), ("is", "is")]
+)
+def test_a_token_is_found_without_its_space(asked: str, token: str, llama: str) -> None:
+    text = printed("step", "embedding", "-s", llama, "--token", asked)
+    assert re.search(rf"^▸ \d +\d+ +{token}$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("asked", ["[is, a]", "[is,␣a]", "[5,␣a]", "[ is , a ]"])
+def test_so_it_is_in_addresses(asked: str, llama: str, seen: Trace) -> None:
+    value = seen["layer1.attention.head1.weights"].array[4, 1]
+    said = printed("value", f"layer1.attention.head1.weights{asked}", "-s", llama)
+    assert abs(float(said) - value) <= 0.0005
+
+
+def test_a_comma_may_be_a_token(llama: str, seen: Trace) -> None:
+    said = printed("value", "layer1.attention.head1.scores[,,a]", "-s", llama)
+    assert abs(float(said) - seen["layer1.attention.head1.scores"].array[2, 1]) <= 0.0005
+
+
+def test_a_text_goes_on_where_it_stands(llama: str) -> None:
+    text = printed("generate", llama, "--max-tokens", "2")
+    assert "“the a, isfi”" in text
+
+
+def test_a_tutorial_of_a_trained_model_is_its_summary(llama: str) -> None:
+    text = printed("tutorial", llama, "--format", "terminal")
+    assert "Layer by layer" in text
+    assert run("tutorial", llama, "--layer", "9").stderr == "no layer 9, the last is 2\n"
