@@ -138,11 +138,9 @@ def test_large_and_small_numbers(size: str, token: str) -> None:
     assert_true(printed("run", "-", "--token", token, stdin=scenario), fewest=30)
 
 
-@pytest.mark.parametrize(
-    ("embedding", "reason"),
-    [(800, "too large a number to work with"), (-800, "too small a number to work with")],
-)
-def test_powers_of_e_beyond_a_float_are_refused(embedding: int, reason: str) -> None:
+@pytest.mark.parametrize("embedding", [800, -800])
+def test_powers_of_e_beyond_a_float_are_refused(embedding: int) -> None:
+    """The row's largest is taken away first; the other is then e to about -800."""
     scenario = (
         f"title: t\ntokens: [a]\nembeddings: [[{embedding}, 1]]\npositions: none\n"
         "layers: [{ffn: {residual: false, activation: none, W_1: [[1, 0], [0, 1]], "
@@ -150,5 +148,5 @@ def test_powers_of_e_beyond_a_float_are_refused(embedding: int, reason: str) -> 
     )
     ran = run("run", "-", stdin=scenario + IN_FLOATS)
     assert ran.exit_code == 2
-    assert reason in ran.stderr
+    assert "too small a number to work with" in ran.stderr
     assert "Traceback" not in ran.stderr

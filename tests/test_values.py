@@ -80,11 +80,12 @@ def test_some_text() -> None:
     assert told(some("a name"), "") == "empty, expected a name"
 
 
+FORMATS = "terminal, markdown, latex, json, npz or safetensors"
 REFUSED = [
     *(("--decimals", typed, "a whole number from 0 to 12") for typed in ("1_0", "13", "-1", "")),
     *(("--layer", typed, "a whole number, at least 1") for typed in ("٣", "0", "1.0")),
     *(("--carry", typed, "line, step or never") for typed in ("", "always")),
-    *(("--format", typed, "terminal, markdown, latex or json") for typed in ("", "pdf")),
+    *(("--format", typed, FORMATS) for typed in ("", "pdf")),
     ("--output", "", "the name of a file"),
     ("--output", "-", "the name of a file"),
     ("--figures", "", "the name of a folder"),

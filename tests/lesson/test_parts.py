@@ -15,6 +15,7 @@ from tests.helpers.continuity import misplaced, two_forms, violations
 from tests.helpers.every_part import every_part
 from tests.helpers.random_scenarios import CARRY_MODES
 from tests.helpers.readable_digits import needless_brackets, unread_digits
+from tests.helpers.sentences import WIDE, unbroken
 from tests.helpers.traces import formula_of, traced, worked
 from tests.helpers.truth import false_equations, unreadable
 
@@ -289,7 +290,7 @@ def test_every_line_is_true_and_goes_on_from_what_stood_before(
 @pytest.mark.parametrize("carry", CARRY_MODES)
 def test_every_sentence_is_known_and_true(carry: str, softmax: str, mask: str) -> None:
     source = every_part(mask=mask, softmax=softmax)
-    text = printed("run", "-", "--carry", carry, width=5000, stdin=source)
+    text = unbroken(printed("run", "-", "--carry", carry, width=WIDE, stdin=source))
     found = run_json("-", "--carry", carry, stdin=source)
     values: dict[str, Any] = {value["address"]: value for value in found["values"]}
     assert faults(text, Judge(values, yaml.safe_load(source), 2, found["rounding"])) == []
@@ -300,7 +301,7 @@ def test_each_part_says_why_it_is_there() -> None:
     reason = re.compile(r"\b(because|so that|therefore|since|without it)\b", re.IGNORECASE)
     for title in (
         *("Angles of the positions", "RMSNorm before attention", "FFN: gate"),
-        "Layer 1, head 1 · Query, turned by its position",
+        "Head 1 · Query, turned by its position",
         "LayerNorm after attention",
     ):
         step = text.partition(title + "\n")[2].partition("\n### ")[0]

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.helpers.claims_of_shapes import fault, sentences, unmet
 from tests.helpers.closed_formulas import Closed
 from tests.helpers.command import printed, problems, run
+from tests.helpers.sentences import unbroken
 
 WIDE = 5000
 GPT2 = {"layers": 12, "width": 768, "heads": 12, "words": 50257, "context": 1024}
@@ -143,7 +144,7 @@ def test_the_translation_model() -> None:
 
 
 def told(name: str, *options: str, stdin: str = "") -> str:
-    return printed("shapes", name, *options, width=WIDE, stdin=stdin)
+    return unbroken(printed("shapes", name, *options, width=WIDE, stdin=stdin))
 
 
 # --- every count and every sentence, of random dimensions ----------------------------------------

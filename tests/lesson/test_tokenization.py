@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.helpers.claims import Judge, faults
 from tests.helpers.command import printed, run_json
 from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.sentences import unbroken
 from tests.tokenization.test_bpe import learned
 
 Merges = list[tuple[str, str]]
@@ -102,7 +103,7 @@ def test_what_is_said_is_true(pairs: Merges, text: str, data: st.DataObject) -> 
     done = values["text.merges"]["data"] if "text.merges" in values else []
     assert all(merges[int(rank) - 1] == (left, right) for _, rank, left, right, _ in done)
     token = data.draw(st.integers(1, len(tokens)))
-    lines = shown(text, merges, "--token", str(token), width=5000)
+    lines = unbroken(shown(text, merges, "--token", str(token), width=5000))
     judge = Judge(values, {}, token - 1, {})
     assert faults(lines, judge) == []
 

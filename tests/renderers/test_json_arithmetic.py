@@ -234,7 +234,7 @@ def test_with_carry_never_nothing_is_rounded(scenario: str) -> None:
 PARAMETERS = {
     **{"sqrt": {"epsilon", "outside"}, "mean": {"sample"}, "rotate": {"layout"}},
     "normalize": {"gain", "shift"},
-    "div_term": {"width", "base"},
+    "div_term": {"width", "base", "factors"},
     "interleave": {"features"},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
@@ -281,7 +281,7 @@ def test_a_parameter_is_that_of_the_scenario() -> None:
     assert alex["layer1.ffn.norm.std"]["parameters"] == {"epsilon": 0, "outside": False}
     features = ["spicy", "cheap", "cozy", "fast", "flavor", "vibe"]
     assert alex["position"]["parameters"] == {"features": features}
-    assert alex["position.div_term"]["parameters"] == {"width": 6, "base": 10000}
+    assert alex["position.div_term"]["parameters"] == {"width": 6, "base": 10000, "factors": []}
     loss = values("loss", "comics", "--example", "2")
     words = loss["probabilities"]["axes"][1]["labels"]
     targets = loss["loss.token"]["parameters"]["targets"]

@@ -139,7 +139,8 @@ class Teacher:
         lines = self.writer.lines(record, self.token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
         told_of = bool(lines or alone or in_symbols)
-        if caption and told_of and caption not in self.captions:
+        opens = record is step.records[0] and not in_symbols
+        if caption and told_of and (opens or caption not in self.captions):
             self.captions.add(caption)
             written.append(Paragraph((caption,)))
         elif caption and told_of and not in_symbols and value.axes:
