@@ -173,10 +173,6 @@ ANYWHERE = frozenset(
         "unchanged, so that it reaches the first of many layers, where it would otherwise fade. "
         "What is added has to be of one width; therefore a sub-layer gives back as many numbers as "
         "it was given.",
-        "Sums grow from layer to layer, and in the products that follow a large number would drown "
-        "the small ones, whatever the weights have learned to look for. Therefore the numbers are "
-        "measured anew: from their own mean, in units of their own spread. It is done to each "
-        "token alone, so that what becomes of one does not depend on the others.",
         "It is needed because attention only carries numbers from token to token; to make "
         "something new of them, the features of one token have to be combined with each other. "
         "Each hidden unit does so with weights of its own, a column of W₁: it is large where the "

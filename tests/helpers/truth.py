@@ -111,10 +111,10 @@ def needless_equations(text: str) -> list[Equation]:
 
 
 def without_pictures(text: str) -> str:
-    """The text with the picture of the model emptied: in it is a line with nothing but ways."""
+    """The text with the picture of the model emptied: only it has ways."""
     blocks = text.split("\n\n")
     for i, block in enumerate(blocks):
-        if re.search(r"^[ │]*│[ │]*$", block, re.MULTILINE):
+        if re.search("[│┌└]", block):
             blocks[i] = "\n" * block.count("\n")
     return "\n\n".join(blocks)
 

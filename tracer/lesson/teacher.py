@@ -6,7 +6,7 @@ from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Pinned, Select
-from tracer.decoder.roles import DOT, DRAW, SCALE, TEMPERATURE
+from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record, Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -138,9 +138,8 @@ class Teacher:
         in_symbols = formula(record, self.told.symbols)
         lines = self.writer.lines(record, self.token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        told_of = bool(lines or alone or in_symbols)
-        opens = record is step.records[0] and not in_symbols
-        if caption and told_of and (opens or caption not in self.captions):
+        told_of = bool(lines or alone or in_symbols) or isinstance(operation, Select)
+        if caption and told_of and (caption not in self.captions or value.role is ROOT_SQUARED):
             self.captions.add(caption)
             written.append(Paragraph((caption,)))
         elif caption and told_of and not in_symbols and value.axes:

@@ -147,7 +147,7 @@ class _Page:
                 return "\n\n".join([self._matrix(block), *self._figure(block)])
             case Table(header, rows, marked):
                 cells = [[self._cell(cell) for cell in row] for row in rows]
-                return _table(list(map(escaped, header)), cells, marked, "---")
+                return _table([name and escaped(name) for name in header], cells, marked, "---")
             case Picture():
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
             case _:

@@ -113,7 +113,8 @@ def table_rows(table: Table, width: int) -> list[Row]:
     left = width - INDENT - _wide(columns)
     is_below = left < LEAST_ROOM
     room = width - INDENT - BELOW if is_below else left
-    last = [name_text(table.header[-1]), *(cell_text(row[-1]) for row in table.rows)]
+    name = table.header[-1]
+    last = [name and name_text(name), *(cell_text(row[-1]) for row in table.rows)]
     lines: list[Row] = []
     widths = list(map(_widest, columns))
     for i, shown in enumerate(last):
@@ -131,7 +132,7 @@ def table_rows(table: Table, width: int) -> list[Row]:
 def _columns(table: Table, most: int) -> list[list[str]]:
     """All columns but the last, each with its name above it; names of at most so many cells."""
     return [
-        [short(name, most), *(short(cell_text(row[j]), most) for row in table.rows)]
+        [name and short(name, most), *(short(cell_text(row[j]), most) for row in table.rows)]
         for j, name in enumerate(table.header[:-1])
     ]
 
