@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tracer import progress
 from tracer.decoder.forward import Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
@@ -103,7 +104,8 @@ def generate(
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
         try:
-            text = _text(scenario, tokens)
+            progress.tell(f"word {len(turns) + 1} of at most {most}")
+        text = _text(scenario, tokens)
             turn = trace(name, text, sampling=sampling, cache=cache, located=located)
         except TracerError as error:
             if not (turns and as_far_as_possible):
