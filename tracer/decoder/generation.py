@@ -103,9 +103,9 @@ def generate(
     while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
+        progress.tell(f"word {len(turns) + 1} of at most {most}")
         try:
-            progress.tell(f"word {len(turns) + 1} of at most {most}")
-        text = _text(scenario, tokens)
+            text = _text(scenario, tokens)
             turn = trace(name, text, sampling=sampling, cache=cache, located=located)
         except TracerError as error:
             if not (turns and as_far_as_possible):
