@@ -8,6 +8,7 @@ from contextlib import redirect_stderr
 
 import pytest
 
+from tests.helpers.command import printed
 from tracer import interruption, progress
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -62,6 +63,16 @@ def test_ctrl_c_takes_it_away(terminal: Terminal, monkeypatch: pytest.MonkeyPatc
         take_away()
         assert terminal.getvalue().endswith("\x1b[2K")
         assert SHOW in terminal.getvalue()
+
+
+def test_it_says_which_layer_or_word_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(progress, "tell", told.append)
+    printed("lens", "pizza")
+    assert told[0] == "layer 1 of 2"
+    told.clear()
+    printed("generate", "pizza", "--max-tokens", "2")
+    assert told == ["word 1 of at most 2", "word 2 of at most 2"]
 
 
 def test_nothing_is_shown_where_nobody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,14 +13,26 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.benchmarks.generated import write_wide_scenario
-from tests.benchmarks.processes import ONE_COMMAND, TWO_COMMANDS, cpu_times, printed, program
+from tests.benchmarks.processes import (
+    ONE_COMMAND,
+    TWO_COMMANDS,
+    cpu_times,
+    peak_memory,
+    printed,
+    program,
+)
 
 ROUNDS, FEW_ROUNDS = 21, 7
 
 START, VERSION, GROWTH, TAPE = 1.35, 1.15, 1.3, 1.10
+THEIRS, PART, MEMORY = 1.5, 0.25, 1.3
+
+DEQUANTISED = 20 * (2 * 576 + 576 * (576 + 2 * 192 + 576) + 3 * 576 * 1536) * 8
+"""Bytes of SmolLM2's layers 1 to 20."""
 
 WIDE = 3.75
 """A sixth of what version 0.1.0 took at first: 22.4 to 23.6 times the anchor in five runs, 22.5 in
@@ -119,6 +131,49 @@ def tape() -> Iterator[Measured]:
     yield Measured("the scores of one head, written, of 144 heads", least, STEP, "ms")
 
 
+def trained() -> Iterator[Measured]:
+    """SmolLM2, where its package is installed: the taped pass, a step, the memory of a layer."""
+    from tests.benchmarks import plain_llama
+
+    if find_spec(plain_llama.PACKAGE) is None:
+        sys.stdout.write(f"{plain_llama.PACKAGE} is not installed\n")
+        return
+    yield from _trained_commands()
+    import numpy as np
+
+    from tracer.__main__ import collect_seldom
+
+    collect_seldom()
+    model = plain_llama.smollm2()
+    assert np.allclose(plain_llama.taped(model), plain_llama.plain(model), rtol=1e-9, atol=0)
+    sides: dict[str, Callable[[], object]] = {}
+    sides |= {"taped": lambda: plain_llama.taped(model), "plain": lambda: plain_llama.plain(model)}
+    if find_spec("transformers") and find_spec("torch"):
+        sides["theirs"] = plain_llama.theirs(model)
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(ROUNDS):
+        for name, compute in sides.items():
+            taken[name].append(_cpu_of(compute))
+    least = {name: min(times) for name, times in taken.items()}
+    yield Measured("taped pass of SmolLM2 / plain NumPy", least["taped"] / least["plain"], TAPE)
+    if "theirs" in least:
+        ratio = least["taped"] / least["theirs"]
+        yield Measured("taped pass of SmolLM2 / transformers", ratio, THEIRS)
+
+
+def _trained_commands() -> Iterator[Measured]:
+    """What commands take that show little of a trained model."""
+    layer = program("run", "paris", "--layer", "20", "--head", "4")
+    step = program("step", "scores", "--layer", "2", "--head", "1", "-s", "paris")
+    taken = cpu_times({"run": program("run", "paris"), "layer": layer, "step": step}, FEW_ROUNDS)
+    yield Measured(
+        "the scores of a head in layer 2 / run paris", taken["step"] / taken["run"], PART
+    )
+    yield Measured("layer 20 and a head of it / run paris", taken["layer"] / taken["run"], 1)
+    memory = peak_memory(layer) / DEQUANTISED
+    yield Measured("memory of layer 20 / the weights up to it in float64", memory, MEMORY)
+
+
 def _cpu_of(compute: Callable[[], object]) -> float:
     """The CPU time of a call in this process, in seconds."""
     before = time.process_time()
@@ -126,7 +181,7 @@ def _cpu_of(compute: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape)}
+BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, trained)}
 
 
 def main(names: list[str]) -> int:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Command: TypeAlias = Sequence[str]
 
@@ -38,13 +38,24 @@ def cpu_times(commands: Mapping[str, Command], rounds: int) -> dict[str, float]:
 
 
 def cpu_time(command: Command) -> float:
-    """The CPU time of one run in seconds; what it prints is thrown away."""
+    """The CPU time of one run in seconds."""
+    usage = _usage(command)
+    return float(usage.ru_utime + usage.ru_stime)
+
+
+def peak_memory(command: Command) -> int:
+    """The most bytes that it held at once; macOS counts bytes, Linux kilobytes."""
+    return int(_usage(command).ru_maxrss) * (1 if sys.platform == "darwin" else 1024)
+
+
+def _usage(command: Command) -> Any:
+    """What one run took; what it prints is thrown away."""
     process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return usage.ru_utime + usage.ru_stime
+    return usage
 
 
 def printed(command: Command) -> str:

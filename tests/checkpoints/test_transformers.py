@@ -1,4 +1,4 @@
-"""Plain NumPy on what is read from a checkpoint says what transformers says of the same files."""
+"""Plain NumPy on what is read from a checkpoint, and the tape, say what transformers says of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers.plain_decoder import plain_pass
+from tests.helpers.tiny_models import naming, tokenizer_json
 from tracer.checkpoints.opening import open_checkpoint
+from tracer.decoder.forward import trace
+from tracer.decoder.generation import generate
+from tracer.scenario.loading import load
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
 IDS = [3, 1, 4, 1, 5, 9, 2, 6]
+MOST = 3
 
 GPT2: dict[str, Any] = {
     **{"vocab_size": 40, "n_positions": 16, "n_embd": 32, "n_layer": 2, "n_head": 4},
@@ -56,16 +61,39 @@ def test_numbers_are_those_of_transformers(
         # Biases and gains begin as 0 and 1, and a small model's scores as nearly nothing.
         for numbers in model.parameters():
             numbers += torch.randn_like(numbers) * 0.3
-    model.save_pretrained(tmp_path)
+    folder = tmp_path / "model"
+    model.save_pretrained(folder)
 
     with torch.no_grad():
         theirs = model(torch.tensor([IDS]), output_attentions=True)
-    checkpoint = open_checkpoint(tmp_path)
+    checkpoint = open_checkpoint(folder)
     ours = plain_pass(checkpoint, IDS)
 
+    (folder / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
+    scenario = load(naming(folder, token_ids=IDS)).scenario
+    taped = trace("tiny", scenario)
+
     assert_allclose(ours["logits"], theirs.logits[0].numpy(), atol=1e-4)
+    assert_allclose(taped["logits"].numbers, theirs.logits[0].numpy(), atol=1e-4)
     for layer, heads in enumerate(theirs.attentions, 1):
         for head, weights in enumerate(heads[0].numpy(), 1):
             found = ours[f"layer{layer}.attention.head{head}.weights"]
             assert_allclose(found, weights, atol=1e-5)
+            assert_allclose(
+                taped[f"layer{layer}.attention.head{head}.weights"].numbers, weights, atol=1e-5
+            )
             assert np.ptp(weights[-1]) > 0.01  # else any weights would do
+
+    for cached in (False, True):
+        text = generate("tiny", scenario, start=scenario.beginning, most=MOST, cached=cached).text
+        words = scenario.vocabulary or ()
+        assert text == tuple(words[id] for id in gone_on(model))
+
+
+def gone_on(model: Any) -> list[int]:
+    """The text and some tokens more, the most probable each time."""
+    ids = list(IDS)
+    with torch.no_grad():
+        while len(ids) < len(IDS) + MOST:
+            ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
+    return ids

@@ -18,6 +18,7 @@ from tracer.checkpoints.tensor import Rows, Tensor
 from tracer.decoder.arithmetic import FLOATS
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
+from tracer.decoder.tape import Later
 from tracer.errors import TracerError
 from tracer.scenario.loading import load
 from tracer.scenario.model import Unembedding
@@ -121,6 +122,14 @@ def test_a_weight_is_read_once_for_a_pass(reads: list[str], tmp_path: Path) -> N
     of_layers = [f"blk.{n}.{name}.weight" for n in (0, 1) for name in (*heads, *others)]
     ends = ["token_embd.weight", "output_norm.weight", "output.weight"]
     assert sorted(reads) == sorted(of_layers + ends)
+
+
+def test_the_weights_of_a_layer_are_let_go(tmp_path: Path) -> None:
+    found = traced(scenario(tmp_path))
+    assert found["logits"].numbers.size
+    there = {name: value.is_there for name, value in found.values.items() if type(value) is Later}
+    assert there["layer2.ffn.output"] and there["unembedding.W_U"]
+    assert not any(there[f"layer1.ffn.{name}"] for name in ("W_1", "W_2", "W_3", "norm.gain"))
 
 
 def test_what_is_given_is_not_computed(reads: list[str], tmp_path: Path) -> None:

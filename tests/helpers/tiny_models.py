@@ -49,7 +49,7 @@ def model(folder: Path, name: str = "gguf llama", tensors: Tensors | None = None
     gpt2 = family == "gpt2"
     drawn = hugging_face_gpt2() if gpt2 else hugging_face_llama(biases=family == "qwen2")
     path = write_folder(folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END})
-    (path / "tokenizer.json").write_text(_tokenizer(), encoding="utf-8")
+    (path / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
     return path
 
 
@@ -81,7 +81,8 @@ def _tokens() -> dict[str, Any]:
     return {f"tokenizer.ggml.{key}": value for key, value in said.items()}
 
 
-def _tokenizer() -> str:
+def tokenizer_json() -> str:
+    """What a folder says of its vocabulary."""
     library = Tokenizer(models.BPE({symbol: id for id, symbol in enumerate(SYMBOLS)}, MERGES))
     library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     library.decoder = decoders.ByteLevel()

@@ -147,6 +147,11 @@ class Arithmetic(ABC):
                 return x[0] / x[1]
             case Mask():
                 return x[0] + x[1]
+            case Largest():
+                largest = x[0].max(axis=1)
+                return np.where(largest == -np.inf, self.array(0), largest)
+            case Subtract():
+                return self.add(x[0], -x[1][:, np.newaxis])
             case Exp():
                 return self.exp(x[0])
             case Total():
@@ -165,8 +170,6 @@ class Arithmetic(ABC):
                 return x[0] * x[1]
             case Rotate():
                 return self._rotated(operation, x[0], x[1], x[2], part)
-            case Subtract():
-                return self.add(x[0], -x[1][:, np.newaxis])
             case Outer():
                 return np.multiply.outer(x[0], x[1])
             case Square():
@@ -175,9 +178,6 @@ class Arithmetic(ABC):
                 return activated(function, x[0], self, part)
             case Mean(sample):
                 return self.sum(x[0], axis=1) / self.array(x[0].shape[1] - sample)
-            case Largest():
-                largest = x[0].max(axis=1)
-                return np.where(largest == -np.inf, self.array(0), largest)
             case MeanOf(counted):
                 return np.asarray(self.sum(x[0][list(counted)]) / self.array(len(counted)))
             case Normalize(gain, shift):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tracer import progress
 from tracer.decoder.forward import Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
@@ -102,6 +103,7 @@ def generate(
     while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
         cache = turns[-1].trace if cached and turns else None
+        progress.tell(f"word {len(turns) + 1} of at most {most}")
         try:
             text = _text(scenario, tokens)
             turn = trace(name, text, sampling=sampling, cache=cache, located=located)

@@ -98,7 +98,7 @@ class Later(Value):
     weights of a layer, which one operation needs, are read for it and let go.
     """
 
-    __slots__ = ("context", "is_there", "numbers_of", "waits_for")
+    __slots__ = ("context", "is_kept", "is_there", "numbers_of", "waits_for")
 
     def __init__(
         self,
@@ -109,11 +109,13 @@ class Later(Value):
         form: Form,
         context: Callable[[], AbstractContextManager[Any]],
         numbers_of: Callable[[], Array],
-        waits_for: tuple[Value, ...] = (),
+        inputs: tuple[Value, ...] = (),
     ) -> None:
-        """`numbers_of` computes, in a context, once what it waits for is there."""
+        """`numbers_of` computes, in a context, what it gives of the inputs."""
         self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
-        self.context, self.numbers_of, self.waits_for = context, numbers_of, waits_for
+        self.context, self.numbers_of = context, numbers_of
+        self.waits_for = [value for value in inputs if type(value) is Later and value.is_kept]
+        self.is_kept: bool = place.layer is None or not role.parameter
         self.is_there = False
 
     def __getattr__(self, name: str) -> Any:
@@ -124,30 +126,22 @@ class Later(Value):
             self._fetch()
         return self.numbers
 
-    @property
-    def passes(self) -> bool:
-        """Whether its numbers are read for one operation only."""
-        return not self.is_there and self.role.parameter and self.place.layer is not None
+    def operand(self) -> Array:
+        """Its numbers for one operation, whose other inputs are there."""
+        return self.numbers if self.is_there else self.numbers_of()
 
     def _fetch(self) -> None:
         """Compute what it waits for first: not by recursion, for there may be thousands."""
-        waiting: list[Later] = [self]
+        waiting = [self]
         while waiting:
             value = waiting[-1]
-            missing = [
-                v for v in value.waits_for if isinstance(v, Later) and not (v.is_there or v.passes)
-            ]
-            waiting += missing
-            if not missing:
-                waiting.pop()
-                if not value.is_there:
-                    value.numbers = value.computed = value.numbers_of()
-                    value.is_there = True
-
-
-def _numbers_of(value: Value) -> Array:
-    """The numbers of an operand."""
-    return value.numbers_of() if isinstance(value, Later) and value.passes else value.numbers
+            if missing := [each for each in value.waits_for if not each.is_there]:
+                waiting += missing
+                continue
+            waiting.pop()
+            if not value.is_there:
+                value.numbers = value.computed = value.numbers_of()
+                value.is_there = True
 
 
 @dataclass(eq=False, slots=True)
@@ -268,7 +262,7 @@ class Tape:
     ) -> Array:
         """What an operation gives, computed when it is asked for; nothing is rounded on the way."""
         try:
-            arrays = [_numbers_of(value) for value in inputs]
+            arrays = [v.operand() if type(v) is Later else v.numbers for v in inputs]
             return self.arithmetic.result(operation, arrays, axes, exactly)
         except ArithmeticError as error:
             found = self._without_result(error, inputs, address, place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracer import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
 from tracer.lesson.document import (
@@ -46,6 +47,7 @@ def percent(share: Number) -> str:
 
 def said(told: Told, layer: int, token: int) -> Said:
     """What is seen through the lens behind a layer, counted from 1, after a token, from 0."""
+    progress.tell(f"layer {layer} of {told.layers}")
     place = Place(layer, "lens")
     words, shares = told.value(place, PREDICTION), told.value(place, PROBABILITIES)
     assert words is not None and shares is not None

@@ -1,0 +1,84 @@
+"""A scenario that names a trained model: what it holds, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.command import run
+from tests.helpers.tiny_checkpoints import hugging_face_llama, write_folder
+from tests.helpers.tiny_models import END, TEXT, model, naming, scenario, tokenizer_json
+from tracer.checkpoints.opening import open_checkpoint
+from tracer.errors import TracerError
+from tracer.scenario.loading import load
+
+
+@pytest.mark.parametrize("name", ["gguf llama", "folder gpt2"])
+def test_a_text_becomes_tokens(name: str, tmp_path: Path) -> None:
+    loaded = load(scenario(tmp_path, name)).scenario
+    assert loaded.tokens == ("the", " a", ",", " ", "is")
+    assert loaded.token_ids == (34, 35, 27, 26, 38)
+    assert loaded.title == "tiny"
+    assert loaded.beginning == loaded.tokens
+    assert loaded.written(loaded.tokens) == TEXT
+
+
+def test_tokens_may_be_given_by_their_numbers(tmp_path: Path) -> None:
+    loaded = load(naming(model(tmp_path), token_ids=[34, 39])).scenario
+    assert loaded.tokens == ("the", "<end>")
+
+
+def test_the_scenario_may_say_how_a_text_begins_and_ends(tmp_path: Path) -> None:
+    said = {"start": "the", "end": "is"}
+    loaded = load(scenario(tmp_path, generation=said)).scenario
+    assert (loaded.beginning, loaded.ends) == (("the",), ("is",))
+
+
+@pytest.mark.parametrize(
+    ("eos", "ends"), [(None, ()), (3, (3,)), ([3, END], (3, END)), (40_000, (40_000,))]
+)
+def test_a_folder_names_none_one_or_several_ends(eos: Any, ends: Any, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", "llama", hugging_face_llama(), {"eos_token_id": eos})
+    assert open_checkpoint(folder).ends == ends
+    (folder / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
+    known = load(naming(folder, text=TEXT)).scenario
+    assert len(known.ends) == sum(id < 40 for id in ends)
+
+
+def test_an_end_that_is_no_number_is_told(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "x", "llama", hugging_face_llama(), {"eos_token_id": "x"})
+    with pytest.raises(TracerError, match=r"config\.json: eos_token_id: got 'x', expected a whole"):
+        open_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"token_ids": [34, 40, -1]}, ["2:17: token_ids: 40, expected 0 to 39", "2:21: "]),
+        ({"token_ids": []}, ["2:1: token_ids: empty"]),
+        ({}, ["1:1: "]),
+        ({"text": "the", "token_ids": [1]}, ["1:1: "]),
+        ({"text": "the", "rounding": {"carry": "line"}}, ["3:1: rounding: "]),
+        ({"text": "the", "layers": []}, ["3:1: layers: unknown key"]),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_place(
+    said: dict[str, Any], told: list[str], tmp_path: Path
+) -> None:
+    path = naming(model(tmp_path), **said)
+    ran = run("run", path)
+    assert ran.exit_code == 2
+    lines = [line for line in ran.stderr.splitlines() if line.startswith(path)]
+    assert len(lines) == len(told), ran.stderr
+    for line, start in zip(lines, told, strict=True):
+        assert line.startswith(f"{path}:{start}"), line
+
+
+def test_an_unknown_package_is_told_where_it_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("checkpoint: {package: no_weights, file: x.gguf}\ntext: a\n", encoding="utf-8")
+    ran = run("run", str(path))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"{path}:1:1: the package no_weights is not installed: pip ")
