@@ -52,10 +52,18 @@ def _finished(picture: Picture, body: Body, width: int) -> Drawing:
         corners = ((0, way.leaves), (out, way.leaves), (out, way.joins), (way.end + 2, way.joins))
         drawing.way(*corners, arrow=True)
     column = half + (WAY if body.ways else 0) + STEPS
-    drawing.words += [Words("steps", (numbers,), column, row) for row, numbers in body.steps]
+    room = width - (column - left)
+    drawing.words += [
+        Words("steps", (_within(numbers, room),), column, row) for row, numbers in body.steps
+    ]
     if picture.encoder:
         _tower(drawing, picture.encoder, body, left)
     return drawing
+
+
+def _within(numbers: str, room: int) -> str:
+    """The numbers of steps; what has no room on the narrowest screen is cut."""
+    return numbers if cells(numbers) <= room else f"{numbers[: room - 1]}…"
 
 
 def _most_heads(picture: Picture) -> int:
