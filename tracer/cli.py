@@ -89,7 +89,7 @@ def value(request: Request) -> None:
     _show(request)
 
 
-@command(LOOK, "lens pizza", "lens paris.yaml --token France")
+@command(LOOK, "lens pizza", "lens science --token like")
 @asks("SCENARIO", "token", "sequence", "given", *PAGE)
 def lens(request: Request) -> None:
     """What each layer would say, if it were the last."""
@@ -154,12 +154,12 @@ def weave(
 @command(SCENARIOS, "scenarios", "tutorial pizza")
 def scenarios() -> None:
     """The scenarios that come with the program."""
-    from tracer.scenario.loading import bundled, load
+    from tracer.scenario.loading import bundled, title_of
 
-    found = {name: load(str(path)).scenario for name, path in bundled().items()}
+    found = {name: title_of(path) for name, path in bundled().items()}
     widest = max(map(len, found))
-    for name, scenario in found.items():
-        sys.stdout.write(f"{name:{widest}}  {scenario.title}\n")
+    for name, title in found.items():
+        sys.stdout.write(f"{name:{widest}}  {title}\n")
 
 
 @command(SCENARIOS, "new first.yaml", "new two-heads.yaml")

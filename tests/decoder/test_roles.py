@@ -121,6 +121,11 @@ unembedding: {W_U: [[1, 0, 2], [0, 1, 1]], b_U: [0, 0, 1]}
 """
 MERGED = """text: "ab b"
 merges: [[" ", b]]"""
+WIDER = (
+    "{W_Q: [[1], [2]], W_K: [[1], [0]], W_V: [[1], [1]], b_Q: [1], b_K: [2], b_V: [3]}",
+    "{W_Q: identity, W_K: identity, W_V: [[1], [1]]}",
+)
+"""For pairs of columns, which positions turn."""
 SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
 
 
@@ -140,6 +145,8 @@ def passes() -> Iterator[Trace]:
     second = trace("f", more, cache=whole)
     yield second
     yield trace("f", scenario.reading(("a", "b", "a", "b")), cache=second)
+    turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
+    yield trace("f", turned.reading(("a", "b", "a")), cache=trace("f", turned))
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from tracer.scenario.loading import bundled
 
 TYPED = {
     name: path
     for name, path in bundled().items()
-    if not {"checkpoint:", "dimensions:"} & {*path.read_text(encoding="utf-8").split()}
+    if not re.search("^(checkpoint|dimensions):", path.read_text(encoding="utf-8"), re.MULTILINE)
 }

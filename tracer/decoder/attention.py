@@ -35,6 +35,7 @@ from tracer.decoder.roles import (
     MASKED,
     QUERY,
     ROTATED_KEY,
+    ROTATED_KEYS,
     ROTATED_QUERY,
     SCALE,
     SCORES,
@@ -129,7 +130,8 @@ def with_keys_and_values(
     v = tape.record(VALUE, MatMul(), m, w_v, *b_v)
     q = turned(tape, ROTATED_QUERY, q, memory.turn)
     k = turned(tape, ROTATED_KEY, k, memory.turn)
-    return q, (behind(tape, KEYS, k, earlier), behind(tape, VALUES, v, earlier))
+    keys = ROTATED_KEYS if memory.turn else KEYS
+    return q, (behind(tape, keys, k, earlier), behind(tape, VALUES, v, earlier))
 
 
 def turned(tape: Tape, role: Role, rows: Value, turn: Turn | None) -> Value:

@@ -117,6 +117,11 @@ def file_of(name: str, folder: Path = Path()) -> Path | None:
         raise TracerError(Problem(f"cannot be read: {reason(error)}", name)) from None
 
 
+def title_of(path: Path) -> str:
+    """The title of a scenario, of which nothing else is looked at."""
+    return str(part(read(read_file(path), str(path)).data, ("title",)) or path.stem)
+
+
 def _bundled(name: str, *, folder: bool) -> Path:
     known = bundled()
     short = name.removesuffix(".yaml")

@@ -17,6 +17,7 @@ from tracer.decoder.roles import (
     MAX,
     QUERY,
     ROTATED_KEY,
+    ROTATED_KEYS,
     ROTATED_QUERY,
     SCALE,
     SCORES,
@@ -57,6 +58,7 @@ from tracer.lesson.steps.attention_claims import (
     main_value,
     not_seen,
     passes_on,
+    reused,
     shares,
 )
 from tracer.lesson.steps.claims import main_source
@@ -172,13 +174,19 @@ TURNED_QUERY_STEP = Kind(
     inner=True,
 )
 
+
+def _turned_key(naming: Naming) -> Expression:
+    return Symbol("K", "R", naming.head)
+
+
 TURNED_KEY_STEP = Kind(
     "rotated_key",
     "Key, turned by its position",
     "what each token can be found by, from where it stands",
     ("The key is turned as the query is, by the position of its own token.",),
-    {ROTATED_KEY: Telling(lambda naming: Symbol("K", "R", naming.head))},
+    {ROTATED_KEY: Telling(_turned_key), ROTATED_KEYS: Telling(_turned_key)},
     sign=("turn ", Symbol("K")),
+    claim=lambda step, told: reused(step),
     groups=("rotary",),
     inner=True,
 )

@@ -59,24 +59,26 @@ def found_by(step: Step, told: Told) -> Sentence | None:
     """What the token can be found by; of reused keys, which are new."""
     found = largest_named(step.last.output, told)
     says = found and (told.who, " is found most easily by ", *found[0], *found[1], ".")
-    return _reused(step) or says
+    return reused(step) or says
 
 
 def passes_on(step: Step, told: Told) -> Sentence | None:
     """What the token passes on most; of reused values, which are new."""
     found = largest_named(step.last.output, told)
     of: Sentence = ("Of what ", told.who, " passes on, ")
-    return _reused(step) or (found and (*of, *found[0], " is the largest", *found[1], "."))
+    return reused(step) or (found and (*of, *found[0], " is the largest", *found[1], "."))
 
 
-def _reused(step: Step) -> Sentence | None:
+def reused(step: Step) -> Sentence | None:
+    """Which rows an earlier pass has computed, where it has some."""
     if not isinstance(step.last.operation, Append):
         return None
     earlier = step.last.inputs[0].shape[0]
     names = distinct(step.last.output.axes[0].labels)
     old, new = names[:earlier], names[earlier:]
     computed = "was computed before and is" if len(old) == 1 else "were computed before and are"
-    noun = step.kind.name if len(old) == 1 else f"{step.kind.name}s"
+    nouns = step.last.output.role.name
+    noun = nouns.removesuffix("s") if len(old) == 1 else nouns
     return (
         *(f"The {noun} of ", *listed(old), f" {computed} reused; only "),
         *("that of " if len(new) == 1 else "those of ", *listed(new)),
