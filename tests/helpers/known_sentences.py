@@ -132,8 +132,8 @@ ANYWHERE = frozenset(
         "the most frequent neighbours first, so that with a list of limited length a frequent word "
         "becomes one token and a rare one several that are known.",
         "Every layer adds to the same vector, so that it can be read before it is finished: what "
-        "leaves a layer is given to the final norm and the unembedding as if it were the last. So "
-        "it is seen where in the model a word is found.",
+        "leaves a layer is read as what leaves the last one is, down to the words. So it is seen "
+        "where in the model a word is found.",
         "Attention adds vectors, and a sum does not depend on the order of what is added: without "
         "positions it would find the same in whatever order the tokens stand that it looks at.",
         "Attention adds vectors, and a sum does not depend on the order of what is added, so that "

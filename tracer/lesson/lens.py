@@ -91,8 +91,8 @@ def through_the_lens(told: Told) -> tuple[Block, ...]:
 
 WHY = (
     "Every layer adds to the same vector, so that it can be read before it is finished: what "
-    "leaves a layer is given to the final norm and the unembedding as if it were the last. So it "
-    "is seen where in the model a word is found."
+    "leaves a layer is read as what leaves the last one is, down to the words. So it is seen where "
+    "in the model a word is found."
 )
 
 
