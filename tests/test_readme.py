@@ -38,7 +38,12 @@ def test_its_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
 
 
-def test_its_map_names_every_file() -> None:
-    package = Path(__file__).parent.parent / "tracer"
-    files = {path.name for path in package.rglob("*.py")} - {"__init__.py"}
-    assert {name for name in files if name not in README} == set()
+def test_the_map_for_contributors_names_every_file() -> None:
+    its_map = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    files = {path.name for path in (ROOT / "tracer").rglob("*.py")} - {"__init__.py"}
+    assert {name for name in files if name not in its_map} == set()
+
+
+def test_its_map_names_every_folder() -> None:
+    folders = {path.name for path in (ROOT / "tracer").iterdir() if (path / "__init__.py").exists()}
+    assert {name for name in folders if f"  {name}/" not in README} == set()

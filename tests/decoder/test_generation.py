@@ -25,7 +25,7 @@ from tests.helpers.reference import reference
 from tests.helpers.traces import records
 from tracer.decoder.forward import trace
 from tracer.decoder.operations import Append, Reused
-from tracer.decoder.tape import Form
+from tracer.decoder.value import Form
 from tracer.scenario.loading import load
 
 TOLERANCE = 1e-12

@@ -21,7 +21,8 @@ from tracer.decoder.operations import Chosen, Given, Moved, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
 from tracer.decoder.sampling import Sampling
-from tracer.decoder.tape import Form, Record
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Form
 from tracer.errors import TracerError
 from tracer.lesson import entries
 from tracer.scenario.carry import Carry

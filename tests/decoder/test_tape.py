@@ -19,7 +19,8 @@ from tracer.decoder.arithmetic import DECIMALS
 from tracer.decoder.operations import Add, Axis, Copy, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
-from tracer.decoder.tape import Form, Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Form, Value
 from tracer.errors import TracerError
 from tracer.scenario.rounding import Rounding
 

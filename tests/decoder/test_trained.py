@@ -18,7 +18,7 @@ from tracer.checkpoints.tensor import Rows, Tensor
 from tracer.decoder.arithmetic import FLOATS
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
-from tracer.decoder.tape import Later
+from tracer.decoder.value import Later
 from tracer.errors import TracerError
 from tracer.scenario.loading import load
 from tracer.scenario.model import Unembedding

@@ -45,7 +45,8 @@ from tracer.decoder.operations import (
     Surprise,
     Total,
 )
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.expression import Entry, Index
 
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tests.helpers.random_scenarios import to_yaml
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson.expression import Chain
 from tracer.lesson.lines import Writer

@@ -18,7 +18,7 @@ from tests.helpers.traces import bundled, traced, traced_or_rejected, writer
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import choice, generate
 from tracer.decoder.operations import Mask, Total
-from tracer.decoder.tape import Form
+from tracer.decoder.value import Form
 from tracer.errors import TracerError
 from tracer.lesson.entries import find, labels, name, number
 from tracer.lesson.expression import Entry, Index, Number

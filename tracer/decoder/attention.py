@@ -49,7 +49,8 @@ from tracer.decoder.roles import (
     Role,
 )
 from tracer.decoder.softmax import softmax
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.scenario.fields import Scale
 from tracer.scenario.layers import Attention, Head
 

@@ -21,7 +21,8 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import OUTPUT
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tape import Located, Record, Tape, Value
+from tracer.decoder.tape import Located, Record, Tape
+from tracer.decoder.value import Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names

@@ -36,7 +36,8 @@ from tracer.decoder.roles import (
     TURNING_WAVES,
     Waves,
 )
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Encoder, Rotary, Scenario
 from tracer.scenario.outline import Blank

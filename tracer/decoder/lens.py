@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.decoder.sub_layers import normalized
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.decoder.words import predict
 from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario

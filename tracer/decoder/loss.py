@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tracer.decoder.operations import MeanOf, Surprise
 from tracer.decoder.roles import LOSS, TARGET, TOKEN_LOSS
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tracer.decoder.operations import Axis, numbered
 from tracer.decoder.roles import Role
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.scenario.fields import Matrix, Names, Row
 
 

@@ -21,7 +21,8 @@ from tracer.decoder.roles import (
     WORD,
 )
 from tracer.decoder.softmax import softmax
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tracer.decoder.operations import Exp, Largest, Share, Subtract, Total
 from tracer.decoder.roles import Softmax
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 
 
 def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Value:

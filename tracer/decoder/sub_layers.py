@@ -46,7 +46,8 @@ from tracer.decoder.roles import (
     W_2,
     W_3,
 )
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.scenario.layers import FFN, Norm, Normalization, SubLayer
 
 

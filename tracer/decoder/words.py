@@ -8,7 +8,8 @@ from tracer.decoder.operations import ArgMax, MatMul
 from tracer.decoder.parameters import bias, weights
 from tracer.decoder.roles import B_U, LOGITS, PREDICTION, W_U, WORD_SOFTMAX
 from tracer.decoder.softmax import softmax
-from tracer.decoder.tape import Tape, Value
+from tracer.decoder.tape import Tape
+from tracer.decoder.value import Value
 from tracer.scenario.model import Scenario
 
 

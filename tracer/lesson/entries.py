@@ -9,7 +9,7 @@ from decimal import Decimal
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Axes, Axis
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.tape import Form, Value
+from tracer.decoder.value import Form, Value
 from tracer.errors import Problem, TracerError
 from tracer.lesson.expression import Entry, Index, Number
 from tracer.names import closest, distinct, places

@@ -13,7 +13,7 @@ from decimal import Context, Decimal, Inexact, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from tracer.decoder.normal import PI, normal
-from tracer.decoder.tape import Value
+from tracer.decoder.value import Value
 from tracer.node import Node
 from tracer.scenario.rounding import CONTEXT, round_half_away
 

@@ -7,7 +7,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder.operations import Largest, Mask, Share, Subtract, Surprise
-from tracer.decoder.tape import Form, Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Form, Value
 from tracer.lesson import entries
 from tracer.lesson.document import Line
 from tracer.lesson.expression import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.document import Sentence
 from tracer.lesson.expression import (
     Brackets,

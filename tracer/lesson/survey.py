@@ -15,7 +15,8 @@ from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import GAIN, KEY, SHIFT, VALUE, W_U, Place, Role
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.expression import Brackets, Expression, Symbol
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step

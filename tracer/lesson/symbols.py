@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.expression import Expression, Symbol
 from tracer.lesson.steps import Naming, telling
 

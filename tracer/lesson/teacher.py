@@ -7,7 +7,8 @@ from functools import cached_property
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Pinned, Select
 from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,

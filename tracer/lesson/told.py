@@ -11,7 +11,7 @@ import numpy as np
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Axis
 from tracer.decoder.roles import MASK, Place, Role
-from tracer.decoder.tape import Value
+from tracer.decoder.value import Value
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
 from tracer.lesson.expression import Expression, Number

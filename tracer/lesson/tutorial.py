@@ -10,7 +10,7 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
 from tracer.decoder.loss import targets_of
 from tracer.decoder.roles import MASKED
-from tracer.decoder.tape import Value
+from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import sentences
 from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence, Table

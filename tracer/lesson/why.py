@@ -21,7 +21,8 @@ from tracer.decoder.operations import (
     Select,
     Surprise,
 )
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.document import (
     Block,
     Document,

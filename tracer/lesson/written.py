@@ -48,7 +48,8 @@ from tracer.decoder.operations import (
     Total,
 )
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.tape import Form, Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Form, Value
 from tracer.lesson import activations, entries
 from tracer.lesson.expression import (
     Call,

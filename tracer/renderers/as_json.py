@@ -13,7 +13,8 @@ import numpy as np
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.selection import steps
 from tracer.lesson.survey import NUMBER_TYPES, Survey, table_symbol
 from tracer.lesson.symbols import symbols

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
-from tracer.decoder.tape import Value
+from tracer.decoder.value import Value
 from tracer.lesson.document import Block, Matrix, Working
 from tracer.lesson.expression import (
     Brackets,

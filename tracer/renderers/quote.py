@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.tape import Value
+from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
 from tracer.lesson import entries
 from tracer.lesson.expression import Index, Number

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from tracer.decoder.tape import Record, Value
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
 from tracer.lesson.document import Name, Sentence
 from tracer.lesson.expression import Number, Quotient, Sum
 from tracer.lesson.lines import Writer
