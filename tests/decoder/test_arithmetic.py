@@ -28,6 +28,7 @@ from tracer.decoder.arithmetic import (
     Array,
     exactly,
 )
+from tracer.decoder.axes import Axis
 from tracer.decoder.forward import trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import (
@@ -35,7 +36,6 @@ from tracer.decoder.operations import (
     Add,
     Append,
     ArgMax,
-    Axis,
     Concat,
     Copy,
     Cos,

@@ -6,12 +6,12 @@ from typing import Any, get_args
 
 import pytest
 
+from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.operations import (
     Activate,
     Add,
     Append,
     ArgMax,
-    Axis,
     Concat,
     Copy,
     Cos,
@@ -42,7 +42,6 @@ from tracer.decoder.operations import (
     Subtract,
     Surprise,
     Total,
-    numbered,
 )
 
 TOKEN, KEY = Axis("token", ("i", "like")), Axis("key", ("i", "like"))

@@ -12,8 +12,9 @@ from tests.helpers.every_part import every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
 from tracer.decoder.arithmetic import DECIMALS
+from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.operations import Axis, Copy, Given, Pinned
+from tracer.decoder.operations import Copy, Given, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling

@@ -16,7 +16,8 @@ from tests.helpers.traces import numbers, records, traced
 from tests.helpers.truth import false_equations, unreadable
 from tracer.decoder import roles
 from tracer.decoder.arithmetic import DECIMALS
-from tracer.decoder.operations import Add, Axis, Copy, Pinned
+from tracer.decoder.axes import Axis
+from tracer.decoder.operations import Add, Copy, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Tape

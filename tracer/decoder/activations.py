@@ -34,3 +34,24 @@ def activated(
             return arithmetic.gated(a, a, part)
         case _:
             assert_never(function)
+
+
+def slope(
+    function: ActivationFunction, a: NDArray[Any], arithmetic: Arithmetic, part: Part
+) -> NDArray[Any]:
+    """The slope of the function at each entry; 0 at the corner of ReLU."""
+    one = arithmetic.array(1)
+    match function:
+        case "relu":
+            return np.where(a > 0, one, arithmetic.array(0))
+        case "gelu":
+            return np.asarray(part(arithmetic.normal(a)) + part(a * arithmetic.density(a)))
+        case "gelu_tanh":
+            root, cubed = arithmetic.array((8 / PI).sqrt()), arithmetic.array(CUBED)
+            steepness = part(root * (one + 3 * cubed * a * a))
+            by = part(root * (a + cubed * a * a * a))
+            return arithmetic.gate_slope(a * steepness, by, part)
+        case "silu":
+            return arithmetic.gate_slope(a, a, part)
+        case _:
+            assert_never(function)

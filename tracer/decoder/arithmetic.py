@@ -10,20 +10,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal, Overflow, Underflow, localcontext
-from math import erfc, sqrt
-from typing import Any, Final, TypeAlias, assert_never
+from math import erfc, pi, sqrt
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.decoder import training_results
 from tracer.decoder.activations import activated
-from tracer.decoder.normal import normal
+from tracer.decoder.axes import Axes
+from tracer.decoder.normal import PI, normal
 from tracer.decoder.operations import (
     Activate,
     Add,
     Append,
     ArgMax,
-    Axes,
     Concat,
     Copy,
     Cos,
@@ -128,6 +129,14 @@ class Arithmetic(ABC):
         """a / (1 + e^-by)."""
 
     @abstractmethod
+    def gate_slope(self, a: Array, by: Array, part: Part) -> Array:
+        """1 / (1 + e^-by) + a e^-by / (1 + e^-by)²."""
+
+    @abstractmethod
+    def density(self, a: Array) -> Array:
+        """e^(-a²/2) / √(2π), the slope of Φ."""
+
+    @abstractmethod
     def normal(self, a: Array) -> Array:
         """Φ(a), the share of a normal distribution that lies below a."""
 
@@ -210,7 +219,7 @@ class Arithmetic(ABC):
                 above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
                 return np.array([above[0] if above else words[-1]], object)
             case _:
-                assert_never(operation)
+                return training_results.result(self, operation, x, part)
 
     def _rotated(self, turn: Rotate, a: Array, cos: Array, sin: Array, part: Part) -> Array:
         first, second = turn.columns(a.shape[1])
@@ -296,6 +305,14 @@ class Decimals(Arithmetic):
     def gated(self, a: Array, by: Array, part: Part) -> Array:
         return np.asarray(a / (1 + part(np.exp(-by))))
 
+    def gate_slope(self, a: Array, by: Array, part: Part) -> Array:
+        power = part(np.exp(-by))
+        under = 1 + power
+        return np.asarray(part(1 / under) + part(a * power / (under * under)))
+
+    def density(self, a: Array) -> Array:
+        return np.asarray(np.exp(-a * a / 2) / (2 * PI).sqrt())
+
     def normal(self, a: Array) -> Array:
         return np.asarray(np.frompyfunc(normal, 1, 1)(a), object)
 
@@ -369,6 +386,13 @@ class Floats(Arithmetic):
 
     def gated(self, a: Array, by: Array, part: Part) -> Array:
         return np.asarray(a * np.exp(-np.logaddexp(0, -by)))
+
+    def gate_slope(self, a: Array, by: Array, part: Part) -> Array:
+        share = np.exp(-np.logaddexp(0, -by))
+        return np.asarray(share + a * share * np.exp(-np.logaddexp(0, by)))
+
+    def density(self, a: Array) -> Array:
+        return np.asarray(np.exp(-a * a / 2) / sqrt(2 * pi))
 
     def normal(self, a: Array) -> Array:
         return np.array([erfc(-x / sqrt(2)) / 2 for x in a.ravel().tolist()]).reshape(a.shape)

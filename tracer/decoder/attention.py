@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tracer.decoder.axes import numbered
 from tracer.decoder.operations import (
     Append,
     Concat,
@@ -16,7 +17,6 @@ from tracer.decoder.operations import (
     Reused,
     Rotate,
     SquareRoot,
-    numbered,
 )
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.roles import (

@@ -8,12 +8,12 @@ from __future__ import annotations
 from math import prod
 from typing import assert_never
 
+from tracer.decoder.axes import Axis
 from tracer.decoder.operations import (
     Activate,
     Add,
     Append,
     ArgMax,
-    Axis,
     Concat,
     Copy,
     Cos,

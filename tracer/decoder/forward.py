@@ -13,6 +13,7 @@ from typing import assert_never
 
 from tracer.decoder.arithmetic import DECIMALS, FLOATS, ON_DEMAND, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
+from tracer.decoder.gradients import gradients
 from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
 from tracer.decoder.lens import look_through
 from tracer.decoder.loss import cross_entropy
@@ -64,6 +65,7 @@ def trace(
     *,
     unmasked: bool = False,
     loss: bool = False,
+    learning: bool = False,
     lens: bool = False,
     sampling: Sampling | None = None,
     cache: Trace | None = None,
@@ -73,9 +75,10 @@ def trace(
     """Run the decoder.
 
     With `unmasked`, each head's softmax is worked a second time, on the scores without the mask.
-    With `loss`, the cross-entropy at all positions is worked; with `lens`, what each layer would
-    say. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the first
-    tokens, only the tokens behind them are computed; their keys and values come from the cache.
+    With `loss`, the cross-entropy at all positions is worked; with `learning`, also its gradient
+    at everything that is learned. With `lens`, what each layer would say is worked. With
+    `sampling`, a word is drawn after the last token. With `cache`, a trace of the first tokens,
+    only the tokens behind them are computed; their keys and values come from the cache.
     The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
     are computed when they are asked for, `located` tells with its place in the scenario's file.
 
@@ -95,6 +98,7 @@ def trace(
             scenario,
             unmasked=unmasked,
             loss=loss,
+            learning=learning,
             lens=lens,
             sampling=sampling,
             cache=cache,
@@ -102,8 +106,10 @@ def trace(
         )
     with tape.computing():
         predicted = forward(tape, scenario, cache, unmasked=unmasked, lens=lens)
-        if loss:
+        if loss or learning:
             cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
+        if learning:
+            gradients(tape, scenario)
         if predicted and sampling:
             shifted = scenario.softmax == "shifted"
             sample(tape, predicted.logits, sampling, shifted=shifted)

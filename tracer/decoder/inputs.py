@@ -9,18 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder.attention import Turn
-from tracer.decoder.operations import (
-    Add,
-    Axis,
-    Copy,
-    Cos,
-    DivTerm,
-    Interleave,
-    Outer,
-    Rotate,
-    Sin,
-    numbered,
-)
+from tracer.decoder.axes import Axis, numbered
+from tracer.decoder.operations import Add, Copy, Cos, DivTerm, Interleave, Outer, Rotate, Sin
 from tracer.decoder.parameters import columns
 from tracer.decoder.roles import (
     ADDED_WAVES,

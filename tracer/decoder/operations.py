@@ -10,41 +10,11 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
+from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
+from tracer.decoder.training_operations import OfTraining
 from tracer.scenario.layers import ActivationFunction
-
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-class Axis(NamedTuple):
-    """A named axis with a label for each of its entries."""
-
-    name: str
-    labels: tuple[str, ...]
-
-
-Axes: TypeAlias = tuple[Axis, ...]
-
-
-@lru_cache
-def numbered(letter: str, start: int, number: int) -> tuple[str, ...]:
-    """`d₀ d₁ d₂`, `h₁ h₂ h₃`: the labels of dimensions that the scenario does not name."""
-    return tuple(letter + str(start + i).translate(SUBSCRIPTS) for i in range(number))
-
-
-class _SameAxes:
-    """The result has the axes of the first input."""
-
-    def axes(self, first: Axes, *others: Axes) -> Axes:
-        return first
-
-
-class _RowAxes:
-    """The result has one entry for each row of its input."""
-
-    def axes(self, a: Axes) -> Axes:
-        return a[:1]
 
 
 class Given:
@@ -59,7 +29,7 @@ class Pinned:
     name: ClassVar[str] = "given"
 
 
-class Reused(_SameAxes):
+class Reused(SameAxes):
     """What an earlier pass computed: (m, d) → (m, d)."""
 
     name: ClassVar[str] = "copy"
@@ -75,7 +45,7 @@ class Append:
         return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
 
 
-class Copy(_SameAxes):
+class Copy(SameAxes):
     """The same numbers under another name."""
 
     name: ClassVar[str] = "copy"
@@ -117,7 +87,7 @@ class Interleave:
         return (sin[0], Axis("feature", self.features))
 
 
-class Mask(_SameAxes):
+class Mask(SameAxes):
     """S + M: scores as they are where M is 0, -∞ where it is -∞."""
 
     name: ClassVar[str] = "add"
@@ -164,32 +134,32 @@ class Outer:
         return (*a, *b)
 
 
-class Sin(_SameAxes):
+class Sin(SameAxes):
     """sin of each angle."""
 
     name: ClassVar[str] = "sin"
 
 
-class Cos(_SameAxes):
+class Cos(SameAxes):
     """cos of each angle."""
 
     name: ClassVar[str] = "cos"
 
 
-class Add(_SameAxes):
+class Add(SameAxes):
     """a + b, of the same shape."""
 
     name: ClassVar[str] = "add"
 
 
-class Multiply(_SameAxes):
+class Multiply(SameAxes):
     """a ⊙ b: each entry times the one in its place, of the same shape."""
 
     name: ClassVar[str] = "multiply"
 
 
 @dataclass(frozen=True)
-class Rotate(_SameAxes):
+class Rotate(SameAxes):
     """Pairs (a, b) of columns turned to (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
 
     The k-th pair is columns 2k and 2k + 1 (`pairs`, Su et al. 2021), or k and k + d/2 (`halves`).
@@ -213,7 +183,7 @@ class Rotate(_SameAxes):
         return slice(width // 2), slice(width // 2, None)
 
 
-class Subtract(_SameAxes):
+class Subtract(SameAxes):
     """a (n, d) minus b (n,), one number for each row."""
 
     name: ClassVar[str] = "subtract"
@@ -240,7 +210,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class SquareRoot(_SameAxes):
+class SquareRoot(SameAxes):
     """√(a + ε), or √a + ε."""
 
     name: ClassVar[str] = "sqrt"
@@ -248,13 +218,13 @@ class SquareRoot(_SameAxes):
     outside: bool = False
 
 
-class Divide(_SameAxes):
+class Divide(SameAxes):
     """Each entry of a divided by one number b."""
 
     name: ClassVar[str] = "divide"
 
 
-class Share(_SameAxes):
+class Share(SameAxes):
     """Each entry of a (n, m) divided by its row's sum (n,): a softmax's last step.
 
     A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
@@ -263,20 +233,20 @@ class Share(_SameAxes):
     name: ClassVar[str] = "share"
 
 
-class Exp(_SameAxes):
+class Exp(SameAxes):
     """e to the power of each entry; e^-∞ is 0."""
 
     name: ClassVar[str] = "exp"
 
 
-class Square(_SameAxes):
+class Square(SameAxes):
     """Each entry times itself."""
 
     name: ClassVar[str] = "square"
 
 
 @dataclass(frozen=True)
-class Activate(_SameAxes):
+class Activate(SameAxes):
     """An activation function of each entry (`activations.py`)."""
 
     function: ActivationFunction
@@ -287,20 +257,20 @@ class Activate(_SameAxes):
         return self.function
 
 
-class Total(_RowAxes):
+class Total(RowAxes):
     """The sum of each row: (n, m) → (n,)."""
 
     name: ClassVar[str] = "sum"
 
 
-class Largest(_RowAxes):
+class Largest(RowAxes):
     """The largest of each row: (n, m) → (n,); 0 of a row that is masked as a whole."""
 
     name: ClassVar[str] = "max"
 
 
 @dataclass(frozen=True)
-class Mean(_RowAxes):
+class Mean(RowAxes):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
     name: ClassVar[str] = "mean"
@@ -320,7 +290,7 @@ class MeanOf:
 
 
 @dataclass(frozen=True)
-class Normalize(_SameAxes):
+class Normalize(SameAxes):
     """d / σ · γ + β: deviations (n, d) and σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
 
     name: ClassVar[str] = "normalize"
@@ -344,7 +314,7 @@ class Surprise:
         return (Axis("target", self.targets),)
 
 
-class Cumulate(_SameAxes):
+class Cumulate(SameAxes):
     """Running sums along each row."""
 
     name: ClassVar[str] = "cumulate"
@@ -413,7 +383,10 @@ Computed: TypeAlias = (
 )
 """Operations that compute numbers: each has worked lines."""
 
-Recorded: TypeAlias = Computed | Moved | Chosen
-"""What the decoder does; `Given` and `Pinned` numbers come from outside."""
+Forward: TypeAlias = Computed | Moved | Chosen
+"""What the decoder does: each has its gradient in `gradients.py`."""
+
+Recorded: TypeAlias = Forward | OfTraining
+"""What is recorded; `Given` and `Pinned` numbers come from outside."""
 
 Operation: TypeAlias = Given | Pinned | Recorded

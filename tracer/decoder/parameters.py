@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Axis, numbered
+from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value

@@ -8,30 +8,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 from typing import Literal, TypeAlias
 
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 """What a layer is made of; and the lens, through which it is seen what it would say."""
 
+Phase: TypeAlias = Literal["forward", "gradient", "update"]
+"""The pass; the way back, which gives each value its gradient; the new weights."""
+
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the decoder; layers and heads are counted from 1."""
+    """Where in the decoder, and in which phase; layers and heads are counted from 1."""
 
     layer: int | None = None
     sub_layer: SubLayer | None = None
     head: int | None = None
     final: bool = False
     """Behind the last layer, where there is a norm."""
+    phase: Phase = "forward"
 
     @property
     def prefix(self) -> str:
-        """`layer2.attention.head1.`, `final_`, or nothing outside the layers."""
+        """`layer2.attention.head1.`, `final_`, `gradient.`, or nothing outside the layers."""
+        phase = "" if self.phase == "forward" else f"{self.phase}."
         if self.final:
-            return "final_"
+            return f"{phase}final_"
         layer = f"layer{self.layer}." if self.layer else ""
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
-        return f"{layer}{sub_layer}head{self.head}." if self.head else layer + sub_layer
+        head = f"head{self.head}." if self.head else ""
+        return f"{phase}{layer}{sub_layer}{head}"
 
     @property
     def way(self) -> tuple[int | str, ...]:
@@ -62,6 +69,34 @@ class Keeps(Enum):
     """It is written out inside the line of another, and rounded only there."""
 
 
+Derivation: TypeAlias = Literal[
+    "gradient",
+    "left",
+    "right",
+    "third",
+    "fourth",
+    "mean",
+    "difference",
+    "new",
+    "squares",
+    "clipped",
+    "decayed",
+    "momentum",
+    "first_moment",
+    "second_moment",
+    "squared",
+    "unbiased_first",
+    "unbiased_second",
+    "direction",
+]
+"""What training makes of a value: its gradient, of several ways each of them (by the operand that
+the value was); of a softmax, the mean of the gradients and what each is above it; of a parameter
+all that its update needs, and the new one."""
+
+UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
+"""They have the name of what they are of; the phase says which it is."""
+
+
 @dataclass(frozen=True, eq=False)
 class Role:
     """A value of a pass: `name` is the end of its address."""
@@ -71,6 +106,16 @@ class Role:
     parameter: bool = False
     words: bool = False
     """Words, such as a prediction; only numbers can be pinned."""
+    of: Role | None = None
+    """What it is derived from in training, and as what."""
+    derivation: Derivation | None = None
+
+
+@cache
+def derived(role: Role, derivation: Derivation) -> Role:
+    """What training makes of a value."""
+    name = role.name if derivation in UNNAMED else f"{role.name}.{derivation}"
+    return Role(name, of=role, derivation=derivation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +143,8 @@ class Waves:
     cos: Role
 
 
+EMBEDDINGS = Role("embeddings", parameter=True)
+POSITIONS = Role("positions.table", parameter=True)
 TEXT = Role("text", words=True)
 TEXT_MERGES = Role("text.merges", words=True)
 TOKENS = Role("tokens", words=True)
@@ -163,6 +210,7 @@ SQUARED = Role("norm.squared", Keeps.WORKING)
 VARIANCE = Role("norm.variance", Keeps.WORKING)
 STD = Role("norm.std", Keeps.WORKING)
 NORM = Role("norm")
+STANDARDIZED = Role("norm.standardized")
 ROOT_SQUARED = Role("norm.squared", Keeps.WORKING)
 MEAN_SQUARE = Role("norm.mean_square", Keeps.WORKING)
 RMS = Role("norm.rms", Keeps.WORKING)
@@ -172,6 +220,7 @@ W_1 = Role("W_1", parameter=True)
 B_1 = Role("b_1", parameter=True)
 HIDDEN = Role("hidden")
 ACTIVATION = Role("activation")
+SLOPE = Role("slope")
 W_3 = Role("W_3", parameter=True)
 B_3 = Role("b_3", parameter=True)
 UP = Role("up")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
+from tracer.decoder.axes import numbered
 from tracer.decoder.operations import (
     Activate,
     Add,
@@ -16,7 +17,6 @@ from tracer.decoder.operations import (
     Square,
     SquareRoot,
     Subtract,
-    numbered,
 )
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.roles import (

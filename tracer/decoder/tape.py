@@ -12,9 +12,10 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 
 from tracer.decoder.arithmetic import Arithmetic, Array, exactly
+from tracer.decoder.axes import Axes
 from tracer.decoder.operations import (
-    Axes,
     Chosen,
+    Forward,
     Given,
     Mask,
     Moved,
@@ -24,6 +25,7 @@ from tracer.decoder.operations import (
 )
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import MASK, MASKS, RMS, ROLES, STD, Place, Role, SubLayer
+from tracer.decoder.training_operations import Taken
 from tracer.decoder.value import Form, Later, Value
 from tracer.errors import Problem, TracerError
 from tracer.names import closest, count
@@ -34,7 +36,7 @@ _GIVEN, _PINNED = Given(), Pinned()
 ZERO = {STD: "σ is 0, as it is of equal numbers", RMS: "RMS is 0, as it is of zeros"}
 """What a norm may divide by."""
 
-_MOVED, _CHOSEN = frozenset(get_args(Moved)), frozenset(get_args(Chosen))
+_MOVED, _CHOSEN = frozenset(get_args(Moved | Taken)), frozenset(get_args(Chosen))
 
 
 Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
@@ -85,9 +87,16 @@ class Tape:
         final: bool = False,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
-        outer, prefix = self._place, self._prefix
+        outer = self._place
         inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head, final)
-        self._place, self._prefix = inner, inner.prefix
+        with self.within(inner):
+            yield
+
+    @contextmanager
+    def within(self, place: Place) -> Iterator[None]:
+        """Values recorded inside are at this place."""
+        outer, prefix = self._place, self._prefix
+        self._place, self._prefix = place, place.prefix
         try:
             yield
         finally:
@@ -116,13 +125,21 @@ class Tape:
         typed = Value(role, self._place, address, array, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
 
-    def record(self, role: Role, operation: Recorded, *inputs: Value) -> Value:
-        """Compute an operation and record what it gives.
+    def record(self, role: Role, operation: Forward, *inputs: Value) -> Value:
+        """Compute an operation of the pass and record what it gives.
 
         Raises:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
+        return self.record_as(role, operation, axes, *inputs)
+
+    def record_as(self, role: Role, operation: Recorded, axes: Axes, *inputs: Value) -> Value:
+        """The same, of what has the axes of another value, as a gradient has.
+
+        Raises:
+            TracerError: there is no result.
+        """
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
@@ -199,7 +216,7 @@ class Tape:
         self.problems.append(Problem(message, address=address, way=("given", address)))
 
     def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
-        if value.role not in _DECLARED:
+        if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
         return value

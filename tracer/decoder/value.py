@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder.arithmetic import Array
-from tracer.decoder.operations import Axes
+from tracer.decoder.axes import Axes
 from tracer.decoder.roles import Place, Role
 
 

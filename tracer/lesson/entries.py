@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
+from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Axes, Axis
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.value import Form, Value
 from tracer.errors import Problem, TracerError

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Axis
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.value import Value
 from tracer.lesson import entries

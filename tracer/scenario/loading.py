@@ -16,7 +16,7 @@ from tracer.names import closest
 from tracer.scenario.counting import part
 from tracer.scenario.fields import Pinned
 from tracer.scenario.forms import written_out
-from tracer.scenario.model import Scenario
+from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import LINE_BREAK, Source, read
 from tracer.scenario.shapes import shapes
@@ -182,6 +182,9 @@ def _scenario(source: Source, name: str) -> Scenario:
     problems += [p for p in misfits if (p.line, p.column) not in told]
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
+    if part(source.data, ("unembedding",)) == "tied":
+        tied = Tied.model_construct(**dict(scenario.unembedding or ()))
+        return scenario.model_copy(update={"unembedding": tied})
     return scenario
 
 

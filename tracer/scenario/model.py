@@ -119,6 +119,10 @@ class Unembedding(Frozen):
     b_U: Row | None = described("Bias, one number per word.", "[0, 0]", None)
 
 
+class Tied(Unembedding):
+    """One whose columns are the embeddings of the words: the same numbers, learned together."""
+
+
 def _tied(value: Any) -> Any:
     """`tied` is written out before; where it could not be, why is told elsewhere."""
     return None if value == "tied" else value
@@ -259,6 +263,11 @@ class Scenario(Frozen):
     def reading_example(self, example: Example) -> Self:
         """The same decoder with a training example before it."""
         return self.reading(example.tokens, example.targets, example.given)
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the embeddings are the unembedding, too."""
+        return isinstance(self.unembedding, Tied)
 
     @property
     def looks_ahead(self) -> bool:

@@ -1,0 +1,40 @@
+"""How the axes of a value are labelled."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+class Axis(NamedTuple):
+    """A named axis with a label for each of its entries."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+Axes: TypeAlias = tuple[Axis, ...]
+
+
+@lru_cache
+def numbered(letter: str, start: int, number: int) -> tuple[str, ...]:
+    """`d₀ d₁ d₂`, `h₁ h₂ h₃`: the labels of dimensions that the scenario does not name."""
+    return tuple(letter + str(start + i).translate(SUBSCRIPTS) for i in range(number))
+
+
+class SameAxes:
+    """The result has the axes of the first input."""
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        """Those of the first input."""
+        return first
+
+
+class RowAxes:
+    """The result has one entry for each row of its input."""
+
+    def axes(self, a: Axes) -> Axes:
+        """The rows."""
+        return a[:1]

@@ -1,0 +1,364 @@
+"""The way back: the gradient of the loss at every value that leads to something learned.
+
+Reverse mode (Linnainmaa 1970; Rumelhart, Hinton and Williams 1986): from the loss back, each
+operation hands the gradient of its result on to its inputs. Every line of it is on the tape.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import assert_never
+
+from tracer.decoder.axes import Axis
+from tracer.decoder.operations import (
+    Activate,
+    Add,
+    Append,
+    ArgMax,
+    Concat,
+    Copy,
+    Cos,
+    Cumulate,
+    Divide,
+    DivTerm,
+    Dot,
+    Exp,
+    Given,
+    Interleave,
+    Largest,
+    Mask,
+    MatMul,
+    Mean,
+    MeanOf,
+    Multiply,
+    Normalize,
+    Outer,
+    Pick,
+    Pinned,
+    Recorded,
+    Reused,
+    Rotate,
+    Select,
+    Share,
+    Sin,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    Total,
+)
+from tracer.decoder.roles import (
+    EMBEDDING,
+    EMBEDDINGS,
+    ENCODER_OUTPUT,
+    POSITION,
+    POSITIONS,
+    SLOPE,
+    STANDARDIZED,
+    W_U,
+    Derivation,
+    Place,
+    Role,
+    derived,
+)
+from tracer.decoder.tape import Record, Tape
+from tracer.decoder.training_operations import (
+    AsRows,
+    ByWord,
+    ColumnDot,
+    Columns,
+    ColumnTotal,
+    Miss,
+    NegativeTotal,
+    OfTraining,
+    RootSlope,
+    RotateBack,
+    RowDot,
+    Slope,
+    Spread,
+    TimesRow,
+    Together,
+    TransposedMatMul,
+    TwiceProduct,
+)
+from tracer.decoder.value import Value
+from tracer.errors import Problem, TracerError
+from tracer.scenario.model import Scenario
+
+LEARNED = (EMBEDDING, POSITION, ENCODER_OUTPUT)
+"""Given numbers that have a gradient, besides the parameters."""
+
+SIDES: tuple[Derivation, ...] = ("left", "right", "third", "fourth")
+"""Which operand of an operation a gradient is handed on to."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way by which a value acts on the loss: what gives its part of the gradient.
+
+    Where nothing is done to the gradient of the result, it is that gradient itself.
+    """
+
+    by: Record
+    side: Derivation
+    operation: Recorded | None
+    inputs: tuple[Value, ...]
+
+
+def gradients(tape: Tape, scenario: Scenario) -> None:
+    """Record the gradient of the loss at everything that is learned, the embeddings' table too.
+
+    Raises:
+        TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
+    """
+    found = {value.role: gradient for value, gradient in _way_back(tape).items()}
+    if isinstance(table := scenario.embeddings, Mapping):
+        place = {word: i for i, word in enumerate(table)}
+        ways: list[tuple[Derivation, Recorded, Value]] = []
+        if EMBEDDING in found:
+            words = tuple([place[token] for token in scenario.tokens])
+            ways.append(("left", ByWord(words, len(table)), found[EMBEDDING]))
+        if scenario.is_tied and W_U in found:
+            words = tuple([place[word] for word in scenario.vocabulary or ()])
+            ways.append(("right", AsRows(words, len(table)), found[W_U]))
+        _of_table(tape, EMBEDDINGS, tuple(table), ways)
+    elif EMBEDDING in found:
+        ways = [("left", Copy(), found[EMBEDDING])]
+        _of_table(tape, EMBEDDINGS, scenario.tokens, ways)
+    if POSITION in found and scenario.positions and (rows := scenario.positions.table):
+        words = tuple(range(len(scenario.tokens)))
+        numbers = tuple([str(i) for i in range(1, len(rows) + 1)])
+        ways = [("left", ByWord(words, len(rows)), found[POSITION])]
+        _of_table(tape, POSITIONS, numbers, ways)
+
+
+def _of_table(
+    tape: Tape,
+    role: Role,
+    words: tuple[str, ...],
+    ways: Sequence[tuple[Derivation, Recorded, Value]],
+) -> None:
+    """The gradient of a table of which the pass has read some rows, by one way or two."""
+    if not ways:
+        return
+    axes = (Axis("word", words), ways[0][2].axes[-1 if ways[0][0] == "left" else 0])
+    with tape.within(Place(phase="gradient")):
+        several = len(ways) > 1
+        along = [
+            tape.record_as(derived(role, side if several else "gradient"), operation, axes, g)
+            for side, operation, g in ways
+        ]
+        if several:
+            tape.record_as(derived(role, "gradient"), Together(), axes, *along)
+
+
+def _way_back(tape: Tape) -> dict[Value, Value]:
+    """Record the gradients of all values; by the value that each is of."""
+    records = tuple(tape.records)
+    counted = _counted(records)
+    back = _WayBack(tape, {record.output: record for record in records}, _learned(records))
+    ways: dict[Value, list[Way]] = defaultdict(list)
+    gradients: dict[Value, Value] = {}
+    for record in reversed(records):
+        value = record.output
+        if isinstance(record.operation, Surprise):
+            handed = back.from_the_loss(record, record.operation, counted)
+        elif value in ways:
+            gradients[value] = gradient = back.gathered(value, ways.pop(value))
+            handed = back.handed_on(record, gradient)
+        else:
+            continue
+        for operand, way in handed:
+            if operand in back.learned:
+                ways[operand].append(way)
+    if not gradients:
+        message = "nothing is learned here: between the loss and the weights all is given"
+        raise TracerError(Problem(message, address="loss", way=("given",)))
+    return gradients
+
+
+def _counted(records: Sequence[Record]) -> int:
+    """Over how many positions the loss is the mean."""
+    loss = records[-1].operation
+    assert isinstance(loss, MeanOf)
+    return len(loss.counted)
+
+
+def _learned(records: Sequence[Record]) -> set[Value]:
+    """The values that are learned, or that come from some that are."""
+    found = set[Value]()
+    for record in records:
+        value, operation = record.output, record.operation
+        is_given = isinstance(operation, Given) and (value.role.parameter or value.role in LEARNED)
+        comes_from = not isinstance(operation, Pinned) and not found.isdisjoint(record.inputs)
+        if is_given or comes_from:
+            found.add(value)
+    return found
+
+
+@dataclass(frozen=True)
+class _WayBack:
+    tape: Tape
+    producers: dict[Value, Record]
+    learned: set[Value]
+
+    def record(self, of: Value, role: Role, operation: Recorded, *inputs: Value) -> Value:
+        """Record a gradient, with the axes of the value that it is of."""
+        with self.tape.within(replace(of.place, phase="gradient")):
+            return self.tape.record_as(role, operation, of.axes, *inputs)
+
+    def gathered(self, value: Value, ways: Sequence[Way]) -> Value:
+        """∂L/∂value: what its ways come to together."""
+        role = derived(value.role, "gradient")
+        if len(ways) == 1:
+            (way,) = ways
+            return self.record(value, role, way.operation or Copy(), *way.inputs)
+        return self.record(value, role, Together(), *[self.along(value, way) for way in ways])
+
+    def along(self, value: Value, way: Way) -> Value:
+        """The gradient along one way of several."""
+        if way.operation is None:
+            return way.inputs[0]
+        by = way.by.output
+        with self.tape.within(replace(by.place, phase="gradient")):
+            role = derived(by.role, way.side)
+            return self.tape.record_as(role, way.operation, value.axes, *way.inputs)
+
+    def from_the_loss(
+        self, record: Record, surprise: Surprise, counted: int
+    ) -> Iterator[tuple[Value, Way]]:
+        """∂L/∂z = (p - y) / n: softmax and cross-entropy together."""
+        (p,) = record.inputs
+        if p in self.learned:
+            share = self.producers[p]
+            operation = Miss(surprise.columns, counted)
+            yield self.exponents(share), Way(record, "left", operation, (p,))
+
+    def exponents(self, share: Record) -> Value:
+        """The scores of a softmax, whose last step is on record.
+
+        Their largest, which may be taken away first, changes no share.
+        """
+        exp, total = share.inputs
+        if isinstance(self.producers[total].operation, Pinned):
+            message = "a part of a softmax is given here, which nothing can be learned through"
+            raise TracerError(Problem(message, address=total.address, way=("given", total.address)))
+        scores = self.producers[exp].inputs[0]
+        record = self.producers[scores]
+        is_shifted = isinstance(record.operation, Subtract)
+        return record.inputs[0] if is_shifted else scores
+
+    def handed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, Way]]:
+        """What an operation hands on to each of its inputs, g being the gradient of its result."""
+        x = record.inputs
+
+        def to(operand: int, operation: Recorded, *inputs: Value) -> tuple[Value, Way]:
+            return x[operand], Way(record, SIDES[operand], operation, inputs)
+
+        operation = record.operation
+        assert not isinstance(operation, OfTraining)
+        match operation:
+            case Add() | Concat() | Copy() | Mask() | Subtract():
+                yield from self.passed_on(record, g)
+            case MatMul():
+                yield to(0, Dot(), g, x[1])
+                yield to(1, TransposedMatMul(), x[0], g)
+                if x[2:]:
+                    yield to(2, ColumnTotal(), g)
+            case Dot():
+                yield to(0, MatMul(), g, x[1])
+                yield to(1, TransposedMatMul(), g, x[0])
+            case Divide():
+                yield to(0, Divide(), g, x[1])
+            case Share():
+                scores = self.exponents(record)
+                yield (
+                    scores,
+                    Way(record, "left", Multiply(), (record.output, self.above(record, g))),
+                )
+            case Normalize():
+                yield from self.through_norm(record, operation, g)
+            case SquareRoot(epsilon, outside):
+                slope = RootSlope(epsilon if outside else Decimal(0))
+                yield to(0, slope, g, record.output)
+            case Mean(sample):
+                width = x[0].shape[1]
+                yield to(0, Spread(width - sample, width), g)
+            case Square():
+                yield to(0, TwiceProduct(), g, x[0])
+            case Multiply():
+                yield to(0, Multiply(), g, x[1])
+                yield to(1, Multiply(), g, x[0])
+            case Activate(function):
+                with self.tape.within(x[0].place):
+                    slope_of_x = self.tape.record_as(SLOPE, Slope(function), x[0].axes, x[0])
+                yield to(0, Multiply(), g, slope_of_x)
+            case Rotate(layout):
+                yield to(0, RotateBack(layout), g, x[1], x[2])
+            case Given() | Pinned():
+                return
+            case Exp() | Total() | Largest() | MeanOf() | Surprise():
+                return  # gone back through as a whole: softmax, and softmax with the loss
+            case DivTerm() | Outer() | Sin() | Cos() | Interleave():
+                return  # nothing of the positions' waves is learned
+            case Append() | Reused() | Select() | Cumulate() | ArgMax() | Pick():
+                return  # they stand in generated texts
+            case _:
+                assert_never(operation)
+
+    def passed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, Way]]:
+        """Where an input is only moved or added to, its gradient is that of the result."""
+        x = record.inputs
+        match record.operation:
+            case Add():
+                yield x[0], Way(record, "left", None, (g,))
+                yield x[1], Way(record, "right", None, (g,))
+            case Subtract():
+                yield x[0], Way(record, "left", None, (g,))
+                yield x[1], Way(record, "right", NegativeTotal(), (g,))
+            case Concat():
+                start = 0
+                for head in x:
+                    stop = start + head.shape[1]
+                    yield head, Way(record, "left", Columns(start, stop), (g,))
+                    start = stop
+            case _:
+                yield x[0], Way(record, "left", None, (g,))
+
+    def above(self, share: Record, g: Value) -> Value:
+        """How far the gradient of each weight is above their mean, weighted by the weights."""
+        weights = share.output
+        with self.tape.within(replace(weights.place, phase="gradient")):
+            mean = derived(weights.role, "mean")
+            rows = weights.axes[:1]
+            average = self.tape.record_as(mean, RowDot(), rows, weights, g)
+            difference = derived(weights.role, "difference")
+            return self.tape.record_as(difference, Subtract(), weights.axes, g, average)
+
+    def through_norm(
+        self, record: Record, operation: Normalize, g: Value
+    ) -> Iterator[tuple[Value, Way]]:
+        """d / σ · γ + β: on to d and σ, γ and β."""
+        deviation, std, *parameters = record.inputs
+        norm = record.output
+        standardized = norm
+        if operation.gain or operation.shift:
+            with self.tape.within(norm.place):
+                axes = norm.axes
+                standardized = self.tape.record_as(STANDARDIZED, Normalize(), axes, deviation, std)
+        if operation.shift:
+            yield parameters[-1], Way(record, "fourth", ColumnTotal(), (g,))
+        if operation.gain:
+            gain = parameters[0]
+            yield gain, Way(record, "third", ColumnDot(), (g, standardized))
+            g = self.record(standardized, derived(STANDARDIZED, "gradient"), TimesRow(), g, gain)
+        along = Way(record, "left", Normalize(), (g, std))
+        if std not in self.learned:
+            yield deviation, along
+            return
+        direct = self.along(deviation, along)
+        yield deviation, Way(record, "left", None, (direct,))
+        yield std, Way(record, "right", RowDot(negative=True), (direct, standardized))
