@@ -33,6 +33,13 @@ LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 """In full precision, exponentials from 10⁷ on are printed as 1.456×10⁹."""
 
 
+OF_TRAINING = {"gradient.": Digits(significant=4), "update.": Digits(significant=4)}
+"""Gradients span magnitudes. A pattern of the author holds here only if it begins so too."""
+
+DECIMALS_OF_NEW_WEIGHTS = 6
+"""At least so many, since a step may be small beside the weight."""
+
+
 class Pencil:
     """The rounding of a scenario, at work."""
 
@@ -43,15 +50,27 @@ class Pencil:
         self.rounds = self.carry is not Carry.NEVER
         """Whether any number is rounded on the way."""
         self._usual = Digits(decimals=rounding.decimals)
+        self._of_new = Digits(decimals=max(rounding.decimals, DECIMALS_OF_NEW_WEIGHTS))
         self._chosen: dict[str, Digits | None] = {}
 
     def chosen(self, address: str) -> Digits | None:
         """The digits that the author sets for an address, if there are any."""
         if address not in self._chosen:
+            phase = next((begin for begin in OF_TRAINING if address.startswith(begin)), "")
             patterns = self.rounding.digits.items()
-            found = [digits for pattern, digits in patterns if fnmatchcase(address, pattern)]
-            self._chosen[address] = found[-1] if found else None
+            found = [OF_TRAINING.get(phase)] + [
+                digits
+                for pattern, digits in patterns
+                if fnmatchcase(address, pattern) and pattern.startswith(phase)
+            ]
+            self._chosen[address] = found[-1]
         return self._chosen[address]
+
+    def _chosen_for(self, role: Role, address: str) -> Digits | None:
+        """The same; a new weight has more digits than a step towards it, unless the author says."""
+        chosen = self.chosen(address)
+        unsaid = role.derivation == "new" and chosen is OF_TRAINING["update."]
+        return self._of_new if unsaid else chosen
 
     def digits(self, address: str) -> Digits:
         """The digits with which results are shown at an address."""
@@ -66,7 +85,7 @@ class Pencil:
             return None
         if role.keeps is Keeps.ALL:
             return numbers
-        chosen = self.chosen(address)
+        chosen = self._chosen_for(role, address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
         match role.keeps:
@@ -91,7 +110,7 @@ class Pencil:
 
     def places(self, role: Role, address: str, number: Decimal) -> int:
         """The decimals with which a number in full precision is printed."""
-        chosen = self.chosen(address)
+        chosen = self._chosen_for(role, address)
         places = (chosen or self._usual).places(number)
         if chosen or role.keeps is not Keeps.SHARED:
             return places

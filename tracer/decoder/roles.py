@@ -81,10 +81,10 @@ Derivation: TypeAlias = Literal[
     "squares",
     "clipped",
     "decayed",
-    "momentum",
+    "velocity",
     "first_moment",
-    "second_moment",
     "squared",
+    "second_moment",
     "unbiased_first",
     "unbiased_second",
     "direction",
@@ -244,6 +244,11 @@ PREDICTION = Role("prediction", words=True)
 TARGET = Role("loss.target", words=True)
 TOKEN_LOSS = Role("loss.token", Keeps.WORKING)
 LOSS = Role("loss")
+
+SQUARES = Role("squares")
+GRADIENT_NORM = Role("norm")
+LARGEST_NORM = Role("norm.largest")
+SHRINK = Role("norm.factor")
 
 DRAWN_LOGITS = Role("sampling.logits")
 TEMPERATURE = Role("sampling.temperature")

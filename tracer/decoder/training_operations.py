@@ -148,6 +148,14 @@ class Combine:
 
 
 @dataclass(frozen=True)
+class Scale:
+    """a x, entry by entry: a running mean or a decay whose other part is 0."""
+
+    name: ClassVar[str] = "scale"
+    a: Decimal
+
+
+@dataclass(frozen=True)
 class Unbias:
     """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
 
@@ -195,6 +203,7 @@ Trained: TypeAlias = (
     | Together
     | ByWord
     | Combine
+    | Scale
     | Unbias
     | Ratio
     | SumOfSquares

@@ -22,6 +22,7 @@ from tracer.decoder.training_operations import (
     RootSlope,
     RotateBack,
     RowDot,
+    Scale,
     Slope,
     Spread,
     SumOfSquares,
@@ -84,6 +85,8 @@ def result(arithmetic: Arithmetic, operation: OfTraining, inputs: list[Array], p
                 for factor, number in zip((a, b), x, strict=True)
             )
             return arithmetic.add(left, right)
+        case Scale(a):
+            return np.asarray(arithmetic.array(a) * x[0])
         case Unbias(beta, steps):
             return x[0] / arithmetic.array(1 - beta**steps)
         case Ratio(epsilon):

@@ -32,6 +32,7 @@ from tracer.scenario.fields import (
     none,
 )
 from tracer.scenario.layers import FinalNorm, Layer
+from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
@@ -232,6 +233,9 @@ class Scenario(Frozen):
         "Examples for the loss, in place of the tokens above.",
         "[{tokens: [the, cat], targets: [cat, sat]}]",
         (),
+    )
+    optimizer: Optimizer = described(
+        "How training moves the weights.", "{kind: adam, learning_rate: 0.05}", Optimizer()
     )
     generation: Generation = described(
         "How a generated text begins and ends.", "{start: <START>, end: <END>}", Generation()

@@ -1,0 +1,163 @@
+"""The update: every parameter moved a little against its gradient; each line is on the tape.
+
+SGD with momentum (Polyak 1964), Adam (Kingma and Ba 2015), AdamW (Loshchilov and Hutter 2019),
+clipping by norm (Pascanu, Mikolov and Bengio 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from tracer.decoder.operations import Copy, Divide, Recorded, Square, SquareRoot
+from tracer.decoder.roles import (
+    GRADIENT_NORM,
+    LARGEST_NORM,
+    SHRINK,
+    SQUARES,
+    Derivation,
+    Place,
+    Role,
+    derived,
+)
+from tracer.decoder.tape import Tape
+from tracer.decoder.training_operations import (
+    Combine,
+    Ratio,
+    Scale,
+    SumOfSquares,
+    Times,
+    Together,
+    Unbias,
+)
+from tracer.decoder.value import Value
+from tracer.scenario.optimizer import Optimizer
+
+ONE = Decimal(1)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A parameter and its gradient."""
+
+    parameter: Value
+    gradient: Value
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What an optimizer keeps of the steps before: how many, and its means by their addresses."""
+
+    steps: int = 0
+    kept: Mapping[str, Value] = field(default_factory=dict)
+
+
+def update(
+    tape: Tape, optimizer: Optimizer, learned: Sequence[Learned], memory: Memory
+) -> tuple[dict[Value, Value], Memory]:
+    """The new numbers of every parameter, and what the next step needs to know of this one."""
+    if optimizer.clip is not None:
+        learned = _clipped(tape, optimizer.clip, learned)
+    step = _Update(tape, optimizer, memory)
+    new = {each.parameter: step.new(each.parameter, each.gradient) for each in learned}
+    return new, Memory(memory.steps + 1, step.kept)
+
+
+def _clipped(tape: Tape, largest: Decimal, learned: Sequence[Learned]) -> Sequence[Learned]:
+    """The gradients, shrunk together where their norm is larger than it may be."""
+    squares = [_squares(tape, each) for each in learned]
+    with tape.within(Place(phase="gradient")):
+        total = tape.record_as(SQUARES, Together(), (), *squares)
+        norm = tape.record(GRADIENT_NORM, SquareRoot(), total)
+        if norm.numbers <= tape.arithmetic.array(largest):
+            return learned
+        factor = tape.record(SHRINK, Divide(), tape.given(LARGEST_NORM, largest, ()), norm)
+    return [replace(each, gradient=_shrunk(tape, each, factor)) for each in learned]
+
+
+def _squares(tape: Tape, each: Learned) -> Value:
+    with tape.within(each.gradient.place):
+        role = derived(each.parameter.role, "squares")
+        return tape.record_as(role, SumOfSquares(), (), each.gradient)
+
+
+def _shrunk(tape: Tape, each: Learned, factor: Value) -> Value:
+    g = each.gradient
+    with tape.within(g.place):
+        return tape.record_as(derived(each.parameter.role, "clipped"), Times(), g.axes, g, factor)
+
+
+@dataclass
+class _Update:
+    tape: Tape
+    optimizer: Optimizer
+    memory: Memory
+    kept: dict[str, Value] = field(default_factory=dict)
+
+    def new(self, w: Value, g: Value) -> Value:
+        """W - η · its direction."""
+        with self.tape.within(replace(w.place, phase="update")):
+            match self.optimizer.kind:
+                case "sgd":
+                    direction = self.sgd(w, g)
+                case "adam":
+                    direction = self.adam(w, self.decayed(w, g))
+                case "adamw":
+                    direction = self.adam(w, g)
+                    w = self.shrunk(w)
+            return self.record(w, "new", Combine(ONE, -self.optimizer.learning_rate), w, direction)
+
+    def sgd(self, w: Value, g: Value) -> Value:
+        """g + λ W; with momentum, μ times the velocity before, and that."""
+        g, momentum = self.decayed(w, g), self.optimizer.momentum
+        if not momentum:
+            return g
+        return self.keep(w, "velocity", Copy(), Combine(momentum, ONE), g)
+
+    def adam(self, w: Value, g: Value) -> Value:
+        """m̂ / (√v̂ + ε)."""
+        adam, steps = self.optimizer, self.memory.steps + 1
+        one, two = adam.beta_1, adam.beta_2
+        m = self.keep(w, "first_moment", Scale(1 - one), Combine(one, 1 - one), g)
+        squared = self.record(w, "squared", Square(), g)
+        v = self.keep(w, "second_moment", Scale(1 - two), Combine(two, 1 - two), squared)
+        mean = self.record(w, "unbiased_first", Unbias(one, steps), m)
+        spread = self.record(w, "unbiased_second", Unbias(two, steps), v)
+        return self.record(w, "direction", Ratio(adam.epsilon), mean, spread)
+
+    def decayed(self, w: Value, g: Value) -> Value:
+        """g + λ W."""
+        decay = self.optimizer.weight_decay
+        return self.record(w, "decayed", Combine(ONE, decay), g, w) if decay else g
+
+    def shrunk(self, w: Value) -> Value:
+        """(1 - η λ) W."""
+        optimizer = self.optimizer
+        if not optimizer.weight_decay:
+            return w
+        factor = 1 - optimizer.learning_rate * optimizer.weight_decay
+        return self.record(w, "decayed", Scale(factor), w)
+
+    def keep(
+        self, w: Value, derivation: Derivation, first: Recorded, later: Recorded, g: Value
+    ) -> Value:
+        """Record what the next step needs: from the one before, where there is one."""
+        before = self.memory.kept.get(self.tape.address(derived(_of(w), derivation)))
+        kept = (
+            self.record(w, derivation, first, g)
+            if before is None
+            else self.record(w, derivation, later, before, g)
+        )
+        self.kept[kept.address] = kept
+        return kept
+
+    def record(
+        self, w: Value, derivation: Derivation, operation: Recorded, *inputs: Value
+    ) -> Value:
+        return self.tape.record_as(derived(_of(w), derivation), operation, w.axes, *inputs)
+
+
+def _of(w: Value) -> Role:
+    """The parameter's role, also of one that was decayed."""
+    return w.role.of or w.role

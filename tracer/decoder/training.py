@@ -1,0 +1,120 @@
+"""Training: pass, loss, way back and update, as often as is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tracer.decoder.forward import Trace, arithmetic_of, trace
+from tracer.decoder.operations import Given
+from tracer.decoder.optimizers import Learned, Memory, update
+from tracer.decoder.roles import (
+    B_U,
+    EMBEDDINGS,
+    GAIN,
+    POSITIONS,
+    SHIFT,
+    W_U,
+    Place,
+    Role,
+)
+from tracer.decoder.tape import Located, Tape
+from tracer.decoder.value import Value
+from tracer.scenario.model import Scenario
+from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.replacing import Way, with_parameters
+
+KEYS: dict[Role, Way] = {
+    GAIN: ("norm", "gain"),
+    SHIFT: ("norm", "shift"),
+    W_U: ("unembedding", "W_U"),
+    B_U: ("unembedding", "b_U"),
+    POSITIONS: ("positions", "table"),
+}
+"""The keys of parameters that a scenario does not name as their addresses do."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """Steps of training, each a trace up to the new weights; and the pass with the last of them."""
+
+    optimizer: Optimizer
+    steps: tuple[Trace, ...]
+    after: Trace
+
+    @property
+    def passes(self) -> tuple[Trace, ...]:
+        """Every trace that has a loss, in order."""
+        return (*self.steps, self.after)
+
+
+def train(
+    name: str,
+    scenario: Scenario,
+    optimizer: Optimizer,
+    steps: int = 1,
+    located: Located = tuple,
+) -> Training:
+    """Train a scenario for some steps.
+
+    Raises:
+        TracerError: it has no loss, or nothing in it is learned; or numbers go beyond all bounds.
+    """
+    done: list[Trace] = []
+    memory = Memory()
+    for _ in range(steps):
+        found, new, memory = _step(name, scenario, optimizer, memory, located)
+        done.append(found)
+        scenario = with_parameters(scenario, new)
+    after = trace(name, scenario, loss=True, located=located)
+    return Training(optimizer, tuple(done), after)
+
+
+def _step(
+    name: str, scenario: Scenario, optimizer: Optimizer, memory: Memory, located: Located
+) -> tuple[Trace, dict[Way, object], Memory]:
+    """A pass with its way back and the update, and what the parameters are then."""
+    found = trace(name, scenario, learning=True, located=located)
+    records = list(found.records)
+    tape = Tape(arithmetic_of(scenario), found.pencil, located=located, records=records)
+    with tape.computing():
+        learned = _learned(tape, found)
+        new, memory = update(tape, optimizer, learned, memory)
+    moved = {_way(old): _as_said(scenario, old, value) for old, value in new.items()}
+    return Trace(name, scenario, found.pencil, tuple(tape.records)), moved, memory
+
+
+def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
+    """The parameters that have a gradient; tables, of which the pass has read some rows, too."""
+    gradients = {r.output.address: r.output for r in found.records}
+    parameters = [
+        record.output
+        for record in found.records
+        if record.output.role.parameter and isinstance(record.operation, Given)
+    ]
+    scenario = found.scenario
+    if scenario.is_tied:
+        parameters = [value for value in parameters if value.role is not W_U]
+    table = scenario.embeddings
+    rows = tuple(table.values()) if isinstance(table, Mapping) else table
+    tables = [(EMBEDDINGS, rows), (POSITIONS, scenario.positions and scenario.positions.table)]
+    for role, numbers in tables:
+        gradient = gradients.get(Place(phase="gradient").address(role))
+        if gradient and numbers:
+            parameters.insert(0, tape.given(role, numbers, gradient.axes))
+    at = {value: replace(value.place, phase="gradient").address(value.role) for value in parameters}
+    return [Learned(value, gradients[at[value]]) for value in parameters if at[value] in gradients]
+
+
+def _way(parameter: Value) -> Way:
+    """Where a scenario says it."""
+    keys = KEYS.get(parameter.role, (parameter.role.name,))
+    place = parameter.place
+    return (*place.way, *(keys[1:] if place.final else keys))
+
+
+def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:
+    """The new numbers in the form that the scenario has."""
+    if parameter.role is EMBEDDINGS and isinstance(scenario.embeddings, Mapping):
+        return dict(zip(scenario.embeddings, new.numbers, strict=True))
+    return new.numbers

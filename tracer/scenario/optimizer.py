@@ -1,0 +1,51 @@
+"""How the weights are moved against their gradients."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from tracer.scenario.fields import Frozen, Number, described
+
+_Share = Annotated[Number, Field(ge=0, lt=1)]
+_Positive = Annotated[Number, Field(gt=0)]
+
+
+class Optimizer(Frozen):
+    """SGD, Adam (Kingma and Ba 2015) or AdamW (Loshchilov and Hutter 2019)."""
+
+    kind: Literal["sgd", "adam", "adamw"] = described(
+        "Plain steps against the gradient (sgd), or steps of a size of their own for each weight.",
+        "adam",
+        "sgd",
+    )
+    learning_rate: _Positive = described("η: how far a step goes.", "0.05", Decimal("0.01"))
+    momentum: _Share = described(
+        "How much of the step before goes on in the next; of sgd only.", "0.9", Decimal(0)
+    )
+    weight_decay: Annotated[Number, Field(ge=0)] = described(
+        "λ: how strongly each weight is drawn to 0.", "0.01", Decimal(0)
+    )
+    beta_1: _Share = described(
+        "β₁: how slowly the mean of the gradients changes; not of sgd.", "0.8", Decimal("0.9")
+    )
+    beta_2: _Share = described(
+        "β₂: how slowly the mean of their squares changes; not of sgd.", "0.99", Decimal("0.999")
+    )
+    epsilon: _Positive = described(
+        "ε, added to the root of the mean square; not of sgd.", "0.0001", Decimal("0.00000001")
+    )
+    clip: _Positive | None = described(
+        "The largest norm of all gradients together; a larger one is shrunk to it.", "1", None
+    )
+
+    @model_validator(mode="after")
+    def _of_its_kind(self) -> Optimizer:
+        said = self.model_fields_set
+        if self.kind != "sgd" and "momentum" in said:
+            raise ValueError("momentum goes with sgd only")
+        if self.kind == "sgd" and said & {"beta_1", "beta_2", "epsilon"}:
+            raise ValueError("beta_1, beta_2 and epsilon go with adam and adamw only")
+        return self

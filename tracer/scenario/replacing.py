@@ -1,0 +1,73 @@
+"""A scenario with other parameters: what training makes of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from tracer.scenario.fields import MOST_DIGITS
+from tracer.scenario.layers import Layer, SubLayer
+from tracer.scenario.model import Scenario
+
+Way = tuple[int | str, ...]
+"""Where in a scenario a parameter stands: ("layers", 0, "ffn", "W_1")."""
+
+
+def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
+    """The scenario with other numbers at some places: arrays or nested rows.
+
+    They keep no more digits than typed ones have. A norm that a layer says for all its sub-layers
+    becomes one of each.
+    """
+    layers = tuple(map(_with_own_norms, scenario.layers))
+    changed: Any = scenario.model_copy(update={"layers": layers})
+    for way, numbers in new.items():
+        changed = _replaced(changed, way, _typed(numbers))
+    assert isinstance(changed, Scenario)
+    return _tied(changed) if changed.is_tied else changed
+
+
+def _with_own_norms(layer: Layer) -> Layer:
+    own = {
+        name: part.model_copy(update={"norm": layer.norm_of(part)})
+        for name in ("attention", "cross_attention", "ffn")
+        if isinstance(part := getattr(layer, name), SubLayer)
+    }
+    return layer.model_copy(update={**own, "norm": None})
+
+
+def _replaced(whole: Any, way: Way, new: Any) -> Any:
+    """The whole with another part at a place."""
+    if not way:
+        return new
+    step, rest = way[0], way[1:]
+    match whole:
+        case Mapping():
+            return {**whole, step: _replaced(whole[step], rest, new)}
+        case tuple():
+            assert isinstance(step, int)
+            return (*whole[:step], _replaced(whole[step], rest, new), *whole[step + 1 :])
+        case _:
+            part = _replaced(getattr(whole, str(step)), rest, new)
+            return whole.model_copy(update={step: part})
+
+
+def _typed(numbers: Any) -> Any:
+    """Rows of Decimals, as if somebody had typed them."""
+    if isinstance(numbers, Mapping):
+        return {word: _typed(row) for word, row in numbers.items()}
+    if isinstance(numbers, Decimal | float):
+        exact = numbers if isinstance(numbers, Decimal) else Decimal(repr(float(numbers)))
+        digits = len(exact.as_tuple().digits)
+        return round(exact, MOST_DIGITS - 1 - exact.adjusted()) if digits > MOST_DIGITS else exact
+    return tuple(map(_typed, numbers))
+
+
+def _tied(scenario: Scenario) -> Scenario:
+    """The unembedding as the embeddings say it now."""
+    table: Any = scenario.embeddings
+    columns = [table[word] for word in scenario.vocabulary or ()]
+    tied = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
+    assert isinstance(tied, Scenario)
+    return tied
