@@ -34,6 +34,7 @@ from tracer.decoder.operations import (
     Dot,
     Exp,
     Interleave,
+    Join,
     Largest,
     Mask,
     MatMul,
@@ -204,7 +205,7 @@ class Arithmetic(ABC):
                 return np.asarray(np.cumsum(x[0], axis=1))
             case Copy() | Reused():
                 return x[0]
-            case Append():
+            case Append() | Join():
                 return np.concatenate(x, axis=0)
             case Concat():
                 return np.concatenate(x, axis=1)

@@ -24,6 +24,7 @@ from tracer.decoder.operations import (
     Exp,
     Given,
     Interleave,
+    Join,
     Largest,
     Mask,
     MatMul,
@@ -46,6 +47,31 @@ from tracer.decoder.operations import (
     Total,
 )
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import (
+    AsRows,
+    ByWord,
+    ColumnDot,
+    Columns,
+    ColumnTotal,
+    Combine,
+    Miss,
+    NegativeTotal,
+    OfTraining,
+    Ratio,
+    RootSlope,
+    RotateBack,
+    RowDot,
+    Scale,
+    Slope,
+    Spread,
+    SumOfSquares,
+    Times,
+    TimesRow,
+    Together,
+    TransposedMatMul,
+    TwiceProduct,
+    Unbias,
+)
 
 
 def multiply_adds(record: Record) -> int:
@@ -71,7 +97,17 @@ def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
         case Dot():
             q, k = record.inputs
             return (*q.axes, k.axes[0])  # type: ignore[return-value]  # q has two
-        case Given() | Pinned() | Copy() | Reused() | Append() | Concat() | Interleave() | Select():
+        case (
+            Given()
+            | Pinned()
+            | Copy()
+            | Reused()
+            | Append()
+            | Join()
+            | Concat()
+            | Interleave()
+            | Select()
+        ):
             return NONE
         case Add() | Subtract() | Multiply() | Divide() | Share() | Square() | SquareRoot():
             return NONE
@@ -82,7 +118,24 @@ def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
         case ArgMax() | Pick():
             return NONE
         case _:
-            assert_never(record.operation)
+            return _of_training(record, record.operation)
+
+
+def _of_training(record: Record, operation: OfTraining) -> tuple[Axis, Axis, Axis]:
+    match operation:
+        case TransposedMatMul():
+            x, g = record.inputs
+            return (x.axes[1], x.axes[0], g.axes[1])
+        case Miss() | ColumnTotal() | ColumnDot() | RowDot() | NegativeTotal() | TimesRow():
+            return NONE
+        case RootSlope() | TwiceProduct() | Slope() | Spread() | RotateBack() | Columns():
+            return NONE
+        case Together() | ByWord() | AsRows() | Combine() | Scale() | Unbias() | Ratio():
+            return NONE
+        case SumOfSquares() | Times():
+            return NONE
+        case _:
+            assert_never(operation)
 
 
 NOTHING = Axis("nothing", ())

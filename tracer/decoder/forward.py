@@ -7,6 +7,7 @@ Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
@@ -16,10 +17,10 @@ from tracer.decoder.attention import Memory, attention
 from tracer.decoder.gradients import gradients
 from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
 from tracer.decoder.lens import look_through
-from tracer.decoder.loss import cross_entropy
+from tracer.decoder.loss import cross_entropy, token_losses
 from tracer.decoder.operations import Copy
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import OUTPUT
+from tracer.decoder.roles import OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tape import Located, Record, Tape
@@ -66,6 +67,7 @@ def trace(
     unmasked: bool = False,
     loss: bool = False,
     learning: bool = False,
+    others: Mapping[int, Scenario] | None = None,
     lens: bool = False,
     sampling: Sampling | None = None,
     cache: Trace | None = None,
@@ -76,9 +78,10 @@ def trace(
 
     With `unmasked`, each head's softmax is worked a second time, on the scores without the mask.
     With `loss`, the cross-entropy at all positions is worked; with `learning`, also its gradient
-    at everything that is learned. With `lens`, what each layer would say is worked. With
-    `sampling`, a word is drawn after the last token. With `cache`, a trace of the first tokens,
-    only the tokens behind them are computed; their keys and values come from the cache.
+    at everything that is learned. The loss is that of a batch if there are `others`: the same
+    decoder with another example before it, by its number. With `lens`, what each layer would say
+    is worked. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the
+    first tokens, only the tokens behind them are computed; their keys and values come from there.
     The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
     are computed when they are asked for, `located` tells with its place in the scenario's file.
 
@@ -90,7 +93,11 @@ def trace(
     if chosen is not SHAPES:
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
-    tape = Tape(chosen, pencil, scenario.given, located)
+    pinned = dict(scenario.given)
+    for number, other in (others or {}).items():
+        within = Place(example=number).prefix
+        pinned |= {within + address: numbers for address, numbers in other.given.items()}
+    tape = Tape(chosen, pencil, pinned, located)
     if scenario.given and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(
@@ -107,7 +114,12 @@ def trace(
     with tape.computing():
         predicted = forward(tape, scenario, cache, unmasked=unmasked, lens=lens)
         if loss or learning:
-            cross_entropy(tape, predicted.probabilities if predicted else None, scenario)
+            losses = [token_losses(tape, predicted, scenario)]
+            for number, other in (others or {}).items():
+                with tape.within(Place(example=number)):
+                    said = forward(tape, other, None, unmasked=False, lens=False)
+                    losses.append(token_losses(tape, said, other))
+            cross_entropy(tape, losses)
         if learning:
             gradients(tape, scenario)
         if predicted and sampling:

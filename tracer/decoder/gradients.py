@@ -7,10 +7,10 @@ operation hands the gradient of its result on to its inputs. Every line of it is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from tracer.decoder.axes import Axis
 from tracer.decoder.operations import (
@@ -28,6 +28,7 @@ from tracer.decoder.operations import (
     Exp,
     Given,
     Interleave,
+    Join,
     Largest,
     Mask,
     MatMul,
@@ -114,44 +115,56 @@ def gradients(tape: Tape, scenario: Scenario) -> None:
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
     """
-    found = {value.role: gradient for value, gradient in _way_back(tape).items()}
+    found = _way_back(tape)
     if isinstance(table := scenario.embeddings, Mapping):
         place = {word: i for i, word in enumerate(table)}
-        ways: list[tuple[Derivation, Recorded, Value]] = []
-        if EMBEDDING in found:
-            words = tuple([place[token] for token in scenario.tokens])
-            ways.append(("left", ByWord(words, len(table)), found[EMBEDDING]))
-        if scenario.is_tied and W_U in found:
-            words = tuple([place[word] for word in scenario.vocabulary or ()])
-            ways.append(("right", AsRows(words, len(table)), found[W_U]))
+
+        def rows(words: Iterable[str]) -> tuple[int, ...]:
+            return tuple([place[word] for word in words])
+
+        ways: list[Along] = [
+            Along("left", ByWord(rows(x.axes[0].labels), len(table)), g)
+            for x, g in found.items()
+            if x.role is EMBEDDING
+        ]
+        for w_u, g in found.items():
+            if scenario.is_tied and w_u.role is W_U:
+                words = rows(w_u.axes[1].labels)
+                ways.append(Along("right", AsRows(words, len(table)), g))
         _of_table(tape, EMBEDDINGS, tuple(table), ways)
-    elif EMBEDDING in found:
-        ways = [("left", Copy(), found[EMBEDDING])]
+    else:
+        ways = [Along("left", Copy(), g) for x, g in found.items() if x.role is EMBEDDING]
         _of_table(tape, EMBEDDINGS, scenario.tokens, ways)
-    if POSITION in found and scenario.positions and (rows := scenario.positions.table):
-        words = tuple(range(len(scenario.tokens)))
-        numbers = tuple([str(i) for i in range(1, len(rows) + 1)])
-        ways = [("left", ByWord(words, len(rows)), found[POSITION])]
-        _of_table(tape, POSITIONS, numbers, ways)
+    if scenario.positions and (numbers := scenario.positions.table):
+        learned = [(p, g) for p, g in found.items() if p.role is POSITION]
+        ways = [
+            Along("left", ByWord(tuple(range(p.shape[0])), len(numbers)), g) for p, g in learned
+        ]
+        counted = tuple([str(i) for i in range(1, len(numbers) + 1)])
+        _of_table(tape, POSITIONS, counted, ways)
 
 
-def _of_table(
-    tape: Tape,
-    role: Role,
-    words: tuple[str, ...],
-    ways: Sequence[tuple[Derivation, Recorded, Value]],
-) -> None:
-    """The gradient of a table of which the pass has read some rows, by one way or two."""
+class Along(NamedTuple):
+    """A part of a table's gradient, and the gradient that it is taken from."""
+
+    side: Derivation
+    operation: Recorded
+    g: Value
+
+
+def _of_table(tape: Tape, role: Role, words: tuple[str, ...], ways: Sequence[Along]) -> None:
+    """The gradient of a table of which each pass has read some rows."""
     if not ways:
         return
-    axes = (Axis("word", words), ways[0][2].axes[-1 if ways[0][0] == "left" else 0])
-    with tape.within(Place(phase="gradient")):
-        several = len(ways) > 1
-        along = [
-            tape.record_as(derived(role, side if several else "gradient"), operation, axes, g)
-            for side, operation, g in ways
-        ]
-        if several:
+    first = ways[0].g.axes
+    axes = (Axis("word", words), first[0] if ways[0].side == "right" else first[1])
+    along: list[Value] = []
+    for way in ways:
+        with tape.within(Place(phase="gradient", example=way.g.place.example)):
+            part = derived(role, way.side if len(ways) > 1 else "gradient")
+            along.append(tape.record_as(part, way.operation, axes, way.g))
+    if len(along) > 1:
+        with tape.within(Place(phase="gradient")):
             tape.record_as(derived(role, "gradient"), Together(), axes, *along)
 
 
@@ -300,7 +313,7 @@ class _WayBack:
                 yield to(0, RotateBack(layout), g, x[1], x[2])
             case Given() | Pinned():
                 return
-            case Exp() | Total() | Largest() | MeanOf() | Surprise():
+            case Exp() | Total() | Largest() | MeanOf() | Join() | Surprise():
                 return  # gone back through as a whole: softmax, and softmax with the loss
             case DivTerm() | Outer() | Sin() | Cos() | Interleave():
                 return  # nothing of the positions' waves is learned

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import MeanOf, Surprise
-from tracer.decoder.roles import LOSS, TARGET, TOKEN_LOSS
+from collections.abc import Sequence
+
+from tracer.decoder.operations import Join, MeanOf, Surprise
+from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.decoder.words import Predicted
 from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
 
@@ -13,20 +16,34 @@ NO_TARGET = "—"
 """Where the right next word would stand, at a position that has none."""
 
 
-def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -> None:
-    """L = the mean of -ln p(right word), over the positions that have a next token.
+def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) -> Value:
+    """-ln p(right word) at each position.
 
     Raises:
-        TracerError: there is no vocabulary, or no such position.
+        TracerError: there is no vocabulary.
     """
-    if probabilities is None:
+    if predicted is None:
         raise TracerError(
             Problem("the loss needs a vocabulary", address="vocabulary", way=("vocabulary",))
         )
+    probabilities = predicted.probabilities
     words = probabilities.axes[1].labels
     targets = targets_of(scenario)
     columns = tuple(None if word is None else words.index(word) for word in targets)
-    counted = tuple(i for i, column in enumerate(columns) if column is not None)
+    labels = tuple(NO_TARGET if word is None else word for word in targets)
+    tape.given(TARGET, labels, probabilities.axes[:1])
+    return tape.record(TOKEN_LOSS, Surprise(columns, labels), probabilities)
+
+
+def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
+    """L = the mean of the losses of all examples, over the positions that have a next token.
+
+    Raises:
+        TracerError: there is no such position.
+    """
+    losses = examples[0] if len(examples) == 1 else tape.record(BATCH_LOSSES, Join(), *examples)
+    labels = losses.axes[0].labels
+    counted = tuple(i for i, target in enumerate(labels) if target != NO_TARGET)
     if not counted:
         raise TracerError(
             Problem(
@@ -35,10 +52,7 @@ def cross_entropy(tape: Tape, probabilities: Value | None, scenario: Scenario) -
                 way=("targets",),
             )
         )
-    labels = tuple(NO_TARGET if word is None else word for word in targets)
-    tape.given(TARGET, labels, probabilities.axes[:1])
-    losses = tape.record(TOKEN_LOSS, Surprise(columns, labels), probabilities)
-    tape.record(LOSS, MeanOf(counted), losses)
+    return tape.record(LOSS, MeanOf(counted), losses)
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:

@@ -45,6 +45,17 @@ class Append:
         return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
 
 
+class Join:
+    """Rows of numbers one behind the other: (n,), (m,), … → (n + m + …,)."""
+
+    name: ClassVar[str] = "join"
+
+    def axes(self, *rows: Axes) -> Axes:
+        """The labels of all."""
+        labels = [label for row in rows for label in row[0].labels]
+        return (Axis(rows[0][0].name, tuple(labels)),)
+
+
 class Copy(SameAxes):
     """The same numbers under another name."""
 
@@ -351,7 +362,7 @@ class Pick:
         return cumulative[:1]
 
 
-Moved: TypeAlias = Reused | Append | Copy | Concat | Interleave | Mask | Select | Largest
+Moved: TypeAlias = Reused | Append | Join | Copy | Concat | Interleave | Mask | Select | Largest
 """Operations whose numbers are those of their inputs, and keep the digits they have there."""
 
 Chosen: TypeAlias = ArgMax | Pick

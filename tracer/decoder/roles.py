@@ -28,11 +28,14 @@ class Place:
     final: bool = False
     """Behind the last layer, where there is a norm."""
     phase: Phase = "forward"
+    example: int | None = None
+    """In a batch, which example; nothing in the one that is worked."""
 
     @property
     def prefix(self) -> str:
         """`layer2.attention.head1.`, `final_`, `gradient.`, or nothing outside the layers."""
         phase = "" if self.phase == "forward" else f"{self.phase}."
+        phase += f"example{self.example}." if self.example else ""
         if self.final:
             return f"{phase}final_"
         layer = f"layer{self.layer}." if self.layer else ""
@@ -243,6 +246,7 @@ PREDICTION = Role("prediction", words=True)
 
 TARGET = Role("loss.target", words=True)
 TOKEN_LOSS = Role("loss.token", Keeps.WORKING)
+BATCH_LOSSES = Role("loss.batch")
 LOSS = Role("loss")
 
 SQUARES = Role("squares")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, get_args
 
@@ -72,6 +72,8 @@ class Tape:
     _place: Place = field(default_factory=Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
+    _parameters: dict[tuple[Role, Place], Value] = field(default_factory=dict)
+    """All examples of a batch have the same."""
 
     def computing(self) -> AbstractContextManager[Any]:
         """In which operations are done; entered once for a whole pass."""
@@ -88,7 +90,13 @@ class Tape:
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
         outer = self._place
-        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head, final)
+        inner = Place(
+            layer or outer.layer,
+            sub_layer or outer.sub_layer,
+            head or outer.head,
+            final,
+            example=outer.example,
+        )
         with self.within(inner):
             yield
 
@@ -113,6 +121,8 @@ class Tape:
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
         address = self._prefix + role.name
+        if role.parameter and self._place.example:
+            return self._parameters[role, replace(self._place, example=None)]
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
@@ -219,6 +229,8 @@ class Tape:
         if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
+        if value.role.parameter:
+            self._parameters[value.role, value.place] = value
         return value
 
     def _kept(

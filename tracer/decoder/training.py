@@ -41,6 +41,7 @@ class Training:
     optimizer: Optimizer
     steps: tuple[Trace, ...]
     after: Trace
+    trained: Scenario
 
     @property
     def passes(self) -> tuple[Trace, ...]:
@@ -53,9 +54,10 @@ def train(
     scenario: Scenario,
     optimizer: Optimizer,
     steps: int = 1,
+    example: int | None = None,
     located: Located = tuple,
 ) -> Training:
-    """Train a scenario for some steps.
+    """Train a scenario for some steps: on its examples together, on one of them, or its tokens.
 
     Raises:
         TracerError: it has no loss, or nothing in it is learned; or numbers go beyond all bounds.
@@ -63,25 +65,38 @@ def train(
     done: list[Trace] = []
     memory = Memory()
     for _ in range(steps):
-        found, new, memory = _step(name, scenario, optimizer, memory, located)
+        worked, others = _batch(scenario, example)
+        found = trace(name, worked, learning=True, others=others, located=located)
+        found, new, memory = _updated(found, optimizer, memory, located)
         done.append(found)
         scenario = with_parameters(scenario, new)
-    after = trace(name, scenario, loss=True, located=located)
-    return Training(optimizer, tuple(done), after)
+    worked, others = _batch(scenario, example)
+    after = trace(name, worked, loss=True, others=others, located=located)
+    return Training(optimizer, tuple(done), after, scenario)
 
 
-def _step(
-    name: str, scenario: Scenario, optimizer: Optimizer, memory: Memory, located: Located
+def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int, Scenario]]:
+    """The example that is worked, the first in which nothing is pinned; and the others."""
+    examples = [scenario.reading_example(each) for each in scenario.training]
+    if not examples:
+        return scenario, {}
+    if example is not None:
+        return examples[example - 1], {}
+    worked = next((i for i, each in enumerate(examples) if not each.given), 0)
+    others = {i: each for i, each in enumerate(examples, 1) if i != worked + 1}
+    return examples[worked], others
+
+
+def _updated(
+    found: Trace, optimizer: Optimizer, memory: Memory, located: Located
 ) -> tuple[Trace, dict[Way, object], Memory]:
-    """A pass with its way back and the update, and what the parameters are then."""
-    found = trace(name, scenario, learning=True, located=located)
-    records = list(found.records)
+    """The trace with the update behind it, and what the parameters are then."""
+    scenario, records = found.scenario, list(found.records)
     tape = Tape(arithmetic_of(scenario), found.pencil, located=located, records=records)
     with tape.computing():
-        learned = _learned(tape, found)
-        new, memory = update(tape, optimizer, learned, memory)
+        new, memory = update(tape, optimizer, _learned(tape, found), memory)
     moved = {_way(old): _as_said(scenario, old, value) for old, value in new.items()}
-    return Trace(name, scenario, found.pencil, tuple(tape.records)), moved, memory
+    return Trace(found.name, scenario, found.pencil, tuple(tape.records)), moved, memory
 
 
 def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:

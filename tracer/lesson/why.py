@@ -13,6 +13,7 @@ from tracer.decoder.operations import (
     Concat,
     Copy,
     Interleave,
+    Join,
     Largest,
     Mask,
     Moved,
@@ -228,6 +229,13 @@ def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
                 if column < head.shape[1]:
                     return Entry(head, (row, column))
                 column -= head.shape[1]
+            raise IndexError(index)
+        case Join():
+            (place,) = index
+            for row_of in record.inputs:
+                if place < row_of.shape[0]:
+                    return Entry(row_of, (place,))
+                place -= row_of.shape[0]
             raise IndexError(index)
         case Interleave():
             row, column = index
