@@ -8,7 +8,7 @@ Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import assert_never
 
@@ -39,6 +39,8 @@ class Trace:
     scenario: Scenario
     pencil: Pencil
     records: tuple[Record, ...]
+    others: Mapping[int, Scenario] = field(default_factory=dict)
+    """The other examples of its batch, if it has any, by their numbers."""
 
     @property
     def tokens(self) -> Names:
@@ -126,7 +128,7 @@ def trace(
             shifted = scenario.softmax == "shifted"
             sample(tape, predicted.logits, sampling, shifted=shifted)
     tape.check_pinned()
-    return Trace(name, scenario, pencil, tuple(tape.records))
+    return Trace(name, scenario, pencil, tuple(tape.records), others or {})
 
 
 def forward(

@@ -306,7 +306,7 @@ class _WayBack:
                 yield to(0, Multiply(), g, x[1])
                 yield to(1, Multiply(), g, x[0])
             case Activate(function):
-                with self.tape.within(x[0].place):
+                with self.tape.within(replace(x[0].place, phase="gradient")):
                     slope_of_x = self.tape.record_as(SLOPE, Slope(function), x[0].axes, x[0])
                 yield to(0, Multiply(), g, slope_of_x)
             case Rotate(layout):
@@ -359,15 +359,13 @@ class _WayBack:
         norm = record.output
         standardized = norm
         if operation.gain or operation.shift:
-            with self.tape.within(norm.place):
-                axes = norm.axes
-                standardized = self.tape.record_as(STANDARDIZED, Normalize(), axes, deviation, std)
+            standardized = self.record(norm, STANDARDIZED, Normalize(), deviation, std)
         if operation.shift:
             yield parameters[-1], Way(record, "fourth", ColumnTotal(), (g,))
         if operation.gain:
             gain = parameters[0]
             yield gain, Way(record, "third", ColumnDot(), (g, standardized))
-            g = self.record(standardized, derived(STANDARDIZED, "gradient"), TimesRow(), g, gain)
+            g = self.record(norm, derived(norm.role, "scaled"), TimesRow(), g, gain)
         along = Way(record, "left", Normalize(), (g, std))
         if std not in self.learned:
             yield deviation, along

@@ -80,6 +80,7 @@ Derivation: TypeAlias = Literal[
     "fourth",
     "mean",
     "difference",
+    "scaled",
     "new",
     "squares",
     "clipped",
@@ -93,8 +94,8 @@ Derivation: TypeAlias = Literal[
     "direction",
 ]
 """What training makes of a value: its gradient, of several ways each of them (by the operand that
-the value was); of a softmax, the mean of the gradients and what each is above it; of a parameter
-all that its update needs, and the new one."""
+the value was); of a softmax, the mean of the gradients and what each is above it; of a norm the
+gradient times γ; of a parameter all that its update needs, and the new one."""
 
 UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
 """They have the name of what they are of; the phase says which it is."""

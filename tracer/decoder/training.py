@@ -95,8 +95,10 @@ def _updated(
     tape = Tape(arithmetic_of(scenario), found.pencil, located=located, records=records)
     with tape.computing():
         new, memory = update(tape, optimizer, _learned(tape, found), memory)
-    moved = {_way(old): _as_said(scenario, old, value) for old, value in new.items()}
-    return Trace(found.name, scenario, found.pencil, tuple(tape.records)), moved, memory
+    moved = {
+        way_of(old.place, old.role): _as_said(scenario, old, value) for old, value in new.items()
+    }
+    return replace(found, records=tuple(tape.records)), moved, memory
 
 
 def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
@@ -121,10 +123,9 @@ def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
     return [Learned(value, gradients[at[value]]) for value in parameters if at[value] in gradients]
 
 
-def _way(parameter: Value) -> Way:
-    """Where a scenario says it."""
-    keys = KEYS.get(parameter.role, (parameter.role.name,))
-    place = parameter.place
+def way_of(place: Place, parameter: Role) -> Way:
+    """Where a scenario says a parameter."""
+    keys = KEYS.get(parameter, (parameter.name,))
     return (*place.way, *(keys[1:] if place.final else keys))
 
 

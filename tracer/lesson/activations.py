@@ -70,6 +70,71 @@ def worked(
             assert_never(function)
 
 
+def slope(function: ActivationFunction, of: Expression) -> Expression:
+    """How steep the function is there."""
+    match function:
+        case "relu":
+            return Call("ReLU′", (of,))
+        case "gelu":
+            return Sum((Call("Φ", (of,)), _rising(of)))
+        case "gelu_tanh":
+            return _gate_slope((of, _steepness(of)), Exponential(Negative(_steepened(of))))
+        case "silu":
+            return _gate_slope((of,), Exponential(_minus(of)))
+        case _:
+            assert_never(function)
+
+
+def worked_slope(function: ActivationFunction, of: Number, part: NumberOf) -> list[Expression]:
+    """The slope at a number, then with each part of it as the number that it comes to."""
+    whole = slope(function, of)
+    match function:
+        case "relu":
+            return [whole]
+        case "gelu":
+            return [whole, Sum((part(Call("Φ", (of,))), part(_rising(of))))]
+        case "gelu_tanh":
+            factors = (of, part(_steepness(of)))
+            by = part(_steepened(of))
+            known = _gate_slope(factors, Exponential(_minus(by)))
+            return [whole, known, *_worked_gate_slope(factors, by, part)]
+        case "silu":
+            return [whole, *_worked_gate_slope((of,), of, part)]
+        case _:
+            assert_never(function)
+
+
+def _rising(of: Expression) -> Expression:
+    """x e^(-x²/2) / √(2π): x times the slope of Φ."""
+    power = Exponential(Negative(Quotient(Power(of, Number.of(2)), Number.of(2))))
+    return Quotient(Product((of, power)), Root(Product((Number.of(2), Pi()))))
+
+
+def _gate_slope(factors: tuple[Expression, ...], power: Expression) -> Sum:
+    """1 / (1 + e^-u) + x u′ e^-u / (1 + e^-u)²."""
+    under = Sum((Number.of(1), power))
+    first = Quotient(Number.of(1), under)
+    return Sum((first, Quotient(Product((*factors, power)), Power(under, Number.of(2)))))
+
+
+def _worked_gate_slope(
+    factors: tuple[Expression, ...], by: Number, part: NumberOf
+) -> list[Expression]:
+    known = _gate_slope(factors, part(Exponential(_minus(by))))
+    return [known, Sum(tuple(map(part, known.terms)))]
+
+
+def _minus(of: Expression) -> Expression:
+    """-x; nothing, if it is 0."""
+    return of if isinstance(of, Number) and not of.value else Negative(of)
+
+
+def _steepness(of: Expression) -> Expression:
+    """√(8/π) (1 + 0.134145 x²), the slope of what GELU's tanh is taken of, doubled."""
+    squared = Product((Number(3 * CUBED), Power(of, Number.of(2))))
+    return Product((Root(Quotient(Number.of(8), Pi())), Sum((Number.of(1), squared))))
+
+
 def _steepened(of: Expression) -> Expression:
     """√(8/π) (x + 0.044715 x³), which is twice what GELU's tanh is taken of."""
     cubed = Product((Number(CUBED), Power(of, Number.of(3))))
@@ -78,8 +143,7 @@ def _steepened(of: Expression) -> Expression:
 
 def _gated(of: Expression, by: Expression) -> Quotient:
     """of / (1 + e^-by)."""
-    nothing = isinstance(by, Number) and not by.value
-    return Quotient(of, Sum((Number.of(1), Exponential(by if nothing else Negative(by)))))
+    return Quotient(of, Sum((Number.of(1), Exponential(_minus(by)))))
 
 
 def _worked_gate(of: Number, by: Number, part: NumberOf, total: NumberOf) -> list[Expression]:

@@ -23,10 +23,20 @@ DOUBTFUL_DIGITS = 10
 
 Index: TypeAlias = tuple[int, ...]
 
-Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ"]
+Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ", "ReLU′"]
 """Functions of numbers."""
 
-InSymbols: TypeAlias = Literal["sum", "mean", "largest", "rotate", "FFN", "Attention"]
+InSymbols: TypeAlias = Literal[
+    "sum",
+    "mean",
+    "largest",
+    "rotate",
+    "rotate back",
+    "sum over tokens",
+    "sum by word",
+    "FFN",
+    "Attention",
+]
 """Functions of matrices, which stand in formulas and have no value."""
 
 
@@ -193,6 +203,14 @@ class Sized(Node):
     shape: tuple[int, ...]
 
 
+@dataclass(eq=False, repr=False)
+class Partial(Node):
+    """∂L/∂A, in formulas; of the loss of one example of a batch, ∂L₂/∂A."""
+
+    of: Expression
+    example: str = ""
+
+
 Expression: TypeAlias = (
     Number
     | Rest
@@ -211,6 +229,7 @@ Expression: TypeAlias = (
     | Transposed
     | Brackets
     | Sized
+    | Partial
 )
 
 Relation: TypeAlias = Literal["=", "≈"]
@@ -273,7 +292,7 @@ def _value(expression: Expression, context: Context) -> Decimal:
             return -_value(of, context)
         case Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
-        case Symbol() | MatrixProduct() | Transposed() | Brackets() | Sized():
+        case Symbol() | MatrixProduct() | Transposed() | Brackets() | Sized() | Partial():
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
@@ -290,7 +309,11 @@ def _called(name: Function | InSymbols, of: list[Decimal], context: Context) -> 
         case "Φ":
             context.flags[Inexact] |= bool(of[0])
             return normal(of[0])
-        case "sum" | "mean" | "largest" | "rotate" | "FFN" | "Attention":
+        case "ReLU′":
+            return Decimal(1 if of[0] > 0 else 0)
+        case "sum" | "mean" | "largest" | "rotate" | "rotate back" | "FFN" | "Attention":
+            raise ValueError(f"{name} has no value")
+        case "sum over tokens" | "sum by word":
             raise ValueError(f"{name} has no value")
         case _:
             assert_never(name)
@@ -331,7 +354,7 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
         case Difference(a, b) | Quotient(a, b) | Power(a, b) | MatrixProduct(a, b):
             yield from entries_in(a)
             yield from entries_in(b)
-        case Root(of) | Exponential(of) | Negative(of) | Transposed(of) | Sized(of):
+        case Root(of) | Exponential(of) | Negative(of) | Transposed(of) | Sized(of) | Partial(of):
             yield from entries_in(of)
         case Symbol() | Pi():
             return

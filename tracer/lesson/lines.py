@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder.operations import Largest, Mask, Share, Subtract, Surprise
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import ByWord, Miss
 from tracer.decoder.value import Form, Value
 from tracer.lesson import entries
 from tracer.lesson.document import Line
@@ -59,16 +61,19 @@ class Writer:
             return ()
         if len(output.axes) == 2 and output.per_token:
             labels = distinct(output.axes[1].labels)
-            return tuple(Line(labels[i[1]], self.chain(record, i)) for i in indices)
-        if len(output.axes) == 2:
+            written = [Line(labels[i[1]], self.chain(record, i)) for i in indices]
+        elif len(output.axes) == 2:
             rows, columns = (distinct(axis.labels) for axis in output.axes)
-            return tuple(
+            written = [
                 Line(f"{rows[i]}, {columns[j]}", self.chain(record, (i, j))) for i, j in indices
-            )
-        if output.axes and not output.per_token:
+            ]
+        elif output.axes and not output.per_token:
             labels = distinct(output.axes[0].labels)
-            return tuple(Line(labels[i[0]], self.chain(record, i)) for i in indices)
-        return (Line(None, self.named(record, indices[0])),)
+            written = [Line(labels[i[0]], self.chain(record, i)) for i in indices]
+        else:
+            written = [Line(None, self.named(record, i)) for i in indices[:1]]
+        # The sum of a single number is that number.
+        return tuple(line for line in written if line.chain.relations)
 
     def named(self, record: Record, index: Index) -> Chain:
         """The chain of an entry that needs no label, its symbol in front."""
@@ -132,6 +137,11 @@ def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[In
     operation, shape = record.operation, record.output.shape
     if isinstance(operation, Surprise):
         return [(i,) for i, column in enumerate(operation.columns) if column is not None]
+    if isinstance(operation, Miss) and row is not None and operation.columns[row] is None:
+        return []
+    if isinstance(operation, ByWord):
+        said_again = [row for row, times in Counter(operation.words).items() if times > 1]
+        return [(row, column) for row in sorted(said_again) for column in columns]
     if isinstance(operation, Mask):
         assert row is not None
         hidden = record.output.numbers[row]

@@ -22,7 +22,7 @@ def steps(records: Sequence[Record]) -> list[Step]:
     together: dict[tuple[Kind, Place], list[Record]] = {}
     for record in records:
         kind = KIND_OF.get(record.output.role)
-        if kind is not None:
+        if kind is not None and record.output.place.example is None:
             together.setdefault((kind, record.output.place), []).append(record)
     return [
         Step(number, kind, place, tuple(found))

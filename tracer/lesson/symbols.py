@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM
+from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM, Role
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
-from tracer.lesson.expression import Expression, Symbol
+from tracer.lesson.expression import Expression, Partial, Symbol
 from tracer.lesson.steps import Naming, telling
+from tracer.lesson.written import in_symbols
 
 ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 """What may leave a sub-layer: the last recorded of these."""
@@ -18,16 +21,21 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
     values = [record.output for record in records]
     ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
+    ends = [v for v in ends if v.place.example is None]
     last = {_sub_layer(value): value for value in ends}
     leaving = set(last.values())
     several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}
     x: Expression = Symbol("X′")
     sub_layers = 0
+    ways = {way: r.output for r in records if isinstance(r.operation, Together) for way in r.inputs}
     for record in records:
         value = record.output
         # What comes from an earlier trace has no symbol here, and needs none.
         inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
+        if value.role.of is not None:
+            found[value.address] = of_training(record, found, inputs, ways)
+            continue
         head = str(value.place.head) if _sub_layer(value) in several and value.place.head else ""
         symbol = telling(value.role)
         if callable(symbol):
@@ -37,6 +45,48 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
             x = symbol = Symbol("x", str(sub_layers))
         found[value.address] = symbol
     return found
+
+
+def of_training(
+    record: Record,
+    found: Mapping[str, Expression],
+    inputs: Sequence[Expression],
+    ways: Mapping[Value, Value],
+) -> Expression:
+    """The symbol of a gradient, of one of its ways, or of what an update makes of a weight.
+
+    `ways` are the gradients that are added up of several: the sum by each of its parts.
+    """
+    value, role = record.output, record.output.role
+    assert role.of and role.derivation
+    of = found.get(replace(value.place, phase="forward").address(role.of)) or _plain(role.of)
+    example = str(value.place.example or "")
+    match role.derivation:
+        case "gradient":
+            return Partial(of, example)
+        case "scaled":
+            return Partial(Symbol("x̂"))
+        case "mean":
+            return Symbol("ḡ", "", of.above if isinstance(of, Symbol) else "")
+        case "new":
+            assert isinstance(of, Symbol)
+            return Symbol(of.base, of.below, f"{of.above}+")
+        case "left" | "right" | "third" | "fourth":
+            whole = ways.get(value)
+            if whole and whole.role.of and whole.role.of.parameter and example:
+                parameter = replace(whole.place, phase="forward").address(whole.role.of)
+                return Partial(found.get(parameter) or _plain(whole.role.of), example)
+            return in_symbols(record, list(inputs)) or inputs[0]
+        case "difference":
+            return in_symbols(record, list(inputs)) or inputs[0]
+        case _:
+            return _plain(role)
+
+
+def _plain(role: Role) -> Expression:
+    """A symbol that depends on nothing else."""
+    symbol = telling(role)
+    return symbol(Naming((), "", "", Symbol("x"))) if callable(symbol) else symbol
 
 
 def _sub_layer(value: Value) -> tuple[int | None, str | None]:

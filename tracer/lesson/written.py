@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from tracer.decoder.operations import (
     Exp,
     Given,
     Interleave,
+    Join,
     Largest,
     Mask,
     MatMul,
@@ -33,6 +34,7 @@ from tracer.decoder.operations import (
     MeanOf,
     Multiply,
     Normalize,
+    Operation,
     Outer,
     Pick,
     Pinned,
@@ -49,8 +51,9 @@ from tracer.decoder.operations import (
 )
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import ColumnDot, RowDot, Trained, TransposedMatMul
 from tracer.decoder.value import Form, Value
-from tracer.lesson import activations, entries
+from tracer.lesson import activations, entries, written_training
 from tracer.lesson.expression import (
     Call,
     Chain,
@@ -77,7 +80,7 @@ from tracer.lesson.expression import (
 from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import round_half_away, trimmed
 
-Worked: TypeAlias = Computed | Mask | Largest
+Worked: TypeAlias = Computed | Mask | Largest | Trained
 """Operations that have worked lines."""
 
 EXACT_DIGITS_MORE = 2
@@ -114,11 +117,12 @@ def formula(record: Record, symbols: Mapping[str, Expression]) -> Chain | None:
     """Symbol = formula; nothing where the symbol says it already."""
     left = symbols[record.output.address]
     # Values of an earlier trace are only taken over: no formula names them.
-    right = _in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])
+    right = in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])
     return None if right is None or left == right else Chain((left, right), ("=",))
 
 
-def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
+def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
+    """The right-hand side of a formula; nothing where numbers are only taken over."""
     match record.operation:
         case MatMul():
             product = MatrixProduct(of[0], of[1])
@@ -173,12 +177,12 @@ def _in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return Negative(Call("ln", (of[0],)))
         case MeanOf():
             return Call("mean", (of[0],))
-        case Copy() | Reused() | Append() | Concat() | Interleave() | Select():
+        case Copy() | Reused() | Append() | Join() | Concat() | Interleave() | Select():
             return None
         case Cumulate() | ArgMax() | Pick() | Given() | Pinned():
             return None
         case _:
-            assert_never(record.operation)
+            return written_training.in_symbols(record.operation, of)
 
 
 @dataclass(frozen=True)
@@ -202,11 +206,11 @@ class Sides:
 
         def operand(position: int, *at: int) -> Number:
             guarded = not only or position in only
-            return self._number(inputs[position], at, guard if guarded else 0)
+            return self.number(inputs[position], at, guard if guarded else 0)
 
         match self.operation:
             case MatMul() | Dot():
-                return list(self._sums(self.record, index, guard))
+                return list(self.sums(self.record, index, guard))
             case Divide() if self._divides_dot_products():
                 return self._scaled(guard, limit)
             case Divide():
@@ -228,7 +232,7 @@ class Sides:
                 if not epsilon:
                     return [Root(of)]
                 if outside:
-                    root = self._part(value(Root(of))[0], address, guard)
+                    root = self.part(value(Root(of))[0], address, guard)
                     return [Sum((Root(of), Number(epsilon))), Sum((root, Number(epsilon)))]
                 inside = Sum((of, Number(epsilon)))
                 return [Root(inside), Root(_total(inside, limit))]
@@ -240,15 +244,15 @@ class Sides:
                 return activations.worked(
                     function,
                     operand(0, *index),
-                    lambda of: self._part(value(of)[0], address, guard),
+                    lambda of: self.part(value(of)[0], address, guard),
                     lambda of: _total(of, limit),
                 )
             case Total():
-                return [self._row(0, index[0], guard)]
+                return [self.row(0, index[0], guard)]
             case Largest():
                 return [Call("max", self._candidates(index[0]))]
             case Mean(sample):
-                terms = self._row(0, index[0], guard)
+                terms = self.row(0, index[0], guard)
                 n = Number.of(inputs[0].shape[1] - sample)
                 return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
             case Normalize():
@@ -266,15 +270,15 @@ class Sides:
                 assert column is not None
                 return [Negative(Call("ln", (operand(0, index[0], column),)))]
             case MeanOf(counted):
-                terms = self._terms(inputs[0], [(i,) for i in counted], guard)
+                terms = self.terms_of(inputs[0], [(i,) for i in counted], guard)
                 n = Number.of(len(counted))
                 return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
             case Cumulate():
                 row, column = index
-                before = self._number(self.record.output, (row, column - 1), guard)
+                before = self.number(self.record.output, (row, column - 1), guard)
                 return [Sum((before if column else Number.of(0), operand(0, row, column)))]
             case _:
-                assert_never(self.operation)
+                return written_training.sides(self, self.operation, guard)
 
     @property
     def is_quotient(self) -> bool:
@@ -282,33 +286,45 @@ class Sides:
         divides = isinstance(self.operation, Divide) and not self._divides_dot_products()
         return divides or isinstance(self.operation, Share)
 
-    def _sums(self, record: Record, index: Index, guard: int) -> Iterable[Expression]:
-        """a×b + c×d + bias, then the products, for MatMul and Dot."""
+    def sums(self, record: Record, index: Index, guard: int) -> Iterable[Expression]:
+        """a×b + c×d + bias, then the products, of an operation that adds up products."""
         x, w, *biases = record.inputs
-        row, column = index
-        transposed = isinstance(record.operation, Dot)
+        of_x, of_w = _multiplied(record.operation, index)
+        every = x.numbers[of_x] * w.numbers[of_w]
 
         def factors_at(k: int) -> tuple[Entry, Entry]:
-            return Entry(x, (row, k)), Entry(w, (column, k) if transposed else (k, column))
+            return Entry(x, _at(of_x, k)), Entry(w, _at(of_w, k))
 
-        def factors(k: int) -> tuple[Number, Number]:
-            a, b = factors_at(k)
-            return self._number(*a, guard), self._number(*b, guard)
-
-        column_of_w = w.numbers[column] if transposed else w.numbers[:, column]
-        every = x.numbers[row] * column_of_w
         shown = self.terms.of(every)
         address = record.output.address
-        pairs = [factors(k) for k in shown]
+        numbers = [[self.number(*entry, guard) for entry in factors_at(k)] for k in shown]
+        pairs = [(a, b) for a, b in numbers]
         products: list[Expression] = [Product(pair) for pair in pairs]
-        parts: list[Expression] = [self._part(product(pair), address, guard) for pair in pairs]
-        last: list[Expression] = [self._number(b, (column,), guard) for b in biases]
+        parts: list[Expression] = [self.part(product(pair), address, guard) for pair in pairs]
+        last: list[Expression] = [self.number(b, index[1:], guard) for b in biases]
         if len(shown) < len(every):
             left = _others(shown, len(every))
             rest = self._rest(every[left], address, guard)
-            rest.hidden = lambda: [e for k in left for e in factors_at(k)]
+            rest.hidden = lambda: [entry for k in left for entry in factors_at(k)]
             last.insert(0, rest)
         yield _sum([*products, *last])
+        yield _sum([*parts, *last])
+
+    def squares(self, guard: int) -> Iterable[Expression]:
+        """a² + b² + … of all entries, then what each comes to."""
+        of, address = self.record.inputs[0], self.record.output.address
+        every = (of.numbers * of.numbers).ravel()
+        shown = self.terms.of(every)
+        at = list(np.ndindex(of.shape))
+        powers = [Power(self.number(of, at[k], guard), Number.of(2)) for k in shown]
+        parts: list[Expression] = [self.part(value(p)[0], address, guard) for p in powers]
+        last: list[Expression] = []
+        if len(shown) < len(every):
+            left = _others(shown, len(every))
+            rest = self._rest(every[left], address, guard)
+            rest.hidden = lambda: [Entry(of, at[k]) for k in left]
+            last.append(rest)
+        yield _sum([*powers, *last])
         yield _sum([*parts, *last])
 
     def _rest(self, products: Array, address: str, guard: int) -> Rest:
@@ -319,9 +335,9 @@ class Sides:
             rounded = [pencil.printed(x, pencil.part_places(address, x)) for x in exact]
             return Rest(len(products), Number(total_of(rounded)))
         exactly = total_of([_exact(product) for product in products])
-        return Rest(len(products), self._part(exactly, address, guard))
+        return Rest(len(products), self.part(exactly, address, guard))
 
-    def _part(self, exact: Decimal, address: str, guard: int) -> Number:
+    def part(self, exact: Decimal, address: str, guard: int) -> Number:
         """The number that takes a part's place on the way to the value at `address`."""
         pencil = self.pencil
         places = pencil.part_places(address, exact)
@@ -336,8 +352,8 @@ class Sides:
     def _scaled(self, guard: int, limit: int) -> list[Expression]:
         """(a×b + c×d) / √d_k: the dot product is written out in the same line."""
         dot, scale = self.record.inputs
-        producers, number = self.producers, self._number
-        products, parts = self._sums(producers[dot], self.index, guard)
+        producers, number = self.producers, self.number
+        products, parts = self.sums(producers[dot], self.index, guard)
         root = self._root(producers[scale])
         exact_root, comes_out = value(root)
         under: Expression = Number(trimmed(exact_root)) if comes_out else root
@@ -355,12 +371,12 @@ class Sides:
     def _root(self, scale: Record) -> Expression:
         """√d_k as it is written; what was set or pinned in its place is no root."""
         if isinstance(scale.operation, SquareRoot):
-            return Root(self._number(scale.inputs[0], ()))
-        return self._number(scale.output, ())
+            return Root(self.number(scale.inputs[0], ()))
+        return self.number(scale.output, ())
 
     def _normalized(self, guard: int) -> list[Expression]:
         """d / σ × γ + β."""
-        operation, address, number = self.operation, self.record.output.address, self._number
+        operation, address, number = self.operation, self.record.output.address, self.number
         assert isinstance(operation, Normalize)
         deviation, std, *parameters = self.record.inputs
         row, column = self.index
@@ -370,11 +386,11 @@ class Sides:
         rest = [number(parameter, (column,), guard) for parameter in parameters]
         if operation.gain:
             gain = rest.pop(0)
-            part = self._part(value(sides[-1])[0], address, guard)
+            part = self.part(value(sides[-1])[0], address, guard)
             sides = [*(Product((side, gain)) for side in sides), Product((part, gain))]
         if operation.shift:
             shift = rest.pop(0)
-            part = self._part(value(sides[-1])[0], address, guard)
+            part = self.part(value(sides[-1])[0], address, guard)
             sides = [*(Sum((side, shift)) for side in sides), Sum((part, shift))]
         return sides
 
@@ -386,13 +402,13 @@ class Sides:
         by = (cos, sin) if column == first else (sin, cos)
         address = self.record.output.address
         factors = [
-            (self._number(x, (row, at), guard), self._number(wave, (row, pair), guard))
+            (self.number(x, (row, at), guard), self.number(wave, (row, pair), guard))
             for at, wave in zip((first, second), by, strict=True)
         ]
         together = Difference if column == first else lambda a, b: Sum((a, b))
         return [
             together(*map(Product, factors)),
-            together(*(self._part(product(pair), address, guard) for pair in factors)),
+            together(*(self.part(product(pair), address, guard) for pair in factors)),
         ]
 
     def _candidates(self, row: int) -> tuple[Expression, ...]:
@@ -400,23 +416,24 @@ class Sides:
         of = self.record.inputs[0]
         numbers = of.numbers[row]
         shown = self.terms.of_row(numbers)
-        written = [self._number(of, (row, j)) for j in shown]
+        written = [self.number(of, (row, j)) for j in shown]
         if len(shown) == len(numbers):
             return tuple(written)
         left = _others(shown, len(numbers))
-        largest = self._number(of, (row, left[int(numbers[left].argmax())]))
+        largest = self.number(of, (row, left[int(numbers[left].argmax())]))
         rest = Rest(len(left), Number(largest.value), lambda: [Entry(of, (row, j)) for j in left])
         return (*written, rest)
 
-    def _row(self, position: int, row: int, guard: int) -> Expression:
+    def row(self, position: int, row: int, guard: int) -> Expression:
+        """The sum of a row of an operand."""
         of = self.record.inputs[position]
-        return self._terms(of, [(row, j) for j in range(of.shape[1])], guard)
+        return self.terms_of(of, [(row, j) for j in range(of.shape[1])], guard)
 
-    def _terms(self, of: Value, at: Sequence[Index], guard: int) -> Expression:
+    def terms_of(self, of: Value, at: Sequence[Index], guard: int) -> Expression:
         """A sum of entries, of many only some and what the rest comes to."""
         numbers = np.array([of.numbers[index] for index in at])
         shown = self.terms.of_row(numbers)
-        written: list[Expression] = [self._number(of, at[k], guard) for k in shown]
+        written: list[Expression] = [self.number(of, at[k], guard) for k in shown]
         if len(shown) < len(at):
             left = _others(shown, len(at))
             rest = self._rest_of(of, [at[k] for k in left], numbers[left], guard)
@@ -426,14 +443,44 @@ class Sides:
     def _rest_of(self, of: Value, at: Sequence[Index], numbers: Array, guard: int) -> Rest:
         """What entries come to: as they are printed, where printed numbers are worked with."""
         if self.pencil.rounds:
-            total = Number(total_of([self._number(of, index, guard).value for index in at]))
+            total = Number(total_of([self.number(of, index, guard).value for index in at]))
         else:
             exact = total_of([_exact(number) for number in numbers])
-            total = self._part(exact, self.record.output.address, guard)
+            total = self.part(exact, self.record.output.address, guard)
         return Rest(len(at), total, lambda: [Entry(of, index) for index in at])
 
-    def _number(self, of: Value, index: Index, guard: int = 0) -> Number:
+    def number(self, of: Value, index: Index, guard: int = 0) -> Number:
+        """An entry of an operand as it is printed, with at most `guard` digits more."""
         return entries.number(self.pencil, of, index, guard)
+
+
+EVERY = slice(None)
+
+Along: TypeAlias = tuple[int | slice, ...]
+"""The index of a row or a column of a matrix."""
+
+
+def _multiplied(operation: Operation, index: Index) -> tuple[Along, Along]:
+    """Which row or column of each factor is multiplied, number by number, to be added up."""
+    first, last = index[0], index[-1]
+    match operation:
+        case MatMul():
+            return (first, EVERY), (EVERY, last)
+        case Dot():
+            return (first, EVERY), (last, EVERY)
+        case TransposedMatMul():
+            return (EVERY, first), (EVERY, last)
+        case RowDot():
+            return (first, EVERY), (first, EVERY)
+        case ColumnDot():
+            return (EVERY, first), (EVERY, first)
+        case _:
+            raise TypeError(f"{operation} adds up no products")
+
+
+def _at(along: Along, k: int) -> Index:
+    """The k-th entry of a row or a column."""
+    return tuple([k if isinstance(at, slice) else at for at in along])
 
 
 def _total(terms: Expression, limit: int) -> Number:

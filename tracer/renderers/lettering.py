@@ -22,6 +22,14 @@ GREEK = {
     "ℓ": r"\ell",
 }
 
+ACCENTED = {
+    "x̂": r"\hat{x}",
+    "ḡ": r"\bar{g}",
+    "m̂": r"\hat{m}",
+    "v̂": r"\hat{v}",
+}
+"""Letters of formulas with a sign above."""
+
 ESCAPES = {
     "\\": r"\textbackslash{}",
     **{c: f"\\{c}" for c in "&%$#_{}"},

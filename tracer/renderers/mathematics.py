@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
 from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
-from tracer.renderers.lettering import GREEK, in_text, on_page, short, width
+from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
 from tracer.renderers.text import TextNotation, number_text, text
@@ -79,10 +79,16 @@ class LatexNotation(Notation):
         times = r" \times ".join(map(str, shape))
         return rf"\underset{{{times}}}{{{of}}}"
 
+    def partial(self, of: str, example: str) -> str:
+        loss = f"L_{{{example}}}" if example else "L"
+        return rf"\frac{{\partial {loss}}}{{\partial {of}}}"
+
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
         if word in GREEK:
             return GREEK[word]
+        if word in ACCENTED:
+            return ACCENTED[word]
         if re.fullmatch("-?[0-9]*[A-Za-z]", word):
             return word
         return rf"\mathrm{{{word}}}" if word.isascii() and word.isalpha() else self.named(word)
@@ -103,6 +109,9 @@ class MeasureNotation(TextNotation):
 
     def sized(self, of: str, shape: Sequence[int]) -> str:
         return max(of, "×".join(map(str, shape)), key=cells)
+
+    def partial(self, of: str, example: str) -> str:
+        return f"∂{of}"
 
 
 BROKEN, FRACTIONS = MeasureNotation(fractions=False), MeasureNotation(fractions=True)

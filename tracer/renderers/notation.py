@@ -21,6 +21,7 @@ from tracer.lesson.expression import (
     MatrixProduct,
     Negative,
     Number,
+    Partial,
     Pi,
     Power,
     Product,
@@ -111,6 +112,10 @@ class Notation(ABC):
     def sized(self, of: str, shape: Sequence[int]) -> str:
         """A symbol with its shape."""
 
+    @abstractmethod
+    def partial(self, of: str, example: str) -> str:
+        """∂L/∂A."""
+
     def write(self, expression: Expression) -> str:
         """An expression as one line."""
         return self.bound(expression)[0]
@@ -159,6 +164,8 @@ class Notation(ABC):
                 return self.brackets([self.write(item) for item in items]), ATOM
             case Sized(of, shape):
                 return self.sized(self.inside(of, POWER), shape), ATOM
+            case Partial(of, example):
+                return self.partial(self.inside(of, ATOM), example), ATOM
             case _:
                 assert_never(expression)
 

@@ -74,6 +74,9 @@ class TextNotation(Notation):
     def sized(self, of: str, shape: Sequence[int]) -> str:
         return f"{of} ({' × '.join(map(str, shape))})"
 
+    def partial(self, of: str, example: str) -> str:
+        return f"∂L{example.translate(SUBSCRIPTS)}/∂{of}"
+
 
 _TEXT = TextNotation()
 

@@ -14,8 +14,10 @@ from tracer.decoder.roles import (
     B_Q,
     B_U,
     B_V,
+    EMBEDDINGS,
     GAIN,
     MASK,
+    POSITIONS,
     ROLES,
     SHIFT,
     W_1,
@@ -29,7 +31,17 @@ from tracer.decoder.roles import (
     Role,
 )
 from tracer.lesson.expression import Symbol
-from tracer.lesson.steps import attention, ffn, inputs, sub_layers, tokenization, training, words
+from tracer.lesson.steps import (
+    attention,
+    ffn,
+    inputs,
+    sub_layers,
+    tokenization,
+    training,
+    updates,
+    way_back,
+    words,
+)
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
 
 
@@ -54,10 +66,15 @@ OPERANDS: dict[Role, SymbolOf] = {
     W_U: Symbol("W", "U"),
     B_U: Symbol("b", "U"),
     MASK: Symbol("M"),
+    EMBEDDINGS: Symbol("E"),
+    POSITIONS: Symbol("P", "table"),
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask."""
 
-KIND_OF: dict[Role, Kind] = {role: kind for kind in KINDS for role in kind.roles}
+OF_TRAINING: tuple[Kind, ...] = (*way_back.BACK.values(), *updates.KINDS)
+"""The way back, and the update; each goes by the step that it belongs to."""
+
+KIND_OF: dict[Role, Kind] = {role: kind for kind in (*KINDS, *OF_TRAINING) for role in kind.roles}
 
 
 def telling(role: Role) -> SymbolOf:
@@ -67,7 +84,7 @@ def telling(role: Role) -> SymbolOf:
 
 def untold() -> list[str]:
     """The roles that are not told once: parameters as operands, all others by a step."""
-    told = [*OPERANDS, *(role for kind in KINDS for role in kind.roles)]
+    told = [*OPERANDS, *(role for kind in (*KINDS, *OF_TRAINING) for role in kind.roles)]
     misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
     return [role.name for role in ROLES if told.count(role) != 1 or role in misplaced]
 

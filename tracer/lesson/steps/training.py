@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer.decoder.operations import MeanOf
-from tracer.decoder.roles import LOSS, TARGET, TOKEN_LOSS
+from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
 from tracer.lesson.document import Block, Paragraph, Sentence
 from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.kind import Kind, Step, Telling
@@ -39,6 +39,9 @@ LOSS_STEP = Kind(
         TARGET: Telling(Symbol("target")),
         TOKEN_LOSS: Telling(
             Symbol("ℓ"), "The loss at each position, with the probability of the right word:"
+        ),
+        BATCH_LOSSES: Telling(
+            Symbol("ℓ", "batch"), "The losses of all examples, one behind the other:"
         ),
         LOSS: Telling(Symbol("L"), "Their mean:"),
     },

@@ -1,0 +1,92 @@
+"""What a gradient says of one weight, held by computing the loss again with that weight raised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from tracer.decoder.arithmetic import FLOATS
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.roles import EMBEDDINGS, POSITIONS, Role
+from tracer.decoder.tape import Record
+from tracer.decoder.training import way_of
+from tracer.decoder.value import Value
+from tracer.lesson.document import Name, Sentence
+from tracer.lesson.expression import Number, Partial
+from tracer.lesson.steps.kind import Step
+from tracer.lesson.told import Told
+from tracer.names import distinct
+from tracer.scenario.replacing import with_parameters
+from tracer.scenario.rounding import Digits, round_half_away, trimmed
+
+RAISED = Decimal("0.01")
+SMALLEST = 1e-9
+"""Of a smaller difference of the loss most digits are noise."""
+
+TWO = Digits(significant=2)
+
+
+def raised(step: Step, told: Told) -> Sentence | None:
+    """`Raising W_Q at “spicy”, “upscale” by 0.01 would lower the loss by 0.00031.`
+
+    It is the weight of the step with the largest gradient.
+    """
+    gradients = [record for record in step.records if _of_a_weight(record)]
+    if not gradients:
+        return None
+    steepest = max(gradients, key=lambda record: float(abs(record.output.array).max()))
+    g = steepest.output
+    at = tuple(map(int, np.unravel_index(int(abs(g.array).argmax()), g.shape)))
+    difference = _loss(told.trace, g, at) - _loss(told.trace, g, None)
+    if abs(difference) < SMALLEST:
+        return None
+    exact = Decimal(repr(abs(difference)))
+    by = Number(trimmed(round_half_away(exact, TWO.places(exact))))
+    names: list[str | Name] = []
+    for axis, i in zip(g.axes, at, strict=True):
+        names += [", " if names else "", Name(distinct(axis.labels)[i])]
+    of = told.symbols[g.address]
+    assert isinstance(of, Partial)
+    return (
+        *("Raising ", of.of, " at ", *names, f" by {RAISED} would "),
+        "lower" if difference < 0 else "raise",
+        *(" the loss by ", by, "."),
+    )
+
+
+def _of_a_weight(record: Record) -> bool:
+    role = record.output.role
+    return role.derivation == "gradient" and role.of is not None and role.of.parameter
+
+
+def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
+    """The loss in full precision, with one weight raised."""
+    assert g.role.of
+    way, scenario = way_of(g.place, g.role.of), found.scenario
+    numbers = _numbers(found, g.role.of, g)
+    if at is not None:
+        numbers = numbers.copy()
+        numbers[at] += float(RAISED)
+    new: Any = numbers
+    if g.role.of is EMBEDDINGS and isinstance(scenario.embeddings, Mapping):
+        new = dict(zip(scenario.embeddings, numbers, strict=True))
+    changed = with_parameters(scenario, {way: new})
+    others = {number: with_parameters(other, {way: new}) for number, other in found.others.items()}
+    with_loss = trace(found.name, changed, loss=True, others=others, arithmetic=FLOATS)
+    return float(with_loss["loss"].numbers)
+
+
+def _numbers(found: Trace, role: Role, g: Value) -> Any:
+    """The weights as they are, in floats."""
+    if role is EMBEDDINGS:
+        table = found.scenario.embeddings
+        rows: Any = tuple(table.values()) if isinstance(table, Mapping) else table
+        return np.array(rows, float)
+    if role is POSITIONS:
+        assert found.scenario.positions
+        return np.array(found.scenario.positions.table, float)
+    return found[replace(g.place, phase="forward").address(role)].array

@@ -1,0 +1,222 @@
+"""What is told of the way back: for each kind of step, how the gradient goes through it.
+
+Each of these kinds stands for a kind of the pass, and tells of the gradients of what that gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracer.decoder.operations import Copy
+from tracer.decoder.roles import (
+    B_1,
+    B_2,
+    B_3,
+    B_K,
+    B_O,
+    B_Q,
+    B_U,
+    B_V,
+    EMBEDDINGS,
+    GAIN,
+    POSITIONS,
+    SHIFT,
+    SLOPE,
+    STANDARDIZED,
+    W_1,
+    W_2,
+    W_3,
+    W_K,
+    W_O,
+    W_Q,
+    W_U,
+    W_V,
+    Derivation,
+    Role,
+    derived,
+)
+from tracer.decoder.training_operations import Slope
+from tracer.lesson.document import Sentence
+from tracer.lesson.expression import Symbol
+from tracer.lesson.steps.attention import (
+    CONCAT_STEP,
+    KEY_STEP,
+    MASK_STEP,
+    PROJECTION_STEP,
+    QUERY_STEP,
+    SCORES_STEP,
+    SOFTMAX_STEP,
+    TURNED_KEY_STEP,
+    TURNED_QUERY_STEP,
+    VALUE_STEP,
+    WEIGHTED_SUM_STEP,
+)
+from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
+from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
+from tracer.lesson.steps.kind import Kind, ReasonsOf, SentenceOf, Step, Telling
+from tracer.lesson.steps.raised import raised
+from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
+from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
+from tracer.lesson.told import Told
+
+GRADIENTS: tuple[Derivation, ...] = (
+    *("gradient", "left", "right", "third", "fourth"),
+    *("mean", "difference", "scaled"),
+)
+
+STANDARD: Telling = Telling(Symbol("x̂"), "The numbers before γ, as they went through the norm:")
+
+OF_SLOPES = Telling(Symbol("a′"), "The slope at each number:")
+
+OF_WEIGHTS: Sentence = (
+    "A matrix product hands its gradient on to both of its factors. A weight acts on the loss "
+    "through every token: what went in there, times the gradient of what came out, added up over "
+    "all tokens. What went in gets the gradient times the same weights, read the other way round.",
+)
+OF_SOFTMAX: Sentence = (
+    "The shares of a row come to 1, so that none of them can grow alone: a score that is raised "
+    "takes from all others. Therefore only the part counts by which a gradient is above the mean "
+    "of its row, each weighted by its share. Where a share is 0, as behind the mask,"
+    " nothing flows.",
+)
+OF_THE_LOSS: Sentence = (
+    "Softmax and the logarithm of the loss are gone back through as one, because so little is left "
+    "of both: how far each probability is from what it should have been, 1 for the right word and "
+    "0 for all others. It is negative for the right word alone: a larger logit there would lower "
+    "the loss. A row comes to 0, because what one word gains the others lose.",
+)
+OF_A_SUM: Sentence = (
+    "Both parts of a sum have its gradient: one goes back through the sub-layer, the other passes "
+    "it by unchanged. This is why deep models learn at all: what reaches the first layers has not "
+    "gone through every matrix on the way.",
+)
+OF_A_NORM: Sentence = (
+    "A norm lets no feature of a token change alone, since each of them moves the mean and the "
+    "spread, and with these all the others. So there are several ways back, which are added up.",
+)
+OF_A_ROW: Sentence = (
+    "The rows of the table are learned like any weight. A word that is read twice is told twice "
+    "how to change, and both are added; the row of a word that is not read stays as it is.",
+)
+
+
+def _back(
+    forward: Kind,
+    goal: SentenceOf,
+    learned: Sequence[Role] = (),
+    tellings: dict[Role, Telling] | None = None,
+    reasons: ReasonsOf = (),
+) -> Kind:
+    """The kind of step that goes back through another."""
+    roles = {
+        derived(role, derivation): Telling(Symbol("∂"))
+        for role in (*forward.roles, *learned)
+        for derivation in GRADIENTS
+    }
+    return Kind(
+        f"{forward.name}_back",
+        "Way back: norm" if forward is NORM_STEP else f"Way back: {forward.title}",
+        f"the gradient of the loss at: {forward.summary}",
+        goal,
+        {**roles, **(tellings or {})},
+        sign=(),
+        reasons=reasons,
+        claim=raised,
+        inner=forward.inner,
+        only_with="decoder-trace train",
+    )
+
+
+def _of_each(what: str) -> Sentence:
+    return (f"How the loss changes with {what}, and through that with the weights that make it.",)
+
+
+def _at_the_logits(step: Step, told: Told) -> Sentence:
+    return (
+        "How the loss changes with each logit: its probability, less 1 if its word is the right "
+        "one, divided by the number of positions that count.",
+    )
+
+
+def _activation(step: Step, told: Told) -> Sentence:
+    operations = [record.operation for record in step.records]
+    if any(operation == Slope("relu") for operation in operations):
+        return (
+            "ReLU lets a gradient pass where it kept the number, and stops it where the number "
+            "was zeroed: its slope is 1 or 0.",
+        )
+    if any(isinstance(operation, Slope) for operation in operations):
+        return ("The gradient goes back times the slope of the activation function.",)
+    return ("There is no activation function here: the gradient stays as it is.",)
+
+
+def _summed(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Copy):
+        return ("How the loss changes with the sum.",)
+    return ("How the loss changes with the sum: all ways that lead from it to the loss, added up.",)
+
+
+BACK: dict[Kind, Kind] = {
+    LOGITS_STEP: _back(LOGITS_STEP, _at_the_logits, (W_U, B_U), reasons=(OF_THE_LOSS,)),
+    OUTPUT_STEP: _back(
+        OUTPUT_STEP,
+        ("How the loss changes with what the decoder gives.",),
+        reasons=(OF_WEIGHTS,),
+    ),
+    NORM_STEP: _back(
+        NORM_STEP,
+        ("How the loss changes with what goes into the norm: directly, and through its spread.",),
+        (GAIN, SHIFT, STANDARDIZED, *RMS_NORM_STEP.roles),
+        {STANDARDIZED: STANDARD},
+        (OF_A_NORM,),
+    ),
+    RESIDUAL_STEP: _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
+    FFN_OUTPUT_STEP: _back(FFN_OUTPUT_STEP, _of_each("what the FFN gives"), (W_2, B_2)),
+    GATE_STEP: _back(GATE_STEP, _of_each("what the gate lets through"), (W_3, B_3)),
+    ACTIVATION_STEP: _back(
+        ACTIVATION_STEP,
+        _activation,
+        (),
+        {SLOPE: OF_SLOPES},
+    ),
+    HIDDEN_STEP: _back(HIDDEN_STEP, _of_each("each hidden number"), (W_1, B_1)),
+    PROJECTION_STEP: _back(PROJECTION_STEP, _of_each("what attention gives"), (W_O, B_O)),
+    CONCAT_STEP: _back(CONCAT_STEP, ("How the loss changes with the heads side by side.",)),
+    WEIGHTED_SUM_STEP: _back(
+        WEIGHTED_SUM_STEP, ("How the loss changes with what the head gives: its own columns.",)
+    ),
+    SOFTMAX_STEP: _back(
+        SOFTMAX_STEP, ("How the loss changes with each attention weight.",), reasons=(OF_SOFTMAX,)
+    ),
+    MASK_STEP: _back(
+        MASK_STEP,
+        ("How the loss changes with each score that the softmax has read.",),
+    ),
+    SCORES_STEP: _back(
+        SCORES_STEP, ("How the loss changes with each score, and with the dot product before it.",)
+    ),
+    TURNED_QUERY_STEP: _back(
+        TURNED_QUERY_STEP, ("How the loss changes with each query, turned by its position.",)
+    ),
+    TURNED_KEY_STEP: _back(
+        TURNED_KEY_STEP, ("How the loss changes with each key, turned by its position.",)
+    ),
+    QUERY_STEP: _back(QUERY_STEP, _of_each("each query"), (W_Q, B_Q)),
+    KEY_STEP: _back(KEY_STEP, _of_each("each key"), (W_K, B_K)),
+    VALUE_STEP: _back(VALUE_STEP, _of_each("each value"), (W_V, B_V)),
+    INPUT_STEP: _back(INPUT_STEP, ("All ways that lead from the input to the loss, added up.",)),
+    ENCODER_STEP: _back(
+        ENCODER_STEP,
+        ("How the loss changes with what the encoder gives: here its own way back would begin.",),
+    ),
+    POSITION_STEP: _back(
+        POSITION_STEP, ("How the loss changes with the vector of each position.",), (POSITIONS,)
+    ),
+    EMBEDDING_STEP: _back(
+        EMBEDDING_STEP,
+        ("How the loss changes with the embedding of each token, and so with the table's rows.",),
+        (EMBEDDINGS,),
+        reasons=(OF_A_ROW,),
+    ),
+}
+"""For each kind of step of the pass, the one that goes back through it."""
