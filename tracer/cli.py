@@ -103,6 +103,16 @@ def loss(request: Request) -> None:
     _show(request)
 
 
+OPTIMIZING = ("optimizer", "learning_rate", "momentum", "weight_decay", "clip")
+
+
+@command(TRAIN_AND_GENERATE, "train pizza", "train pizza --steps 10 --save trained.yaml")
+@asks("SCENARIO", "token", "parameter", "example", "steps", *OPTIMIZING, "save", "given", *PAGE)
+def train(request: Request) -> None:
+    """Gradients and the update of the weights, worked; the loss of several steps."""
+    _show(request)
+
+
 DRAWING = ("temperature", "top_k", "top_p", "seed")
 
 
@@ -217,13 +227,14 @@ def start(arguments: Sequence[str] | None = None) -> None:
 def _show(request: Request) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
     from tracer.lesson.document import Document
-    from tracer.pipeline import answer, pictures, rendered
+    from tracer.pipeline import answer, pictures, rendered, saved
 
     on_screen = request.output is None and request.format is Format.TERMINAL
     reads = _not_written_over(request)
     with progress.shown(f"{request.command} {request.scenario}"):
         answered = answer(request)
         drawn = pictures(request, answered)
+        kept = saved(request)
         if isinstance(answered, Document) and on_screen:
             from tracer.renderers import terminal
 
@@ -232,7 +243,7 @@ def _show(request: Request) -> None:
             content = answered
         else:
             content = rendered(request, answered)
-    written: list[tuple[Path, str | bytes]] = list(drawn.items())
+    written: list[tuple[Path, str | bytes]] = [*drawn.items(), *kept.items()]
     if request.output is not None:
         written.append((request.output, content))
     elif isinstance(content, str) and (request.no_pager or not page(content)):
@@ -246,13 +257,14 @@ def _show(request: Request) -> None:
 
 def _not_written_over(request: Request) -> list[Path | None]:
     """What the command reads, if it is to write; told at once if the output is among it."""
-    if request.output is None and request.figures is None:
+    writes = [file for file in (request.output, request.save) if file is not None]
+    if not writes and request.figures is None:
         return []
     from tracer.files.targets import check
     from tracer.scenario.loading import file_of
 
     reads = [] if request.force else [file_of(request.scenario)]
-    check([] if request.output is None else [request.output], reads)
+    check(writes, reads)
     return reads
 
 

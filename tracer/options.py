@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -31,6 +32,19 @@ def _value(*names: str, takes: str, reads: Reader, offers: Any = None, help: str
 
 MOST_TOKENS = 1_000_000
 """Each of them has a label."""
+
+MOST_STEPS = 10_000
+
+
+class OptimizerKind(StrEnum):
+    """How the weights are moved."""
+
+    SGD = "sgd"
+    ADAM = "adam"
+    ADAMW = "adamw"
+
+
+_positive = number("a number above 0", lambda x: x > 0)
 
 SCENARIO = some("a file, the name of a scenario, or -")
 
@@ -77,6 +91,53 @@ OPTIONS: dict[str, Any] = {
     "example": _value(
         "--example", takes="N", reads=whole(1), help="Read this one of the training examples."
     ),
+    "parameter": _value(
+        "--parameter",
+        takes="ADDRESS",
+        reads=str,
+        help="Work the gradient of this parameter: layer1.ffn.W_1. If not given: the first.",
+    ),
+    "steps": _value(
+        "--steps",
+        takes="N",
+        reads=whole(1, MOST_STEPS),
+        help="Train so many steps; the first is worked.",
+    ),
+    "optimizer": _value(
+        "--optimizer",
+        takes="KIND",
+        reads=one_of(OptimizerKind),
+        offers=completion.choices(OptimizerKind),
+        help="How the weights are moved: sgd, adam or adamw. If not given: as the scenario says.",
+    ),
+    "learning_rate": _value(
+        "--learning-rate", takes="RATE", reads=_positive, help="How far a step goes."
+    ),
+    "momentum": _value(
+        "--momentum",
+        takes="SHARE",
+        reads=number("a number from 0 to below 1", lambda m: 0 <= m < 1),
+        help="How much of the step before goes on in the next; of sgd.",
+    ),
+    "weight_decay": _value(
+        "--weight-decay",
+        takes="RATE",
+        reads=number("a number from 0 on", lambda d: d >= 0),
+        help="How strongly each weight is drawn to 0.",
+    ),
+    "clip": _value(
+        "--clip",
+        takes="NORM",
+        reads=_positive,
+        help="Shrink all gradients together to this norm, if theirs is larger.",
+    ),
+    "save": _value(
+        "--save",
+        takes="FILE",
+        reads=file_name,
+        help="Write the trained scenario to this file: YAML that runs.",
+    ),
+    "train": _option(bool, "--train", help="Go on with training: the way back and the update."),
     "depth": _value(
         "--depth",
         takes="N",

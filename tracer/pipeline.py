@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 from tracer.decoder.arithmetic import SHAPES, Arithmetic
 from tracer.decoder.forward import Trace, trace
@@ -20,12 +21,17 @@ from tracer.lesson.selection import select, steps
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest, places
 from tracer.renderers import Format, Heading, render
-from tracer.request import Request, check
+from tracer.request import Command, Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 
+if TYPE_CHECKING:
+    from tracer.decoder.training import Training
+
 Answer: TypeAlias = Document | str | bytes
 """A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
+
+OF_OPTIMIZERS = ("momentum", "weight_decay", "clip")
 
 SEVERAL = 8
 """So many places of a token are told."""
@@ -33,6 +39,8 @@ SEVERAL = 8
 
 def trace_for(request: Request) -> Trace:
     """The trace that a request looks at."""
+    if request.of_training:
+        return trained(request).steps[0]
     loaded = scenario_for(request)
     return _traced(
         loaded,
@@ -59,6 +67,8 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _lens(request, trace_for(request))
         case "loss":
             return _training_pass(request, trace_for(request))
+        case "train":
+            return _trained(request, trained(request))
         case "generate":
             return _generated(request, scenario_for(request))
         case "value" | "why":
@@ -70,7 +80,13 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
 def basis(request: Request) -> Request:
     """What of a request its trace depends on, as a request that looks at the same trace."""
     return Request(
-        "loss" if request.of_loss else "lens" if request.of_lens else "run",
+        "train"
+        if request.of_training
+        else "loss"
+        if request.of_loss
+        else "lens"
+        if request.of_lens
+        else "run",
         request.scenario,
         request.folder,
         sequence=request.sequence,
@@ -131,7 +147,7 @@ def scenario_for(request: Request) -> Loaded:
                 Problem(_not_among(request.sequence, "sequence", len(batch)), address="--sequence")
             )
         scenario = scenario.reading(batch[request.sequence - 1])
-    if request.of_loss and (request.example or scenario.training):
+    if request.of_loss and not request.of_training and (request.example or scenario.training):
         number, examples = request.example or 1, scenario.training
         if number > len(examples):
             raise TracerError(
@@ -289,6 +305,56 @@ def _training_pass(request: Request, found: Trace) -> Answer:
         if request.format.is_data
         else training_pass(found, full=not request.brief)
     )
+
+
+def saved(request: Request) -> dict[Path, str]:
+    """The trained scenario, if it is to be kept: its file, and its YAML."""
+    if request.save is None:
+        return {}
+    from tracer.scenario.writer import written
+
+    return {request.save: written(trained(request).trained)}
+
+
+@lru_cache(maxsize=1)
+def trained(request: Request) -> Training:
+    """What training makes of the scenario that is asked for."""
+    from tracer.decoder.training import train
+
+    loaded = scenario_for(request)
+    scenario = loaded.scenario
+    said = {name: getattr(request, name) for name in ("learning_rate", *OF_OPTIMIZERS)}
+    optimizer = scenario.optimizer.changed(request.optimizer, said)
+    if request.example is not None and request.example > len(scenario.training):
+        there = len(scenario.training)
+        message = _not_among(request.example, "training example", there)
+        raise TracerError(Problem(message, address="--example"))
+    if scenario.on_demand:
+        message = "a model of this size is not trained here; only its passes are worked"
+        raise TracerError(Problem(message))
+    with _of_file(loaded):
+        return train(
+            loaded.name,
+            scenario,
+            optimizer,
+            request.steps or 1,
+            request.example,
+            located=loaded.located,
+        )
+
+
+def _trained(request: Request, training: Training) -> Answer:
+    from tracer.lesson.training_text import training_text
+
+    first = training.steps[0]
+    if request.format.is_binary:
+        return _data(request, first)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.training(training)
+    token = None if request.token is None else position_of(request.token, first.tokens)
+    return training_text(training, token, request.parameter, full=not request.brief)
 
 
 def _generated(request: Request, loaded: Loaded) -> Answer:

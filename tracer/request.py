@@ -24,6 +24,7 @@ Command: TypeAlias = Literal[
     "steps",
     "shapes",
     "loss",
+    "train",
     "lens",
     "generate",
     "tutorial",
@@ -49,6 +50,15 @@ class Request:
     head: int | None = None
     sequence: int | None = None
     example: int | None = None
+    parameter: str | None = None
+    steps: int | None = None
+    optimizer: str | None = None
+    learning_rate: Decimal | None = None
+    momentum: Decimal | None = None
+    weight_decay: Decimal | None = None
+    clip: Decimal | None = None
+    save: Path | None = None
+    train: bool = False
     depth: int | None = None
     length: int | None = None
     no_mask: bool = False
@@ -76,9 +86,18 @@ class Request:
 
     @property
     def of_loss(self) -> bool:
-        """Whether the loss is asked for, or one of its numbers."""
+        """Whether the loss is asked for, or one of its numbers, or what is learned from it."""
+        return self.command in ("loss", "train") or self._begins(LOSS.name) or self.of_training
+
+    @property
+    def of_training(self) -> bool:
+        """Whether a gradient is asked for, or a new weight."""
+        return self.command == "train" or self._begins("gradient") or self._begins("update")
+
+    def _begins(self, word: str) -> bool:
+        """Whether the address of the number that is asked for begins with a word."""
         address = self.entry[0] if self.entry else ""
-        return self.command == "loss" or address.partition("[")[0].split(".")[0] == LOSS.name
+        return address.partition("[")[0].split(".")[0] == word
 
     @property
     def of_lens(self) -> bool:
@@ -95,12 +114,12 @@ class Rule:
     holds: Callable[[Request], bool]
 
 
-OF_A_PASS = ("run", "step", "lens", "loss")
+OF_A_PASS = ("run", "step", "lens", "loss", "train")
 """Commands whose answer is the numbers of a pass, or a text about them."""
 
 RULES = (
     Rule(
-        *("format", "run, step, lens or loss and --output, where it is {format}"),
+        *("format", "run, step, lens, loss or train and --output, where it is {format}"),
         lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
     ),
     Rule("brief", "a text, not --format {format}", lambda r: not r.format.is_data),
@@ -111,7 +130,7 @@ RULES = (
         *("figures", "--format markdown or terminal, not {format}"),
         lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
     ),
-    Rule("force", "--output or --figures", lambda r: bool(r.output or r.figures)),
+    Rule("force", "--output, --figures or --save", lambda r: bool(r.output or r.figures or r.save)),
     Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
     Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),

@@ -90,6 +90,15 @@ class Matrix(Node):
 
 
 @dataclass(eq=False, repr=False)
+class Curve(Node):
+    """A number as it changes from step to step, the first before any: the loss in training."""
+
+    label: str
+    numbers: tuple[Number, ...]
+    figure: Figure
+
+
+@dataclass(eq=False, repr=False)
 class Box(Node):
     """A step in the picture of a model: its number, what stands for it, the shape of its result.
 
@@ -178,7 +187,7 @@ class Table(Node):
     marked: int | None = None
 
 
-Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture
+Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve
 
 
 @dataclass(eq=False, repr=False)

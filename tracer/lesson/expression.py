@@ -203,12 +203,15 @@ class Sized(Node):
     shape: tuple[int, ...]
 
 
+LOSS: Symbol = Symbol("L")
+
+
 @dataclass(eq=False, repr=False)
 class Partial(Node):
     """∂L/∂A, in formulas; of the loss of one example of a batch, ∂L₂/∂A."""
 
     of: Expression
-    example: str = ""
+    over: Symbol = LOSS
 
 
 Expression: TypeAlias = (

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import SubLayer
+from tracer.decoder.roles import Phase, SubLayer
 from tracer.lesson.document import Inline, Reference, Sentence
 from tracer.lesson.expression import Expression
 from tracer.lesson.steps import Step, words
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
+from tracer.lesson.steps.way_back import FORWARD
 from tracer.lesson.told import COLUMNS_SHOWN, MOST_COLUMNS, Told, listed
 from tracer.lesson.written import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
 INPUTS, WORDS = "Inputs", "Output"
+TRAINING: dict[Phase, str] = {"gradient": "The way back", "update": "The update"}
 AT_A_GLANCE = (
     "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
     "columns, and at the right the number of the step."
@@ -91,7 +94,8 @@ def _words(step: Step) -> str:
     if step.place.final:
         return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:
-        return f"{step.kind.title} {_side(step)} {SUB_LAYERS[step.place.sub_layer]}"
+        side = _side(step) if step.place.phase == "forward" else "of"
+        return f"{step.kind.title} {side} {SUB_LAYERS[step.place.sub_layer]}"
     return step.kind.title
 
 
@@ -125,12 +129,20 @@ OTHER_ROWS = "The other rows are found in the same way, each from its own token'
 def part(step: Step, told: Told) -> str:
     """The part of the text that a step belongs to: `Layer 2: cross-attention`."""
     place = step.place
+    if place.phase != "forward":
+        before = replace(step, place=replace(place, phase="forward"))
+        return f"{TRAINING[place.phase]}: {_lowered(part(before, told))}"
     if place.sub_layer is None:
-        return WORDS if step.kind in words.KINDS or place.final else INPUTS
+        of_words = step.kind in words.KINDS or FORWARD.get(step.kind) in words.KINDS
+        return WORDS if of_words or place.final else INPUTS
     name = _sub_layer(place.sub_layer, told)
     if told.layers > 1:
         return f"Layer {place.layer}: {name}"
     return f"{name[0].upper()}{name[1:]}"
+
+
+def _lowered(words: str) -> str:
+    return words[0].lower() + words[1:]
 
 
 def _sub_layer(name: SubLayer, told: Told) -> str:

@@ -9,7 +9,7 @@ from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, R
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
-from tracer.lesson.expression import Expression, Partial, Symbol
+from tracer.lesson.expression import LOSS, Expression, Partial, Symbol
 from tracer.lesson.steps import Naming, telling
 from tracer.lesson.written import in_symbols
 
@@ -60,10 +60,11 @@ def of_training(
     value, role = record.output, record.output.role
     assert role.of and role.derivation
     of = found.get(replace(value.place, phase="forward").address(role.of)) or _plain(role.of)
-    example = str(value.place.example or "")
+    example = value.place.example
+    loss = Symbol("L", str(example)) if example else LOSS
     match role.derivation:
         case "gradient":
-            return Partial(of, example)
+            return Partial(of, loss)
         case "scaled":
             return Partial(Symbol("x̂"))
         case "mean":
@@ -75,7 +76,7 @@ def of_training(
             whole = ways.get(value)
             if whole and whole.role.of and whole.role.of.parameter and example:
                 parameter = replace(whole.place, phase="forward").address(whole.role.of)
-                return Partial(found.get(parameter) or _plain(whole.role.of), example)
+                return Partial(found.get(parameter) or _plain(whole.role.of), loss)
             return in_symbols(record, list(inputs)) or inputs[0]
         case "difference":
             return in_symbols(record, list(inputs)) or inputs[0]

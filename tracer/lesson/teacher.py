@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
@@ -29,6 +30,8 @@ from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 from tracer.lesson.written import Terms, Worked, formula
 
+FROM_THE_PASS = "From the forward pass:"
+
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
@@ -47,14 +50,17 @@ class Teacher:
         refers: bool = False,
         full: bool = True,
         terms: Terms | None = None,
+        worked: str | None = None,
     ) -> None:
         """`token` is counted from 0, the last if it is not given.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
-        there and how many parameters it has.
+        there and how many parameters it has. Of the gradients of parameters the one that is
+        `worked`, by its address, has lines; or all have.
         """
         self.trace, self.refers, self.full = trace, refers, full
         self.token = len(trace.tokens) - 1 if token is None else token
+        self.worked = worked
         self.told = Told(trace, self.token, symbols(trace.records))
         self.steps = steps(trace.records)
         self.writer = Writer(self.told, terms)
@@ -90,6 +96,8 @@ class Teacher:
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
             told.append(sentences.references(symbol, sources))
         written: list[Block] = list(map(Paragraph, told))
+        if step.place.phase != "forward":
+            return written + self.learning(step)
         for record in step.records:
             written += self.record(record, step, again)
         if step.kind.outcome:
@@ -100,6 +108,57 @@ class Teacher:
             return written  # only a part of the step is shown
         sentence = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(sentence)] if sentence else written
+
+    def learning(self, step: Step) -> list[Block]:
+        """A step of training: of each record what it is made of, formula, lines and matrix."""
+        written: list[Block] = []
+        for record in step.records:
+            written += self.learned(record, step)
+        claim = step.kind.claim_of(step, self.told)
+        return [*written, Paragraph(claim)] if claim else written
+
+    def learned(self, record: Record, step: Step) -> list[Block]:
+        """One gradient, or what an update makes of it."""
+        operation, value = record.operation, record.output
+        if isinstance(operation, Pinned):
+            return [self.pinned(value), self.told.matrix(value)]
+        of_weight = value.role.of is not None and value.role.of.parameter
+        worked = not of_weight or self.worked is None or _of(value) == self.worked
+        if not worked and step.place.phase == "update":
+            return []
+        written = self.taken(record)
+        if caption := step.kind.caption_of(record):
+            written.append(Paragraph((caption,)))
+        if in_symbols := formula(record, self.told.symbols):
+            shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
+            written.append(Formula(shown))
+        lines = self.writer.lines(record, self.token) if worked else ()
+        if lines:
+            written.append(Working(lines))
+        if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
+            self.said_rows = True
+            written.append(Paragraph((sentences.OTHER_ROWS,)))
+        if value.axes and value not in self.tables and not self.is_only_passed_on(record):
+            self.tables.add(value)
+            written.append(self.told.matrix(value))
+        return written
+
+    def is_only_passed_on(self, record: Record) -> bool:
+        """Whether a gradient is another one, which stands above."""
+        return isinstance(record.operation, Copy) and record.inputs[0] in self.tables
+
+    def taken(self, record: Record) -> list[Block]:
+        """What a gradient is made of, as far as it does not stand above: of the forward pass."""
+        missing = [
+            value
+            for value in record.inputs
+            if value not in self.tables and value.axes and value.address in self.told.symbols
+        ]
+        self.tables.update(missing)
+        shown: list[Block] = []
+        for value in missing:
+            shown.append(self.told.matrix(value))
+        return [Paragraph((FROM_THE_PASS,)), *shown] if shown else []
 
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -221,3 +280,9 @@ class Teacher:
             return None
         title = sentences.picture(step, self.told)
         return Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def _of(value: Value) -> str:
+    """The address of what training has derived a value from."""
+    assert value.role.of
+    return replace(value.place, phase="forward", example=None).address(value.role.of)

@@ -13,7 +13,9 @@ import numpy as np
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
+from tracer.decoder.roles import LOSS, PREDICTION
 from tracer.decoder.tape import Record
+from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.lesson.selection import steps
 from tracer.lesson.survey import NUMBER_TYPES, Survey, table_symbol
@@ -60,6 +62,22 @@ def contents(trace: Trace) -> str:
         for step in steps(trace.records)
     ]
     return _dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
+
+
+def training(training: Training) -> str:
+    """The first step with all its values, and the loss of every pass."""
+    first = training.steps[0]
+    passes = [
+        {
+            "step": step,
+            "loss": _plain(found[LOSS.name].numbers.tolist()),
+            "printed": printed_entry(found, found[LOSS.name], ()),
+            "predictions": found[PREDICTION.name].numbers.tolist(),
+        }
+        for step, found in enumerate(training.passes)
+    ]
+    header = _header(first)
+    return _dumped({**header, "values": _values(first, first.records, None), "passes": passes})
 
 
 def shapes(survey: Survey) -> str:

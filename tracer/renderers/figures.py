@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from tracer.lesson.document import Document, Figure, Matrix, Picture
-from tracer.renderers import svg
+from typing import TypeAlias, assert_never
+
+from tracer.lesson.document import Curve, Document, Figure, Matrix, Picture
+from tracer.renderers import curve, svg
 from tracer.renderers.picture import as_svg
+
+Drawn: TypeAlias = Matrix | Picture | Curve
+"""Blocks that can be figures."""
 
 
 def figures(document: Document) -> dict[str, str]:
     """The name of each file, and what it holds."""
     blocks = [*document.introduction, *(block for s in document.sections for block in s.blocks)]
-    found = (block for block in blocks if isinstance(block, Matrix | Picture))
+    found = (block for block in blocks if isinstance(block, Drawn))
     return {file_name(block.figure): image(block) for block in found if block.figure}
 
 
@@ -19,11 +24,27 @@ def file_name(figure: Figure) -> str:
     return f"{figure.name}.svg"
 
 
-def image(block: Matrix | Picture) -> str:
+def image(block: Drawn) -> str:
     """What the file of a block's figure holds."""
-    return svg.heat_map(block) if isinstance(block, Matrix) else as_svg.image_of(block)
+    match block:
+        case Matrix():
+            return svg.heat_map(block)
+        case Picture():
+            return as_svg.image_of(block)
+        case Curve():
+            return curve.image_of(block)
+        case _:
+            assert_never(block)
 
 
-def description(block: Matrix | Picture) -> str:
+def description(block: Drawn) -> str:
     """A figure in words."""
-    return svg.description(block) if isinstance(block, Matrix) else as_svg.description(block)
+    match block:
+        case Matrix():
+            return svg.description(block)
+        case Picture():
+            return as_svg.description(block)
+        case Curve():
+            return curve.description(block)
+        case _:
+            assert_never(block)

@@ -11,6 +11,7 @@ from typing import assert_never
 from tracer.lesson.document import (
     Block,
     Cell,
+    Curve,
     Document,
     Formula,
     Inline,
@@ -24,7 +25,7 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Number, Sized
-from tracer.renderers import links
+from tracer.renderers import curve, links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
@@ -174,6 +175,8 @@ class _Page:
                 return _table(block)
             case Picture():
                 return in_latex(block, in_text)
+            case Curve():
+                return curve.in_latex(block)
             case _:
                 assert_never(block)
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from tracer.lesson.document import (
     Block,
     Cell,
+    Curve,
     Document,
     Formula,
     Inline,
@@ -26,7 +27,7 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Chain, Expression, Number, Sized
-from tracer.renderers import Heading, figures, links
+from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
@@ -150,10 +151,12 @@ class _Page:
                 return _table([name and escaped(name) for name in header], cells, marked, "---")
             case Picture():
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
+            case Curve():
+                return "".join(self._figure(block)) or fenced(curve.in_characters(block, WIDTH))
             case _:
                 assert_never(block)
 
-    def _figure(self, block: Matrix | Picture) -> list[str]:
+    def _figure(self, block: Matrix | Picture | Curve) -> list[str]:
         if self.figures is None or block.figure is None:
             return []
         path = quote(f"{self.figures}/{figures.file_name(block.figure)}")

@@ -79,9 +79,8 @@ class LatexNotation(Notation):
         times = r" \times ".join(map(str, shape))
         return rf"\underset{{{times}}}{{{of}}}"
 
-    def partial(self, of: str, example: str) -> str:
-        loss = f"L_{{{example}}}" if example else "L"
-        return rf"\frac{{\partial {loss}}}{{\partial {of}}}"
+    def partial(self, of: str, over: str) -> str:
+        return rf"\frac{{\partial {over}}}{{\partial {of}}}"
 
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
@@ -110,7 +109,7 @@ class MeasureNotation(TextNotation):
     def sized(self, of: str, shape: Sequence[int]) -> str:
         return max(of, "×".join(map(str, shape)), key=cells)
 
-    def partial(self, of: str, example: str) -> str:
+    def partial(self, of: str, over: str) -> str:
         return f"∂{of}"
 
 

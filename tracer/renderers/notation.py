@@ -113,7 +113,7 @@ class Notation(ABC):
         """A symbol with its shape."""
 
     @abstractmethod
-    def partial(self, of: str, example: str) -> str:
+    def partial(self, of: str, over: str) -> str:
         """∂L/∂A."""
 
     def write(self, expression: Expression) -> str:
@@ -164,8 +164,8 @@ class Notation(ABC):
                 return self.brackets([self.write(item) for item in items]), ATOM
             case Sized(of, shape):
                 return self.sized(self.inside(of, POWER), shape), ATOM
-            case Partial(of, example):
-                return self.partial(self.inside(of, ATOM), example), ATOM
+            case Partial(of, over):
+                return self.partial(self.inside(of, ATOM), self.symbol(over)), ATOM
             case _:
                 assert_never(expression)
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tracer.lesson.document import (
     Block,
+    Curve,
     Document,
     Formula,
     Inline,
@@ -24,6 +25,7 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Chain, Number
+from tracer.renderers import curve
 from tracer.renderers.headings import (
     PART_RULE,
     STEP_RULE,
@@ -141,6 +143,8 @@ def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
             return table_rows(block, width)
         case Picture():
             return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
+        case Curve():
+            return indented(map(Row, curve.in_characters(block, width - INDENT)), INDENT)
         case _:
             assert_never(block)
 

@@ -74,8 +74,8 @@ class TextNotation(Notation):
     def sized(self, of: str, shape: Sequence[int]) -> str:
         return f"{of} ({' × '.join(map(str, shape))})"
 
-    def partial(self, of: str, example: str) -> str:
-        return f"∂L{example.translate(SUBSCRIPTS)}/∂{of}"
+    def partial(self, of: str, over: str) -> str:
+        return f"∂{over}/∂{of}"
 
 
 _TEXT = TextNotation()

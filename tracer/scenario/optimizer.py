@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Frozen, Number, described
 
 _Share = Annotated[Number, Field(ge=0, lt=1)]
@@ -41,6 +43,23 @@ class Optimizer(Frozen):
         "The largest norm of all gradients together; a larger one is shrunk to it.", "1", None
     )
 
+    def changed(self, kind: str | None, said: Mapping[str, Any]) -> Optimizer:
+        """The same with what the command line says; another kind begins anew.
+
+        Raises:
+            TracerError: what does not go together.
+        """
+        before = {name: getattr(self, name) for name in self.model_fields_set}
+        kept = before if kind in (None, self.kind) else {}
+        new = {name: value for name, value in said.items() if value is not None}
+        if kind is not None:
+            new["kind"] = kind
+        texts = {name: str(value) for name, value in {**kept, **new}.items() if value is not None}
+        try:
+            return Optimizer.model_validate(texts)
+        except ValidationError as error:
+            raise TracerError(*_on_the_command_line(error)) from None
+
     @model_validator(mode="after")
     def _of_its_kind(self) -> Optimizer:
         said = self.model_fields_set
@@ -49,3 +68,11 @@ class Optimizer(Frozen):
         if self.kind == "sgd" and said & {"beta_1", "beta_2", "epsilon"}:
             raise ValueError("beta_1, beta_2 and epsilon go with adam and adamw only")
         return self
+
+
+def _on_the_command_line(error: ValidationError) -> Iterator[Problem]:
+    """What is wrong, by the option that says it."""
+    for detail in error.errors():
+        name = str(detail["loc"][0]).replace("_", "-") if detail["loc"] else "optimizer"
+        message = str(detail.get("ctx", {}).get("error", detail["msg"]))
+        yield Problem(message, address=f"--{name}")

@@ -220,3 +220,5 @@ BACK: dict[Kind, Kind] = {
     ),
 }
 """For each kind of step of the pass, the one that goes back through it."""
+
+FORWARD: dict[Kind, Kind] = {back: forward for forward, back in BACK.items()}

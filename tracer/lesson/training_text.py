@@ -1,0 +1,238 @@
+"""Training as a text: the loss, the way back, the update, and what the model says then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.loss import NO_TARGET
+from tracer.decoder.roles import LOSS, PREDICTION, PROBABILITIES, TARGET
+from tracer.decoder.training import Training
+from tracer.errors import Problem, TracerError
+from tracer.lesson.document import (
+    Block,
+    Cell,
+    Curve,
+    Document,
+    Figure,
+    Formula,
+    Name,
+    Paragraph,
+    Section,
+    Sentence,
+    Table,
+)
+from tracer.lesson.entries import number
+from tracer.lesson.expression import LOSS as L
+from tracer.lesson.expression import Chain, Number, Partial, Product, Symbol
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.training import LOSS_STEP
+from tracer.lesson.steps.updates import UPDATE_STEP
+from tracer.lesson.teacher import Teacher
+from tracer.lesson.training_pass import RIGHT, WRONG, training_pass
+from tracer.names import closest, count
+from tracer.scenario.optimizer import Optimizer
+
+A, B, W = Symbol("a"), Symbol("b"), Symbol("W")
+
+SLOPE: Sentence = (
+    "The loss is one number, and every weight has a part in it. Raise a single weight by a little "
+    "and compute everything again: the loss is a little larger or smaller than before. How much "
+    "larger, for each unit by which the weight was raised, is the slope of the loss at that "
+    "weight, its gradient ",
+    Partial(W),
+    ". Where it is positive, the weight should become smaller; where it is negative, larger; and "
+    "where it is large, that weight matters most.",
+)
+CHAIN_RULE: Sentence = (
+    "Nobody computes everything again for each weight. The loss depends on the weights through a "
+    "chain of steps, and the slope of a chain is the product of the slopes of its links. So one "
+    "goes from the loss back, step by step: what ",
+    B,
+    " means for the loss, times what ",
+    A,
+    " means for ",
+    B,
+    ", is what ",
+    A,
+    " means for the loss. Where ",
+    A,
+    " acts on the loss in several ways, what they give is added up.",
+)
+ONE_OF_THEM: Sentence = (
+    "Every gradient is shown whole; its lines are worked for one token, and of the weights for one "
+    "matrix.",
+)
+
+
+def parameter_worked(trace: Trace, asked: str | None) -> str:
+    """The address of the parameter whose gradient is worked: the first, unless one is asked for.
+
+    Raises:
+        TracerError: there is no such parameter, or it has no gradient.
+    """
+    learned = [
+        replace(r.output.place, phase="forward").address(r.output.role.of)
+        for r in trace.records
+        if r.output.role.derivation == "new" and r.output.role.of
+    ]
+    if asked is None:
+        in_layers = [address for address in learned if address.startswith("layer")]
+        return (in_layers or learned)[0]
+    if asked not in learned:
+        message = f"no parameter {asked!r} is learned here{closest(asked, learned)}"
+        raise TracerError(Problem(message, address="--parameter"))
+    return asked
+
+
+def training_text(
+    training: Training,
+    token: int | None = None,
+    parameter: str | None = None,
+    *,
+    full: bool = True,
+) -> Document:
+    """The first step of training worked, and what came of all of them."""
+    first = training.steps[0]
+    worked = parameter_worked(first, parameter)
+    teacher = Teacher(first, token, full=full, worked=worked)
+    back = [step for step in teacher.steps if step.place.phase == "gradient"]
+    sections = (
+        *_loss(first, teacher, full),
+        *map(teacher.section, back),
+        *_update(training.optimizer, teacher, worked),
+        *_after(training),
+    )
+    scenario = first.scenario
+    introduction = tuple(_introduction(teacher, worked, full))
+    return Document(first.name, scenario.title, introduction, sections)
+
+
+def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[Block]:
+    if full:
+        yield Paragraph(SLOPE)
+        yield Paragraph(CHAIN_RULE)
+        chain = Product((Partial(B), Partial(A, B)))
+        yield Formula(Chain((Partial(A), chain), ("=",)))
+    yield from teacher.introduction()
+    symbol = teacher.told.symbols[worked]
+    yield Paragraph((*ONE_OF_THEM, " Here that is ", symbol, f", {worked}."))
+
+
+def _loss(first: Trace, teacher: Teacher, full: bool) -> Iterator[Section]:
+    """Targets, probabilities and the loss, as the training pass tells them."""
+    targets, _, _ = training_pass(first, full=full).sections
+    yield replace(targets, number=None)
+    probabilities = teacher.shown(first[PROBABILITIES.name])
+    teacher.tables.add(first[PROBABILITIES.name])
+    yield Section(None, "Probabilities", tuple(probabilities))
+    loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
+    yield replace(teacher.section(loss), part=None)
+
+
+def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[Section]:
+    """Clipping, and the update of one parameter."""
+    for step in teacher.steps:
+        if step.place.phase == "gradient":
+            continue
+        if step.kind is UPDATE_STEP and not _updates(step, worked):
+            continue
+        if step.place.phase == "update":
+            section = teacher.section(step)
+            how = Paragraph(_how(optimizer))
+            others: Sentence = ("All other weights are moved in the same way.",)
+            blocks = (section.blocks[0], how, *section.blocks[1:], Paragraph(others))
+            yield replace(section, blocks=blocks)
+
+
+def _updates(step: Step, worked: str) -> bool:
+    addresses = [
+        replace(r.output.place, phase="forward").address(r.output.role.of)
+        for r in step.records
+        if r.output.role.of
+    ]
+    return worked in addresses
+
+
+def _how(optimizer: Optimizer) -> Sentence:
+    """By which rule, and how far."""
+    rate = Number(optimizer.learning_rate)
+    match optimizer.kind:
+        case "sgd":
+            rule = "Stochastic gradient descent: the step is the gradient"
+            momentum = ", and a part of the step before," if optimizer.momentum else ""
+            return (f"{rule}{momentum} times the learning rate, ", Symbol("η"), " = ", rate, ".")
+        case "adam" | "adamw":
+            name = "Adam" if optimizer.kind == "adam" else "AdamW"
+            return (
+                f"{name} divides the running mean of the gradients by the root of that of their "
+                "squares, so that each weight takes steps of about the same size, times the "
+                "learning rate, ",
+                *(Symbol("η"), " = ", rate, "."),
+            )
+
+
+def _after(training: Training) -> Iterator[Section]:
+    """The loss after the update, what the model says then, and the curve of several steps."""
+    passes = training.passes
+    losses = [_printed(each) for each in passes]
+    blocks: list[Block] = []
+    steps = len(training.steps)
+    if steps > 1:
+        header = ("step", "loss", "right predictions")
+        rows: list[Sequence[Cell]] = [
+            (Name(str(i)), loss, Name(_right(each)))
+            for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
+        ]
+        figure = Figure(f"{passes[0].name}.loss", "The loss in training")
+        blocks.append(Table(header, tuple(map(tuple, rows))))
+        blocks.append(Curve("loss", tuple(losses), figure))
+    blocks.append(Table(*_said(training.steps[0], training.after)))
+    blocks.append(Paragraph(_came_of_it(losses, steps)))
+    title = f"After {count(steps, 'step')}"
+    yield Section(None, title, tuple(blocks))
+
+
+def _printed(trace: Trace) -> Number:
+    return number(trace.pencil, trace[LOSS.name], ())
+
+
+def _right(trace: Trace) -> str:
+    """How many of the guesses are right, of how many."""
+    pairs = list(zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True))
+    asked = [(target, said) for target, said in pairs if target != NO_TARGET]
+    return f"{sum(target == said for target, said in asked)} of {len(asked)}"
+
+
+def _said(before: Trace, after: Trace) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """What the model says at each position before and after, and how sure it is of the target."""
+    p, q = before[PROBABILITIES.name], after[PROBABILITIES.name]
+    words = p.axes[1].labels
+    rows: list[tuple[Cell, ...]] = []
+    for i, (token, target) in enumerate(
+        zip(before.tokens, before[TARGET.name].numbers, strict=True)
+    ):
+        if target == NO_TARGET:
+            continue
+        at = (i, words.index(target))
+        rows.append(
+            (
+                *(Name(token), Name(target)),
+                *(Name(before[PREDICTION.name].numbers[i]), number(before.pencil, p, at)),
+                *(Name(after[PREDICTION.name].numbers[i]), number(after.pencil, q, at)),
+                Name(RIGHT if after[PREDICTION.name].numbers[i] == target else WRONG),
+            )
+        )
+    header = ("input", "target", "before", "p(target)", "after", "p(target)", "right")
+    return header, tuple(rows)
+
+
+def _came_of_it(losses: Sequence[Number], steps: int) -> Sentence:
+    """What training has done to the loss."""
+    first, last = losses[0], losses[-1]
+    after = "one step" if steps == 1 else f"{steps} steps"
+    if last.value == first.value:
+        return ("The loss ", L, " is ", last, f" after {after}, as it was before.")
+    how = "fallen" if last.value < first.value else "grown"
+    return (*("The loss ", L, f" has {how} from ", first, " to ", last), f" in {after}.")

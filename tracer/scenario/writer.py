@@ -1,0 +1,72 @@
+"""A scenario as YAML that says it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import yaml
+from pydantic import BaseModel
+
+from tracer.scenario.model import Scenario
+
+WIDTH = 120
+
+
+class _Dumper(yaml.SafeDumper):
+    """Rows of numbers and lists of words in one line each."""
+
+
+def written(scenario: Scenario) -> str:
+    """The YAML of a scenario: all that is not as it is without being said."""
+    data = _said(scenario)
+    if scenario.is_tied:
+        data["unembedding"] = "tied"
+    if scenario.text is not None:
+        del data["tokens"]
+    return yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, indent=2
+    )
+
+
+def _said(model: BaseModel) -> dict[str, Any]:
+    fields = type(model).model_fields
+    return {
+        name: _plain(value)
+        for name, field in fields.items()
+        if (value := getattr(model, name)) is not None and value != field.default
+    }
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case BaseModel():
+            return _said(value)
+        case Enum():
+            return value.value
+        case Mapping():
+            return {key: _plain(each) for key, each in value.items()}
+        case np.ndarray():
+            return _plain(value.tolist())
+        case tuple() | list():
+            return [_plain(each) for each in value]
+        case _:
+            return value
+
+
+def _list(dumper: _Dumper, rows: list[Any]) -> yaml.Node:
+    flat = not any(isinstance(row, list | dict) for row in rows)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", rows, flow_style=flat)
+
+
+def _number(dumper: _Dumper, number: Decimal) -> yaml.Node:
+    text = "-inf" if number.is_infinite() else format(number, "f")
+    tag = "tag:yaml.org,2002:" + ("float" if "." in text or "inf" in text else "int")
+    return dumper.represent_scalar(tag, text)
+
+
+_Dumper.add_representer(list, _list)
+_Dumper.add_representer(Decimal, _number)
