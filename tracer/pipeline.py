@@ -21,7 +21,7 @@ from tracer.lesson.selection import select, steps
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest, places
 from tracer.renderers import Format, Heading, render
-from tracer.request import Command, Request, check
+from tracer.request import Request, check
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 

@@ -154,7 +154,7 @@ class Arithmetic(ABC):
             case Dot():
                 return self.matmul(x[0], x[1].T, [], part)
             case Divide():
-                return x[0] / x[1]
+                return np.asarray(x[0] / x[1])
             case Mask():
                 return x[0] + x[1]
             case Largest():

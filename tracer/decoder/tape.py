@@ -164,7 +164,8 @@ class Tape:
             arrays = [value.computed for value in inputs]
         else:
             arrays = [value.numbers for value in inputs]
-        part = self.pencil.part(address) if self.pencil.rounds else exactly
+        said_at = address if self._place.example is None else self._said_at(role)
+        part = self.pencil.part(said_at) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
@@ -173,11 +174,15 @@ class Tape:
         if role.words:
             form = _AS_THEY_ARE
         elif type(operation) in _MOVED:
-            numbers, form = self._moved(operation, address, computed, inputs)
+            numbers, form = self._moved(operation, said_at, computed, inputs)
         elif self.pencil.rounds:
-            numbers, form = self._kept(role, address, computed, inputs)
+            numbers, form = self._kept(role, said_at, computed, inputs)
         done = Value(role, self._place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
+
+    def _said_at(self, role: Role) -> str:
+        """The address for which digits are said: of whichever example of a batch."""
+        return replace(self._place, example=None).address(role)
 
     def _result(
         self,

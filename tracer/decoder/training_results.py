@@ -92,7 +92,7 @@ def result(arithmetic: Arithmetic, operation: OfTraining, inputs: list[Array], p
         case Ratio(epsilon):
             return np.asarray(x[0] / (part(np.sqrt(x[1])) + arithmetic.array(epsilon)))
         case SumOfSquares():
-            return arithmetic.sum(part(x[0] * x[0]))
+            return np.asarray(arithmetic.sum(part(x[0] * x[0])))
         case _:
             assert_never(operation)
 
@@ -108,7 +108,7 @@ def _missed(arithmetic: Arithmetic, miss: Miss, p: Array, part: Part) -> Array:
 
 def _added_up(arithmetic: Arithmetic, ways: list[Array]) -> Array:
     stacked = np.stack([np.asarray(way) for way in ways])
-    return arithmetic.sum(stacked, axis=0)
+    return np.asarray(arithmetic.sum(stacked, axis=0))
 
 
 def _by_word(arithmetic: Arithmetic, rows: Array, words: tuple[int, ...], table: int) -> Array:

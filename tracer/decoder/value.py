@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
@@ -41,6 +41,13 @@ class Value:
     form: Form
     computed: Array
     """The numbers before they were rounded to go on with: choices are made on these."""
+
+    @property
+    def said_at(self) -> str:
+        """The address for which digits are said: of whichever example of a batch."""
+        if self.place.example is None:
+            return self.address
+        return replace(self.place, example=None).address(self.role)
 
     @property
     def shape(self) -> tuple[int, ...]:

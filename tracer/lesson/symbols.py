@@ -28,13 +28,15 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     found: dict[str, Expression] = {}
     x: Expression = Symbol("X′")
     sub_layers = 0
+    others = {value.place.example for value in values} - {None}
+    worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
     ways = {way: r.output for r in records if isinstance(r.operation, Together) for way in r.inputs}
     for record in records:
         value = record.output
         # What comes from an earlier trace has no symbol here, and needs none.
         inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
         if value.role.of is not None:
-            found[value.address] = of_training(record, found, inputs, ways)
+            found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
         head = str(value.place.head) if _sub_layer(value) in several and value.place.head else ""
         symbol = telling(value.role)
@@ -52,16 +54,19 @@ def of_training(
     found: Mapping[str, Expression],
     inputs: Sequence[Expression],
     ways: Mapping[Value, Value],
+    worked: int | None,
 ) -> Expression:
     """The symbol of a gradient, of one of its ways, or of what an update makes of a weight.
 
-    `ways` are the gradients that are added up of several: the sum by each of its parts.
+    `ways` are the gradients that are added up of several: the sum by each of its parts. In a batch
+    the number of the example that is `worked` is known.
     """
     value, role = record.output, record.output.role
     assert role.of and role.derivation
     of = found.get(replace(value.place, phase="forward").address(role.of)) or _plain(role.of)
     example = value.place.example
     loss = Symbol("L", str(example)) if example else LOSS
+    part = Symbol("L", str(example or worked)) if worked else LOSS
     match role.derivation:
         case "gradient":
             return Partial(of, loss)
@@ -74,9 +79,9 @@ def of_training(
             return Symbol(of.base, of.below, f"{of.above}+")
         case "left" | "right" | "third" | "fourth":
             whole = ways.get(value)
-            if whole and whole.role.of and whole.role.of.parameter and example:
+            if whole and whole.role.of and whole.role.of.parameter and worked:
                 parameter = replace(whole.place, phase="forward").address(whole.role.of)
-                return Partial(found.get(parameter) or _plain(whole.role.of), loss)
+                return Partial(found.get(parameter) or _plain(whole.role.of), part)
             return in_symbols(record, list(inputs)) or inputs[0]
         case "difference":
             return in_symbols(record, list(inputs)) or inputs[0]

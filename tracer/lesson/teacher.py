@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Pinned, Select
+from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Join, Pinned, Select
 from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -31,6 +32,7 @@ from tracer.lesson.told import Told
 from tracer.lesson.written import Terms, Worked, formula
 
 FROM_THE_PASS = "From the forward pass:"
+OF_THE_OTHERS = "Of the other examples, found in the same way:"
 
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
@@ -122,11 +124,10 @@ class Teacher:
         operation, value = record.operation, record.output
         if isinstance(operation, Pinned):
             return [self.pinned(value), self.told.matrix(value)]
-        of_weight = value.role.of is not None and value.role.of.parameter
-        worked = not of_weight or self.worked is None or _of(value) == self.worked
-        if not worked and step.place.phase == "update":
+        worked = self.is_worked(value)
+        if not worked and (step.place.phase == "update" or value in self.totals):
             return []
-        written = self.taken(record)
+        written = self.taken(record) if worked else []
         if caption := step.kind.caption_of(record):
             written.append(Paragraph((caption,)))
         if in_symbols := formula(record, self.told.symbols):
@@ -143,6 +144,18 @@ class Teacher:
             written.append(self.told.matrix(value))
         return written
 
+    def is_worked(self, value: Value) -> bool:
+        """Whether a gradient has lines: of parameters only that of one."""
+        whole = self.totals.get(value, value)
+        of_weight = whole.role.of is not None and whole.role.of.parameter
+        return not of_weight or self.worked is None or _of(whole) == self.worked
+
+    @cached_property
+    def totals(self) -> dict[Value, Value]:
+        """The gradients that are added up of several, by each of their parts."""
+        sums = [r for r in self.trace.records if isinstance(r.operation, Together)]
+        return {way: record.output for record in sums for way in record.inputs}
+
     def is_only_passed_on(self, record: Record) -> bool:
         """Whether a gradient is another one, which stands above."""
         return isinstance(record.operation, Copy) and record.inputs[0] in self.tables
@@ -155,10 +168,11 @@ class Teacher:
             if value not in self.tables and value.axes and value.address in self.told.symbols
         ]
         self.tables.update(missing)
-        shown: list[Block] = []
-        for value in missing:
-            shown.append(self.told.matrix(value))
-        return [Paragraph((FROM_THE_PASS,)), *shown] if shown else []
+        written: list[Block] = []
+        for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
+            shown = [self.told.matrix(value) for value in missing if value.place.phase == phase]
+            written += [Paragraph((words,)), *shown] if shown else []
+        return written
 
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -198,7 +212,7 @@ class Teacher:
         in_symbols = formula(record, self.told.symbols)
         lines = self.writer.lines(record, self.token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        told_of = bool(lines or alone or in_symbols) or isinstance(operation, Select)
+        told_of = bool(lines or alone or in_symbols) or isinstance(operation, Select | Join)
         if caption and told_of and (caption not in self.captions or value.role is ROOT_SQUARED):
             self.captions.add(caption)
             written.append(Paragraph((caption,)))
@@ -213,7 +227,7 @@ class Teacher:
         written += self.operands(record)
         if lines:
             written.append(Working(lines))
-        if isinstance(operation, Select):
+        if isinstance(operation, Select | Join):
             written.append(self.told.matrix(value))
         return written
 

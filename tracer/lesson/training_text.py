@@ -143,7 +143,8 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[Sec
             how = Paragraph(_how(optimizer))
             others: Sentence = ("All other weights are moved in the same way.",)
             blocks = (section.blocks[0], how, *section.blocks[1:], Paragraph(others))
-            yield replace(section, blocks=blocks)
+            title = f"The update of {worked}"
+            yield replace(section, title=title, blocks=blocks, part=None, within=())
 
 
 def _updates(step: Step, worked: str) -> bool:

@@ -79,8 +79,8 @@ class LatexNotation(Notation):
         times = r" \times ".join(map(str, shape))
         return rf"\underset{{{times}}}{{{of}}}"
 
-    def partial(self, of: str, over: str) -> str:
-        return rf"\frac{{\partial {over}}}{{\partial {of}}}"
+    def partial(self, of: str, over: str) -> tuple[str, Binding]:
+        return rf"\frac{{\partial {over}}}{{\partial {of}}}", Binding.ATOM
 
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
@@ -109,8 +109,8 @@ class MeasureNotation(TextNotation):
     def sized(self, of: str, shape: Sequence[int]) -> str:
         return max(of, "×".join(map(str, shape)), key=cells)
 
-    def partial(self, of: str, over: str) -> str:
-        return f"∂{of}"
+    def partial(self, of: str, over: str) -> tuple[str, Binding]:
+        return f"∂{of}", Binding.ATOM
 
 
 BROKEN, FRACTIONS = MeasureNotation(fractions=False), MeasureNotation(fractions=True)

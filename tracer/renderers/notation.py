@@ -113,7 +113,7 @@ class Notation(ABC):
         """A symbol with its shape."""
 
     @abstractmethod
-    def partial(self, of: str, over: str) -> str:
+    def partial(self, of: str, over: str) -> tuple[str, Binding]:
         """∂L/∂A."""
 
     def write(self, expression: Expression) -> str:
@@ -156,8 +156,9 @@ class Notation(ABC):
             case Negative(of):
                 return f"-{self.inside(of, PRODUCT)}", SUM
             case MatrixProduct(left, right):
+                binding = PRODUCT if isinstance(right, Partial) else POWER
                 first = self.inside(left, PRODUCT)
-                return f"{first}{self.dot}{self.inside(right, POWER)}", PRODUCT
+                return f"{first}{self.dot}{self.inside(right, binding)}", PRODUCT
             case Transposed(of):
                 return self.transposed(self.inside(of, ATOM)), POWER
             case Brackets(items):
@@ -165,7 +166,7 @@ class Notation(ABC):
             case Sized(of, shape):
                 return self.sized(self.inside(of, POWER), shape), ATOM
             case Partial(of, over):
-                return self.partial(self.inside(of, ATOM), self.symbol(over)), ATOM
+                return self.partial(self.inside(of, ATOM), self.symbol(over))
             case _:
                 assert_never(expression)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tracer.lesson.document import Cell, Name
-from tracer.lesson.expression import Expression, Number, Product, Quotient, Rest, Symbol
+from tracer.lesson.expression import Expression, Number, Partial, Product, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -52,7 +52,7 @@ class TextNotation(Notation):
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         over, under = quotient.over, quotient.under
         # (a×b) / c: with the parentheses nobody asks whether c divides b alone.
-        tight = Binding.POWER if isinstance(over, Product) else Binding.PRODUCT
+        tight = Binding.POWER if isinstance(over, Product | Partial) else Binding.PRODUCT
         first = self.inside(over, tight, first=True)
         return f"{first} / {self.inside(under, Binding.POWER)}", Binding.PRODUCT
 
@@ -74,8 +74,8 @@ class TextNotation(Notation):
     def sized(self, of: str, shape: Sequence[int]) -> str:
         return f"{of} ({' × '.join(map(str, shape))})"
 
-    def partial(self, of: str, over: str) -> str:
-        return f"∂{over}/∂{of}"
+    def partial(self, of: str, over: str) -> tuple[str, Binding]:
+        return f"∂{over}/∂{of}", Binding.PRODUCT
 
 
 _TEXT = TextNotation()

@@ -9,6 +9,7 @@ from typing import Any
 from tracer.scenario.fields import MOST_DIGITS
 from tracer.scenario.layers import Layer, SubLayer
 from tracer.scenario.model import Scenario
+from tracer.scenario.rounding import trimmed
 
 Way = tuple[int | str, ...]
 """Where in a scenario a parameter stands: ("layers", 0, "ffn", "W_1")."""
@@ -60,7 +61,9 @@ def _typed(numbers: Any) -> Any:
     if isinstance(numbers, Decimal | float):
         exact = numbers if isinstance(numbers, Decimal) else Decimal(repr(float(numbers)))
         digits = len(exact.as_tuple().digits)
-        return round(exact, MOST_DIGITS - 1 - exact.adjusted()) if digits > MOST_DIGITS else exact
+        if digits > MOST_DIGITS:
+            exact = round(exact, MOST_DIGITS - 1 - exact.adjusted())
+        return trimmed(exact) or Decimal(0)
     return tuple(map(_typed, numbers))
 
 

@@ -17,7 +17,10 @@ WIDTH = 120
 
 
 class _Dumper(yaml.SafeDumper):
-    """Rows of numbers and lists of words in one line each."""
+    """Rows of numbers and lists of words in one line each, and nothing said by reference."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def written(scenario: Scenario) -> str:

@@ -38,7 +38,7 @@ CLIP_STEP = Kind(
     ("Where all gradients together are larger than they may be, all are shrunk alike.",),
     {
         SQUARES: Telling(Symbol("Σ", "squares")),
-        GRADIENT_NORM: Telling(Symbol("‖g‖"), "The norm, the root of all squares together:"),
+        GRADIENT_NORM: Telling(Symbol("norm"), "The norm, the root of all squares together:"),
         LARGEST_NORM: Telling(Symbol("c"), "The largest that it may be:"),
         SHRINK: Telling(Symbol("f"), "What all gradients are multiplied with:"),
     },
