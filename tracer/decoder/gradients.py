@@ -55,6 +55,7 @@ from tracer.decoder.roles import (
     EMBEDDING,
     EMBEDDINGS,
     ENCODER_OUTPUT,
+    OPEN,
     POSITION,
     POSITIONS,
     SLOPE,
@@ -306,9 +307,8 @@ class _WayBack:
                 yield to(0, Multiply(), g, x[1])
                 yield to(1, Multiply(), g, x[0])
             case Activate(function):
-                with self.tape.within(replace(x[0].place, phase="gradient")):
-                    slope_of_x = self.tape.record_as(SLOPE, Slope(function), x[0].axes, x[0])
-                yield to(0, Multiply(), g, slope_of_x)
+                role = OPEN if function == "relu" else SLOPE
+                yield to(0, Multiply(), g, self.record(x[0], role, Slope(function), x[0]))
             case Rotate(layout):
                 yield to(0, RotateBack(layout), g, x[1], x[2])
             case Given() | Pinned():

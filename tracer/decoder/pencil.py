@@ -83,13 +83,13 @@ class Pencil:
         """
         if not self.rounds:
             return None
-        if role.keeps is Keeps.ALL:
+        if role.keeps in (Keeps.ALL, Keeps.WHOLE):
             return numbers
         chosen = self._chosen_for(role, address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
         match role.keeps:
-            case Keeps.EXACT:
+            case Keeps.EXACT | Keeps.ALL | Keeps.WHOLE:
                 return None
             case Keeps.RESULT:
                 return self._rounded(numbers, self._usual.places)
@@ -110,6 +110,8 @@ class Pencil:
 
     def places(self, role: Role, address: str, number: Decimal) -> int:
         """The decimals with which a number in full precision is printed."""
+        if role.keeps is Keeps.WHOLE:
+            return 0
         chosen = self._chosen_for(role, address)
         places = (chosen or self._usual).places(number)
         if chosen or role.keeps is not Keeps.SHARED:

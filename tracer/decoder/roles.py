@@ -68,6 +68,8 @@ class Keeps(Enum):
     """Exponentials and their sum: a row shares its decimals, which follow from its largest."""
     ALL = auto()
     """Sums of rounded numbers, in every carry mode: the next begins with the one before."""
+    WHOLE = auto()
+    """It is 0 or 1, and shown so."""
     EXACT = auto()
     """It is written out inside the line of another, and rounded only there."""
 
@@ -225,6 +227,7 @@ B_1 = Role("b_1", parameter=True)
 HIDDEN = Role("hidden")
 ACTIVATION = Role("activation")
 SLOPE = Role("slope")
+OPEN = Role("slope", Keeps.WHOLE)
 W_3 = Role("W_3", parameter=True)
 B_3 = Role("b_3", parameter=True)
 UP = Role("up")

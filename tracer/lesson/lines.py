@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from tracer.decoder.operations import Largest, Mask, Share, Subtract, Surprise
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import ByWord, Miss
+from tracer.decoder.training_operations import ByWord, Miss, Spread
 from tracer.decoder.value import Form, Value
 from tracer.lesson import entries
 from tracer.lesson.document import Line
@@ -62,6 +62,8 @@ class Writer:
         if len(output.axes) == 2 and output.per_token:
             labels = distinct(output.axes[1].labels)
             written = [Line(labels[i[1]], self.chain(record, i)) for i in indices]
+            if isinstance(operation, Spread):  # they are all alike
+                written = [Line(None, self.named(record, indices[0]))]
         elif len(output.axes) == 2:
             rows, columns = (distinct(axis.labels) for axis in output.axes)
             written = [

@@ -127,6 +127,9 @@ class Teacher:
         worked = self.is_worked(value)
         if not worked and (step.place.phase == "update" or value in self.totals):
             return []
+        if isinstance(operation, Copy) and record.inputs[0] in self.tables:
+            self.tables.add(value)
+            return [self.equal(record)]
         written = self.taken(record) if worked else []
         if caption := step.kind.caption_of(record):
             written.append(Paragraph((caption,)))
@@ -139,7 +142,7 @@ class Teacher:
         if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))
-        if value.axes and value not in self.tables and not self.is_only_passed_on(record):
+        if value.axes and value not in self.tables:
             self.tables.add(value)
             written.append(self.told.matrix(value))
         return written
@@ -155,10 +158,6 @@ class Teacher:
         """The gradients that are added up of several, by each of their parts."""
         sums = [r for r in self.trace.records if isinstance(r.operation, Together)]
         return {way: record.output for record in sums for way in record.inputs}
-
-    def is_only_passed_on(self, record: Record) -> bool:
-        """Whether a gradient is another one, which stands above."""
-        return isinstance(record.operation, Copy) and record.inputs[0] in self.tables
 
     def taken(self, record: Record) -> list[Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""
@@ -279,13 +278,17 @@ class Teacher:
         record = self.trace.producers[value]
         if isinstance(record.operation, Copy) and self.stands(record.inputs[0]) in self.tables:
             self.tables.add(value)
-            symbols = self.told.symbols
-            equal = Chain((symbols[value.address], symbols[record.inputs[0].address]), ("=",))
-            return [*written, Formula(sized(equal, record, symbols, self.trace.producers))]
+            return [*written, self.equal(record)]
         if isinstance(record.operation, Given | Interleave):
             written += self.described(value)
         self.tables.add(value)
         return [*written, self.told.matrix(value, self.figure(value, step))]
+
+    def equal(self, record: Record) -> Formula:
+        """That a value is another one, which stands above."""
+        symbols, given = self.told.symbols, record.inputs[0]
+        equal = Chain((symbols[record.output.address], symbols[given.address]), ("=",))
+        return Formula(sized(equal, record, symbols, self.trace.producers))
 
     def figure(self, value: Value, step: Step) -> Figure | None:
         """The picture of a step's result, where it is worth one."""

@@ -164,7 +164,8 @@ class Notation(ABC):
             case Brackets(items):
                 return self.brackets([self.write(item) for item in items]), ATOM
             case Sized(of, shape):
-                return self.sized(self.inside(of, POWER), shape), ATOM
+                binding = PRODUCT if isinstance(of, Partial) else POWER
+                return self.sized(self.inside(of, binding), shape), ATOM
             case Partial(of, over):
                 return self.partial(self.inside(of, ATOM), self.symbol(over))
             case _:
