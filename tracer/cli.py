@@ -128,7 +128,7 @@ def generate(request: Request) -> None:
 
 
 @command(WRITE, "tutorial alex", "tutorial my.yaml --figures pictures -o my.md")
-@asks("SCENARIO", "token", "layer", "head", "given", *PAGE, format=Format.MARKDOWN)
+@asks("SCENARIO", "token", "layer", "head", "train", "given", *PAGE, format=Format.MARKDOWN)
 def tutorial(request: Request) -> None:
     """The complete text: the question, every step, a summary."""
     _show(request)

@@ -258,7 +258,8 @@ def _forward_pass(request: Request, found: Trace) -> Answer:
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
-        return tutorial(found, chosen, followed, full=not request.brief)
+        learned = trained(request) if request.train else None
+        return tutorial(found, chosen, followed, training=learned, full=not request.brief)
     whole = request.command == "run"
     full = not request.brief
     return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)

@@ -26,6 +26,7 @@ from tracer.lesson.document import (
 from tracer.lesson.entries import number
 from tracer.lesson.expression import LOSS as L
 from tracer.lesson.expression import Chain, Number, Partial, Product, Symbol
+from tracer.lesson.picture_back import picture_back
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.steps.updates import UPDATE_STEP
@@ -59,6 +60,10 @@ CHAIN_RULE: Sentence = (
     " means for the loss. Where ",
     A,
     " acts on the loss in several ways, what they give is added up.",
+)
+AT_A_GLANCE: Sentence = (
+    "The way back, to be read from above: the gradient of the loss at what each step gives, its "
+    "shape, and at the right the number of the step in which it is worked out.",
 )
 ONE_OF_THEM: Sentence = (
     "Every gradient is shown whole; its lines are worked for one token, and of the weights for one "
@@ -116,6 +121,8 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[Block]:
         chain = Product((Partial(B), Partial(A, B)))
         yield Formula(Chain((Partial(A), chain), ("=",)))
     yield from teacher.introduction()
+    yield Paragraph(AT_A_GLANCE)
+    yield picture_back(teacher.told, teacher.steps)
     symbol = teacher.told.symbols[worked]
     yield Paragraph((*ONE_OF_THEM, " Here that is ", symbol, f", {worked}."))
 

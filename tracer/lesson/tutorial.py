@@ -10,6 +10,7 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
 from tracer.decoder.loss import targets_of
 from tracer.decoder.roles import MASKED
+from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson import sentences
@@ -22,6 +23,7 @@ from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.training_pass import training_pass
+from tracer.lesson.training_text import training_text
 from tracer.names import count
 
 TRAINING, GENERATION = "Training", "Generation"
@@ -35,10 +37,18 @@ NO_TARGETS: Sentence = (
 )
 
 
-def tutorial(found: Trace, chosen: Sequence[Step], token: int, *, full: bool = True) -> Document:
+def tutorial(
+    found: Trace,
+    chosen: Sequence[Step],
+    token: int,
+    *,
+    training: Training | None = None,
+    full: bool = True,
+) -> Document:
     """The steps worked for a token (counted from 0); of all, training and generation follow them.
 
-    A summary is the end.
+    Of the training the loss is told, and the way back and the update if it is given. A summary is
+    the end.
     """
     every = steps(found.records)
     whole = len(chosen) == len(every)
@@ -49,16 +59,19 @@ def tutorial(found: Trace, chosen: Sequence[Step], token: int, *, full: bool = T
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = (
         *map(teacher.section, chosen),
-        *(_further(found, full) if whole else ()),
+        *(_further(found, training, full) if whole else ()),
         _summary(teacher, chosen),
     )
     return Document(found.name, found.scenario.title, introduction, sections)
 
 
-def _further(found: Trace, full: bool) -> Iterator[Section]:
+def _further(found: Trace, training: Training | None, full: bool) -> Iterator[Section]:
     """What follows the steps, and why not where it cannot."""
     yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
-    yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(found, full))
+    if training:
+        yield from _trained(training, full)
+    else:
+        yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(found, full))
     yield from _or_why_not("The text", GENERATION, _generated(found, full))
 
 
@@ -112,6 +125,14 @@ def _loss(found: Trace, full: bool) -> Iterator[Section]:
     shown = [probabilities] if learned.tokens != found.tokens else []
     for section in (targets, *shown, loss):
         yield replace(section, number=None, part=TRAINING)
+
+
+def _trained(training: Training, full: bool) -> Iterator[Section]:
+    """The loss, the way back and the update."""
+    told = training_text(training, full=full)
+    yield Section(None, "What training does", told.introduction, TRAINING)
+    for section in told.sections:
+        yield replace(section, part=section.part or TRAINING)
 
 
 def _generated(found: Trace, full: bool) -> Iterator[Section]:
