@@ -48,9 +48,7 @@ def _with(part: Any, boxes: Mapping[int, Box]) -> Any:
         case tuple():
             return tuple([_with(each, boxes) for each in part])
         case _ if is_dataclass(part) and not isinstance(part, type | Figure):
-            changed = {
-                field.name: _with(getattr(part, field.name), boxes) for field in fields(part)
-            }
-            return type(part)(**changed)
+            parts = {field.name: getattr(part, field.name) for field in fields(part)}
+            return type(part)(**{name: _with(each, boxes) for name, each in parts.items()})
         case _:
             return part

@@ -66,8 +66,8 @@ OPERANDS: dict[Role, SymbolOf] = {
     W_U: Symbol("W", "U"),
     B_U: Symbol("b", "U"),
     MASK: Symbol("M"),
-    EMBEDDINGS: Symbol("E"),
-    POSITIONS: Symbol("P", "table"),
+    EMBEDDINGS: Symbol("W", "E"),
+    POSITIONS: Symbol("W", "P"),
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask."""
 
