@@ -271,6 +271,8 @@ class Sides:
                 return [Negative(Call("ln", (operand(0, index[0], column),)))]
             case MeanOf(counted):
                 terms = self.terms_of(inputs[0], [(i,) for i in counted], guard)
+                if len(counted) == 1:
+                    return [terms]
                 n = Number.of(len(counted))
                 return [Quotient(terms, n), Quotient(_total(terms, limit), n)]
             case Cumulate():

@@ -124,15 +124,11 @@ def sides(write: Sides, operation: Trained, guard: int) -> list[Expression]:
             negative = isinstance(operation, RowDot) and operation.negative
             return [Negative(side) for side in sums] if negative else sums
         case Miss(columns, counted):
-            p = operand(0, *index)
-            missed: Expression = p
-            if index[1] == columns[index[0]]:
-                missed = Difference(p, ONE)
+            is_right = index[1] == columns[index[0]]
+            missed = Difference(operand(0, *index), ONE if is_right else Number.of(0))
             over = Number.of(counted)
             if counted == 1:
                 return [missed]
-            if missed is p:
-                return [Quotient(p, over)]
             return [Quotient(missed, over), Quotient(part(missed), over)]
         case ColumnTotal():
             rows = range(inputs[0].shape[0])
