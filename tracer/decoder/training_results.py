@@ -102,7 +102,8 @@ def _missed(arithmetic: Arithmetic, miss: Miss, p: Array, part: Part) -> Array:
     for row, column in enumerate(miss.columns):
         if column is not None:
             found[row] = p[row]
-            found[row, column] = part(p[row, column : column + 1] - arithmetic.array(1))[0]
+            found[row, column] -= arithmetic.array(1)
+            found[row] = part(found[row])
     return found / arithmetic.array(miss.counted)
 
 

@@ -84,7 +84,7 @@ OF_THE_LOSS: Sentence = (
     "Softmax and the logarithm of the loss are gone back through as one, because so little is left "
     "of both: how far each probability is from what it should have been, 1 for the right word and "
     "0 for all others. It is negative for the right word alone: a larger logit there would lower "
-    "the loss. A row comes to 0, because what one word gains the others lose.",
+    "the loss. Without rounding a row comes to 0, because what one word gains the others lose.",
 )
 OF_A_SUM: Sentence = (
     "Both parts of a sum have its gradient: one goes back through the sub-layer, the other passes "
