@@ -332,7 +332,7 @@ def trained(request: Request) -> Training:
         raise TracerError(Problem(message, address="--example"))
     if scenario.on_demand:
         message = "a model of this size is not trained here; only its passes are worked"
-        raise TracerError(Problem(message))
+        raise TracerError(Problem(message, request.scenario))
     with _of_file(loaded):
         return train(
             loaded.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tracer import progress
 from tracer.decoder.forward import Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
 from tracer.decoder.optimizers import Learned, Memory, update
@@ -64,7 +65,8 @@ def train(
     """
     done: list[Trace] = []
     memory = Memory()
-    for _ in range(steps):
+    for step in range(1, steps + 1):
+        progress.tell(f"step {step} of {steps}")
         worked, others = _batch(scenario, example)
         found = trace(name, worked, learning=True, others=others, located=located)
         found, new, memory = _updated(found, optimizer, memory, located)

@@ -54,10 +54,15 @@ def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[
             scenario = scenario_for(request).scenario
             turns = request.max_tokens or scenario.generation.max_tokens
             allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
+        elif request.command == "train":
+            allowed.read(folder, request.scenario)
+            allowed.train(scenario_for(request).scenario, request.steps or 1)
         elif request.command == "tutorial":
             scenario = shared(basis(request)).scenario
             # It also tells the pass without the mask, the loss and a generated text.
             allowed.compute(scenario, turns=MOST_TURNS + 3, first=len(scenario.tokens))
+            if request.train:
+                allowed.train(scenario, 1)
         elif request.command not in QUOTES:
             allowed.compute(shared(basis(request)).scenario)
         answered = answer(request, lambda request: shared(basis(request)))
@@ -78,7 +83,7 @@ def _request(words: Words, asked: Callable[[Sequence[str]], Request]) -> Request
     if command not in COMMANDS:
         raise TracerError(Problem(f"no command {command!r} to weave{closest(command, COMMANDS)}"))
     request = asked(words)
-    if request.output is not None or request.figures is not None:
+    if any(file is not None for file in (request.output, request.figures, request.save)):
         raise TracerError(Problem("a woven command writes no files"))
     check(request)
     return request

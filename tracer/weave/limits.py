@@ -26,6 +26,8 @@ FLOATS = 500
 """So many products of floats cost less than one of Decimals."""
 PRODUCTS_OF_A_HEAD = 1_000
 """What the steps of a head cost beside their products, and about what an FFN does, in products."""
+STEP_OF_TRAINING = 6
+"""So many passes does a step of training cost."""
 MOST_CHARACTERS = 10_000_000
 """Of output."""
 
@@ -53,14 +55,26 @@ class Allowance:
             raise TracerError(Problem("a mark reads regular files only", scenario))
         self.bytes = _sum("scenarios of", self.bytes, path.stat().st_size, MOST_BYTES, "bytes")
 
-    def compute(self, scenario: Scenario, *, turns: int = 1, first: int | None = None) -> None:
-        """Allow for a pass through a decoder, or the turns of a text that begins with some tokens.
+    def train(self, scenario: Scenario, steps: int) -> None:
+        """Allow for steps of training: a pass, the way back and the update of each example.
+
+        Raises:
+            TracerError: too much is computed.
+        """
+        lengths = [len(example.tokens) for example in scenario.training] or [len(scenario.tokens)]
+        for length in lengths:
+            self.compute(scenario, first=length - 1, passes=STEP_OF_TRAINING * (steps + 1))
+
+    def compute(
+        self, scenario: Scenario, *, turns: int = 1, first: int | None = None, passes: int = 1
+    ) -> None:
+        """Allow for passes through a decoder, or the turns of a text that begins with some tokens.
 
         Raises:
             TracerError: too much is computed.
         """
         length = len(scenario.tokens) if first is None else first + turns
-        asked = products(scenario, length) * turns
+        asked = products(scenario, length) * turns * passes
         if scenario.arithmetic == "float64":
             asked //= FLOATS
         self.products = _sum("to compute about", self.products, asked, MOST_PRODUCTS, "products")
