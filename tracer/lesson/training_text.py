@@ -188,9 +188,9 @@ def _after(training: Training) -> Iterator[Section]:
     blocks: list[Block] = []
     steps = len(training.steps)
     if steps > 1:
-        header = ("step", "loss", "right predictions")
+        header = ("step", "loss", "right", "predictions")
         rows: list[Sequence[Cell]] = [
-            (Name(str(i)), loss, Name(_right(each)))
+            (Name(str(i)), loss, Name(_right(each)), Name(_words(each)))
             for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
         ]
         figure = Figure(f"{passes[0].name}.loss", "The loss in training")
@@ -211,6 +211,12 @@ def _right(trace: Trace) -> str:
     pairs = list(zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True))
     asked = [(target, said) for target, said in pairs if target != NO_TARGET]
     return f"{sum(target == said for target, said in asked)} of {len(asked)}"
+
+
+def _words(trace: Trace) -> str:
+    """What is said at the positions where a word is to be guessed."""
+    pairs = zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True)
+    return " ".join(said for target, said in pairs if target != NO_TARGET)
 
 
 def _said(before: Trace, after: Trace) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
