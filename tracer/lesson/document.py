@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracer.lesson.expression import Chain, Expression, Number
 from tracer.node import Node
+
+if TYPE_CHECKING:
+    from tracer.decoder.forward import Trace
 
 
 @dataclass(eq=False, repr=False)
@@ -195,7 +198,8 @@ class Section(Node):
     """A step as the reader meets it; `number` is its place in the whole run, if it has one.
 
     `part` is the title of the part of the text that it belongs to, if that has several; `within`
-    is its own title under that, in pieces: ("Head 1", "Query").
+    is its own title under that, in pieces: ("Head 1", "Query"). `layer` and `head` are those
+    that it belongs to, `trace` is the pass that its numbers are of.
     """
 
     number: int | None
@@ -203,6 +207,9 @@ class Section(Node):
     blocks: tuple[Block, ...]
     part: str | None = None
     within: tuple[str, ...] = ()
+    layer: int | None = None
+    head: int | None = None
+    trace: Trace | None = field(default=None, kw_only=True)
 
 
 @dataclass(eq=False, repr=False)

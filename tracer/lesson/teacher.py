@@ -85,7 +85,11 @@ class Teacher:
         """A step with its title."""
         title, part = sentences.title(step, self.told), sentences.part(step, self.told)
         within = sentences.within(step, self.told)
-        return Section(step.number, title, tuple(self.blocks(step)), part, within)
+        blocks, place = tuple(self.blocks(step)), step.place
+        return Section(
+            *(step.number, title, blocks, part, within, place.layer, place.head),
+            trace=self.trace,
+        )
 
     def blocks(self, step: Step) -> list[Block]:
         """Goal and reason; formula, parameters and worked lines of each record; what it gives."""

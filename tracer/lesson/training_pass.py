@@ -26,7 +26,7 @@ def training_pass(trace: Trace, *, full: bool = True) -> Document:
             "Targets and predictions",
             (*_batch(trace), Paragraph(_forcing(trace)), *_answers(trace)),
         ),
-        Section(2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name]))),
+        Section(2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name])), trace=trace),
         replace(teacher.section(loss), number=3, part=None),
     )
     return Document(trace.name, trace.scenario.title, (), sections)

@@ -133,7 +133,7 @@ def _loss(first: Trace, teacher: Teacher, full: bool) -> Iterator[Section]:
     yield replace(targets, number=None)
     probabilities = teacher.shown(first[PROBABILITIES.name])
     teacher.tables.add(first[PROBABILITIES.name])
-    yield Section(None, "Probabilities", tuple(probabilities))
+    yield Section(None, "Probabilities", tuple(probabilities), trace=first)
     loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
     yield replace(teacher.section(loss), part=None)
 

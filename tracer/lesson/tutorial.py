@@ -50,18 +50,19 @@ def tutorial(
     Of the training the loss is told, and the way back and the update if it is given. A summary is
     the end.
     """
-    every = steps(found.records)
-    whole = len(chosen) == len(every)
+    whole = len(chosen) == len(steps(found.records))
     teacher = Teacher(found, token, refers=whole, full=full)
-    asked = sentences.question(
-        teacher.told, teacher.writer.terms, predicts=every[-1].kind is PREDICTION_STEP
-    )
+    told = worked_for(teacher, chosen)
+    further = _further(found, training, full) if whole else ()
+    return replace(told, sections=(*told.sections, *further, _summary(teacher, chosen)))
+
+
+def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> Document:
+    """The question, and the steps worked for a teacher's token."""
+    found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
+    asked = sentences.question(teacher.told, teacher.writer.terms, predicts=predicts)
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
-    sections = (
-        *map(teacher.section, chosen),
-        *(_further(found, training, full) if whole else ()),
-        _summary(teacher, chosen),
-    )
+    sections = tuple(map(teacher.section, chosen))
     return Document(found.name, found.scenario.title, introduction, sections)
 
 
@@ -99,7 +100,7 @@ def _leak(found: Trace, full: bool) -> Iterator[Section]:
     end = f", {place}." if place else "."
     here: Sentence = ("It is worked for the token ", teacher.told.who, end)
     title = "What the mask prevents"
-    yield Section(None, title, (Paragraph(here), *section.blocks), TRAINING)
+    yield Section(None, title, (Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
 
 
 def _sees_most(weights: Value) -> int:

@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Chosen,
-    Concat,
-    Copy,
-    Interleave,
-    Join,
-    Largest,
-    Mask,
-    Moved,
-    Pick,
-    Reused,
-    Select,
-    Surprise,
-)
+from tracer.decoder.operations import Chosen
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.lesson.document import (
@@ -36,10 +20,8 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.entries import labels, name
-from tracer.lesson.expression import Entry, Number, entries_in
-from tracer.lesson.lines import sees_nothing
-from tracer.lesson.steps.masks import HIDDEN
-from tracer.lesson.teacher import Teacher
+from tracer.lesson.expression import Entry, Number
+from tracer.lesson.origins import Origins, chosen_by, is_worked
 from tracer.lesson.written import Worked
 from tracer.names import count, distinct
 
@@ -49,7 +31,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
 
     `depth` is how many times it goes back; None goes back to what was typed.
     """
-    origins = _Origins(trace)
+    origins = _Told(trace)
     sections: list[Section] = []
     level = [origins.followed(entry)]
     seen = set(level)
@@ -64,7 +46,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
 
 def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     """The records that an entry comes from, in the order of computation, its own last."""
-    origins = _Origins(trace)
+    origins = Origins(trace)
     level = [origins.followed(entry)]
     seen = set(level)
     while level:
@@ -77,34 +59,8 @@ def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     return [record for record in trace.records if record.output in needed]
 
 
-class _Origins:
-    """What each entry of a trace comes from."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.producers, self.teacher = trace.producers, Teacher(trace)
-
-    def behind(self, entry: Entry) -> list[Entry]:
-        """The entries that its line puts in, each followed to where it was computed or typed."""
-        record = self.producers[entry.value]
-        if _is_worked(record, entry):
-            first = self.teacher.writer.chain(record, entry.at).sides[0]
-            operands = list(entries_in(first))
-            if operands == [entry]:  # the sum of one number is that number
-                operands = [Entry(record.inputs[0], (*entry.at, 0))]
-        elif isinstance(record.operation, Chosen):
-            operands = [chosen_by(record, entry)]
-        else:
-            operands = []
-        return [self.followed(operand) for operand in operands]
-
-    def followed(self, entry: Entry) -> Entry:
-        """The entry, or the one that it is under another name: O¹ of [O¹ O²]."""
-        while (record := self.producers.get(entry.value)) and isinstance(record.operation, Moved):
-            moved = moved_from(record, record.operation, entry)
-            if moved is None or moved.value not in self.producers:
-                break
-            entry = moved
-        return entry
+class _Told(Origins):
+    """The same in blocks."""
 
     def told(self, level: Iterable[Entry]) -> Iterator[Block]:
         """The lines of the entries, those of one value together."""
@@ -118,7 +74,7 @@ class _Origins:
             if words:
                 continue
             yield Paragraph(self.heading(record))
-            worked = [entry for entry in entries if _is_worked(record, entry)]
+            worked = [entry for entry in entries if is_worked(record, entry)]
             if worked:
                 yield Working(tuple(self.line(record, entry) for entry in worked))
             yield from self.given([entry for entry in entries if entry not in worked])
@@ -176,9 +132,6 @@ class _Origins:
         symbol = self.teacher.told.symbols[chosen.value.address]
         return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
 
-    def number(self, entry: Entry) -> Number:
-        return self.teacher.writer.number(*entry)
-
 
 def _names(value: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the rows and columns in which a value is shown."""
@@ -186,65 +139,3 @@ def _names(value: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if len(names) == 2:
         return names[0], names[1]
     return (names[0], ("",)) if value.per_token else (("",), names[0])
-
-
-def _is_worked(record: Record, entry: Entry) -> bool:
-    """Whether there is anything to write out for an entry."""
-    match record.operation:
-        case Mask():
-            return bool(entry.value.numbers[entry.at] == HIDDEN.value)
-        case Surprise(columns, _):
-            return columns[entry.at[0]] is not None
-        case operation:
-            return isinstance(operation, Worked) and not sees_nothing(record, entry.at)
-
-
-def chosen_by(record: Record, entry: Entry) -> Entry:
-    """The number by which a word was chosen: its probability, or its running sum."""
-    operation, of = record.operation, record.inputs[0]
-    assert isinstance(operation, ArgMax | Pick)
-    column = operation.words.index(str(entry.value.numbers[entry.at]))
-    return Entry(of, (entry.at[0], column))
-
-
-def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
-    """The entry that stands here under another name; none of what a mask hides."""
-    index = entry.at
-    first = record.inputs[0]
-    match operation:
-        case Copy() | Reused():
-            return Entry(first, index)
-        case Mask():
-            hidden = entry.value.numbers[index] == HIDDEN.value
-            return None if hidden else Entry(first, index)
-        case Append():
-            row, column = index
-            rows = first.shape[0]
-            return (
-                Entry(first, index) if row < rows else Entry(record.inputs[1], (row - rows, column))
-            )
-        case Concat():
-            row, column = index
-            for head in record.inputs:
-                if column < head.shape[1]:
-                    return Entry(head, (row, column))
-                column -= head.shape[1]
-            raise IndexError(index)
-        case Join():
-            (place,) = index
-            for row_of in record.inputs:
-                if place < row_of.shape[0]:
-                    return Entry(row_of, (place,))
-                place -= row_of.shape[0]
-            raise IndexError(index)
-        case Interleave():
-            row, column = index
-            return Entry(record.inputs[column % 2], (row, column // 2))
-        case Select(columns):
-            return Entry(first, (first.shape[0] - 1, columns[index[1]]))
-        case Largest() if sees_nothing(record, index):
-            return None
-        case Largest():
-            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
-        case _:
-            assert_never(operation)

@@ -28,7 +28,7 @@ RELATIONS = {"=": "=", "≈": r"\approx"}
 class LatexNotation(Notation):
     r"""Commands; quotients as \frac, or with a slash where a line must be broken."""
 
-    times, dot, square, cube, pi = r" \times ", r" \cdot ", "^{2}", "^{3}", r"\pi"
+    times, dot, pi = r" \times ", r" \cdot ", r"\pi"
 
     def __init__(self, named: Callable[[str], str], *, fractions: bool) -> None:
         self.named, self.fractions = named, fractions

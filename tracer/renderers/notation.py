@@ -68,9 +68,11 @@ class Notation(ABC):
 
     times: str
     dot: str
-    square: str
-    cube: str
     pi: str
+    euler = "e"
+    plus = "+"
+    minus = "-"
+    parentheses = ("(", ")")
 
     @abstractmethod
     def number(self, number: Number) -> str:
@@ -138,23 +140,19 @@ class Notation(ABC):
                 return " ".join(self._summands(terms)), SUM
             case Difference(left, right):
                 first = self.inside(left, SUM, first=True)
-                return f"{first} - {self.inside(right, PRODUCT)}", SUM
+                return f"{first} {self.minus} {self.inside(right, PRODUCT)}", SUM
             case Quotient():
                 return self.quotient(expression)
-            case Power(base, Number(two)) if two == 2:
-                return self.inside(base, ATOM) + self.square, POWER
-            case Power(base, Number(three)) if three == 3:
-                return self.inside(base, ATOM) + self.cube, POWER
             case Power(base, exponent):
                 return self.raised(self.inside(base, ATOM), exponent), POWER
             case Root(of):
                 return self.root(of), POWER
             case Exponential(exponent):
-                return self.raised("e", exponent), POWER
+                return self.raised(self.euler, exponent), POWER
             case Call(name, arguments):
                 return self.call(name, [self.write(a) for a in arguments]), ATOM
             case Negative(of):
-                return f"-{self.inside(of, PRODUCT)}", SUM
+                return f"{self.minus}{self.inside(of, PRODUCT)}", SUM
             case MatrixProduct(left, right):
                 binding = PRODUCT if isinstance(right, Partial) else POWER
                 first = self.inside(left, PRODUCT)
@@ -175,7 +173,7 @@ class Notation(ABC):
         """An operand; a negative number that comes first needs no parentheses."""
         inner, binds = self.bound(expression)
         bare = binds >= binding or (first and isinstance(expression, Number))
-        return inner if bare else f"({inner})"
+        return inner if bare else inner.join(self.parentheses)
 
     def _summands(self, terms: Sequence[Expression]) -> list[str]:
         """a + b - c: a long sum of plain numbers takes their signs as its own."""
@@ -183,7 +181,7 @@ class Notation(ABC):
         written = [self.inside(terms[0], PRODUCT, first=True)]
         for term in terms[1:]:
             if plain and isinstance(term, Number) and term.value < 0 and len(terms) > 2:
-                written += ["-", self.write(Number(-term.value, term.origin, term.at))]
+                written += [self.minus, self.write(Number(-term.value, term.origin, term.at))]
             else:
-                written += ["+", self.inside(term, PRODUCT)]
+                written += [self.plus, self.inside(term, PRODUCT)]
         return written

@@ -25,7 +25,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 class TextNotation(Notation):
     """×, √, ² and indices as characters."""
 
-    times, dot, square, cube, pi = "×", " · ", "²", "³", "π"
+    times, dot, pi = "×", " · ", "π"
 
     def number(self, number: Number) -> str:
         value = number.value
@@ -57,6 +57,8 @@ class TextNotation(Notation):
         return f"{first} / {self.inside(under, Binding.POWER)}", Binding.PRODUCT
 
     def raised(self, base: str, exponent: Expression) -> str:
+        if isinstance(exponent, Number) and exponent.value in (2, 3):
+            return base + ("²" if exponent.value == 2 else "³")
         return f"{base}^{self.inside(exponent, Binding.ATOM)}"
 
     def root(self, of: Expression) -> str:

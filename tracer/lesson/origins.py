@@ -1,0 +1,125 @@
+"""What each number of a trace comes from: the numbers that its line puts in, under any name."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import (
+    Append,
+    ArgMax,
+    Chosen,
+    Concat,
+    Copy,
+    Interleave,
+    Join,
+    Largest,
+    Mask,
+    Moved,
+    Pick,
+    Reused,
+    Select,
+    Surprise,
+)
+from tracer.decoder.tape import Record
+from tracer.lesson.expression import Entry, Number, entries_in
+from tracer.lesson.lines import sees_nothing
+from tracer.lesson.steps.masks import HIDDEN
+from tracer.lesson.teacher import Teacher
+from tracer.lesson.written import Worked
+
+
+class Origins:
+    """What each entry of a trace comes from."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.producers, self.teacher = trace.producers, Teacher(trace)
+
+    def behind(self, entry: Entry) -> list[Entry]:
+        """The entries that its line puts in, each followed to where it was computed or typed."""
+        record = self.producers[entry.value]
+        if is_worked(record, entry):
+            first = self.teacher.writer.chain(record, entry.at).sides[0]
+            operands = list(entries_in(first))
+            if operands == [entry]:  # the sum of one number is that number
+                operands = [Entry(record.inputs[0], (*entry.at, 0))]
+        elif isinstance(record.operation, Chosen):
+            operands = [chosen_by(record, entry)]
+        else:
+            operands = []
+        return [self.followed(operand) for operand in operands]
+
+    def followed(self, entry: Entry) -> Entry:
+        """The entry, or the one that it is under another name: O¹ of [O¹ O²]."""
+        while (record := self.producers.get(entry.value)) and isinstance(record.operation, Moved):
+            moved = moved_from(record, record.operation, entry)
+            if moved is None or moved.value not in self.producers:
+                break
+            entry = moved
+        return entry
+
+    def number(self, entry: Entry) -> Number:
+        """An entry as it is printed."""
+        return self.teacher.writer.number(*entry)
+
+
+def is_worked(record: Record, entry: Entry) -> bool:
+    """Whether there is anything to write out for an entry."""
+    match record.operation:
+        case Mask():
+            return bool(entry.value.numbers[entry.at] == HIDDEN.value)
+        case Surprise(columns, _):
+            return columns[entry.at[0]] is not None
+        case operation:
+            return isinstance(operation, Worked) and not sees_nothing(record, entry.at)
+
+
+def chosen_by(record: Record, entry: Entry) -> Entry:
+    """The number by which a word was chosen: its probability, or its running sum."""
+    operation, of = record.operation, record.inputs[0]
+    assert isinstance(operation, ArgMax | Pick)
+    column = operation.words.index(str(entry.value.numbers[entry.at]))
+    return Entry(of, (entry.at[0], column))
+
+
+def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
+    """The entry that stands here under another name; none of what a mask hides."""
+    index = entry.at
+    first = record.inputs[0]
+    match operation:
+        case Copy() | Reused():
+            return Entry(first, index)
+        case Mask():
+            hidden = entry.value.numbers[index] == HIDDEN.value
+            return None if hidden else Entry(first, index)
+        case Append():
+            row, column = index
+            rows = first.shape[0]
+            return (
+                Entry(first, index) if row < rows else Entry(record.inputs[1], (row - rows, column))
+            )
+        case Concat():
+            row, column = index
+            for head in record.inputs:
+                if column < head.shape[1]:
+                    return Entry(head, (row, column))
+                column -= head.shape[1]
+            raise IndexError(index)
+        case Join():
+            (place,) = index
+            for row_of in record.inputs:
+                if place < row_of.shape[0]:
+                    return Entry(row_of, (place,))
+                place -= row_of.shape[0]
+            raise IndexError(index)
+        case Interleave():
+            row, column = index
+            return Entry(record.inputs[column % 2], (row, column // 2))
+        case Select(columns):
+            return Entry(first, (first.shape[0] - 1, columns[index[1]]))
+        case Largest() if sees_nothing(record, index):
+            return None
+        case Largest():
+            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
+        case _:
+            assert_never(operation)

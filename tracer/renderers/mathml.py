@@ -1,0 +1,100 @@
+"""Formulas and symbols as MathML, which browsers set by themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.renderers.text import number_text
+
+
+def _sign(sign: str) -> str:
+    return f"<mo>{sign}</mo>"
+
+
+def _row(inner: str) -> str:
+    """Several elements as one, where one is expected."""
+    return f"<mrow>{inner}</mrow>"
+
+
+class MathmlNotation(Notation):
+    """Elements; quotients as fractions."""
+
+    times, dot, plus, minus = map(_sign, "×·+−")
+    pi, euler = "<mi>π</mi>", "<mi>e</mi>"
+    parentheses = (_sign("("), _sign(")"))
+
+    def number(self, number: Number) -> str:
+        value = number.value
+        sign, size = (self.minus, -value) if value.is_signed() else ("", value)
+        written = number_text(Number(size))
+        if size.is_infinite() or not is_scientific(size):
+            return f"{sign}<mn>{written}</mn>"
+        mantissa, power = written.partition("×")[0], f"<mn>{size.adjusted()}</mn>"
+        return f"{sign}<mn>{mantissa}</mn>{self.times}<msup><mn>10</mn>{_row(power)}</msup>"
+
+    def symbol(self, symbol: Symbol) -> str:
+        base = _word(symbol.base)
+        below, above = _word(symbol.below), _word(symbol.above)
+        if symbol.below and symbol.above:
+            return f"<msubsup>{base}{below}{above}</msubsup>"
+        if symbol.below:
+            return f"<msub>{base}{below}</msub>"
+        return f"<msup>{base}{above}</msup>" if symbol.above else base
+
+    def rest(self, rest: Rest) -> str:
+        return f"<mtext>[{rest.terms} more: </mtext>{self.number(rest.total)}<mtext>]</mtext>"
+
+    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+        over, under = self.write(quotient.over), self.write(quotient.under)
+        return f"<mfrac>{_row(over)}{_row(under)}</mfrac>", Binding.ATOM
+
+    def raised(self, base: str, exponent: Expression) -> str:
+        return f"<msup>{_row(base)}{_row(self.write(exponent))}</msup>"
+
+    def root(self, of: Expression) -> str:
+        return f"<msqrt>{self.write(of)}</msqrt>"
+
+    def call(self, name: str, arguments: Sequence[str]) -> str:
+        return f"{_word(name)}{_sign('(')}{_sign(',').join(arguments)}{_sign(')')}"
+
+    def transposed(self, of: str) -> str:
+        return f"<msup>{_row(of)}<mi>⊤</mi></msup>"
+
+    def brackets(self, items: Sequence[str]) -> str:
+        inner = '<mspace width="0.4em"/>'.join(items)
+        return f"{_sign('[')}{inner}{_sign(']')}"
+
+    def sized(self, of: str, shape: Sequence[int]) -> str:
+        size = self.times.join(f"<mn>{n}</mn>" for n in shape)
+        return f"<munder>{_row(of)}{_row(size)}</munder>"
+
+    def partial(self, of: str, over: str) -> tuple[str, Binding]:
+        parts = (_row(f"<mo>∂</mo>{part}") for part in (over, of))
+        return f"<mfrac>{''.join(parts)}</mfrac>", Binding.ATOM
+
+
+def _word(word: str) -> str:
+    """A name or a number; a single letter leans, as variables do."""
+    return f"<mn>{word}</mn>" if re.fullmatch("[0-9]+", word) else f"<mi>{escape(word)}</mi>"
+
+
+_MATHML = MathmlNotation()
+
+
+def symbol(expression: Expression) -> str:
+    """An expression in a sentence or a table."""
+    return f"<math>{_MATHML.write(expression)}</math>"
+
+
+def formula(chain: Chain) -> str:
+    """A chain in symbols, by itself."""
+    return f'<math display="block">{"".join(_related(chain))}</math>'
+
+
+def _related(chain: Chain) -> Iterator[str]:
+    for relation, side in zip(["", *chain.relations], chain.sides, strict=True):
+        yield (_sign(relation) if relation else "") + _MATHML.write(side)
