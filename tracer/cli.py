@@ -11,10 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tracer import __version__, progress, streams
+from tracer import __version__, pager, progress, streams
 from tracer.errors import Problem, TracerError, printable
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
-from tracer.pager import page
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
@@ -134,6 +133,15 @@ def tutorial(request: Request) -> None:
     _show(request)
 
 
+@command(WRITE, "page alex -o alex.html", "page pizza --train -o pizza.html")
+@asks(
+    "SCENARIO", "token", "layer", "head", "train", "given", *ROUNDING, *("brief", "output", "force")
+)
+def page(request: Request) -> None:
+    """A page for a browser: point at any number to see where it comes from."""
+    _show(request)
+
+
 @command(WRITE, "weave text.md", "weave text.md --check")
 def weave(
     files: Annotated[
@@ -246,7 +254,7 @@ def _show(request: Request) -> None:
     written: list[tuple[Path, str | bytes]] = [*drawn.items(), *kept.items()]
     if request.output is not None:
         written.append((request.output, content))
-    elif isinstance(content, str) and (request.no_pager or not page(content)):
+    elif isinstance(content, str) and (request.no_pager or not pager.page(content)):
         sys.stdout.write(content)
     if written:
         from tracer.files.writing import write

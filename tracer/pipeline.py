@@ -18,6 +18,7 @@ from tracer.lesson.document import Document
 from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass
 from tracer.lesson.selection import select, steps
+from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest, places
 from tracer.renderers import Format, Heading, render
@@ -63,6 +64,8 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _shapes(request, scenario_for(request))
         case "run" | "step" | "tutorial":
             return _forward_pass(request, trace_for(request))
+        case "page":
+            return _page(request, trace_for(request))
         case "lens":
             return _lens(request, trace_for(request))
         case "loss":
@@ -235,11 +238,27 @@ def _is_unmasked(request: Request) -> bool:
     return request.no_mask or any(".unmasked." in word for word in request.entry[:1])
 
 
+def _chosen(request: Request, found: Trace) -> list[Step]:
+    """The steps that are asked for; of a trained model's layer, no others."""
+    chosen = select(steps(found.records), request.name, request.layer, request.head)
+    only = found.scenario.on_demand and request.layer
+    return [step for step in chosen if step.place.layer] if only else chosen
+
+
+def _page(request: Request, found: Trace) -> str:
+    from tracer.lesson.page import page
+    from tracer.renderers.page.as_html import render
+
+    token = len(found.tokens) - 1
+    if request.token is not None:
+        token = position_of(request.token, found.tokens)
+    learned = trained(request) if request.train else None
+    chosen, full = _chosen(request, found), not request.brief
+    return render(page(found, chosen, token, training=learned, full=full))
+
+
 def _forward_pass(request: Request, found: Trace) -> Answer:
-    every = steps(found.records)
-    chosen = select(every, request.name, request.layer, request.head)
-    if found.scenario.on_demand and request.layer:
-        chosen = [step for step in chosen if step.place.layer]
+    every, chosen = steps(found.records), _chosen(request, found)
     position = None if request.token is None else position_of(request.token, found.tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
@@ -294,7 +313,7 @@ def _lens(request: Request, found: Trace) -> Answer:
 
 def _in_summary(request: Request, loaded: Loaded) -> bool:
     """Whether a trained model's way is told, rather than worked step by step."""
-    tells = request.command in ("run", "tutorial") and not request.format.is_data
+    tells = request.command in ("run", "tutorial", "page") and not request.format.is_data
     return loaded.scenario.on_demand and tells and request.layer is None
 
 

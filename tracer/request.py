@@ -28,6 +28,7 @@ Command: TypeAlias = Literal[
     "lens",
     "generate",
     "tutorial",
+    "page",
     "value",
     "why",
 ]
@@ -154,5 +155,7 @@ def check(request: Request) -> None:
         for rule in RULES
         if getattr(request, rule.option) != getattr(unset, rule.option) and not rule.holds(request)
     ]
+    if request.command == "page" and request.output is None:
+        problems.append(Problem("expected -o page.html: it is for a browser", address="--output"))
     if problems:
         raise TracerError(*problems)

@@ -92,9 +92,7 @@ class Writer:
         First the operands and the parts get guard digits; a result in full precision gets more
         only where no number of them helps (a tie that float or Decimal noise has decided).
         """
-        operation = record.operation
-        assert isinstance(operation, Worked)
-        write = Sides(self.pencil, self.producers, operation, record, index, self.terms)
+        write = self.sides(record, index)
         fixed = record.output.form is Form.AS_THEY_ARE
         for more in range(1 if fixed else MOST_GUARD_DIGITS):
             result = self.number(record.output, index, more)
@@ -108,6 +106,16 @@ class Writer:
         comes_to, _ = value(written[-1])
         places = self.pencil.places(record.output.role, record.output.address, comes_to)
         return _chain(_with_result(written, Number(self.pencil.printed(comes_to, places))))
+
+    def put_in(self, record: Record, index: Index) -> Expression:
+        """The first side of an entry's line, also where it is the only one: a sum of one number."""
+        return self.sides(record, index)(0, 0)[0]
+
+    def sides(self, record: Record, index: Index) -> Sides:
+        """What writes the sides of an entry's line."""
+        operation = record.operation
+        assert isinstance(operation, Worked)
+        return Sides(self.pencil, self.producers, operation, record, index, self.terms)
 
     def is_given(self, value: Value, at: Index = ()) -> Chain:
         """That a number which is not computed is what it is: T = 1.5."""

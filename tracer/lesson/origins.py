@@ -22,6 +22,7 @@ from tracer.decoder.operations import (
     Surprise,
 )
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import ByWord, Miss
 from tracer.lesson.expression import Entry, Number, entries_in
 from tracer.lesson.lines import sees_nothing
 from tracer.lesson.steps.masks import HIDDEN
@@ -39,10 +40,7 @@ class Origins:
         """The entries that its line puts in, each followed to where it was computed or typed."""
         record = self.producers[entry.value]
         if is_worked(record, entry):
-            first = self.teacher.writer.chain(record, entry.at).sides[0]
-            operands = list(entries_in(first))
-            if operands == [entry]:  # the sum of one number is that number
-                operands = [Entry(record.inputs[0], (*entry.at, 0))]
+            operands = list(entries_in(self.teacher.writer.put_in(record, entry.at)))
         elif isinstance(record.operation, Chosen):
             operands = [chosen_by(record, entry)]
         else:
@@ -70,6 +68,10 @@ def is_worked(record: Record, entry: Entry) -> bool:
             return bool(entry.value.numbers[entry.at] == HIDDEN.value)
         case Surprise(columns, _):
             return columns[entry.at[0]] is not None
+        case Miss(columns, _):
+            return columns[entry.at[0]] is not None
+        case ByWord(words, _):
+            return entry.at[0] in words
         case operation:
             return isinstance(operation, Worked) and not sees_nothing(record, entry.at)
 

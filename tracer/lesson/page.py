@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tracer.decoder.forward import Trace, trace
+from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
-from tracer.lesson.document import Block, Document, Matrix, Paragraph, Percent, Section
+from tracer.lesson.document import Block, Document, Matrix, Paragraph, Percent, Section, Working
 from tracer.lesson.expression import Chain, Entry, Expression, Index, Number, entries_in
 from tracer.lesson.origins import Origins, is_worked
 from tracer.lesson.selection import steps
@@ -19,6 +20,7 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import SOFTMAX_STEP, UNMASKED_STEP
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.tutorial import tutorial, worked_for
+from tracer.lesson.way import in_summary
 from tracer.names import distinct
 
 
@@ -26,12 +28,13 @@ from tracer.names import distinct
 class Source:
     """A value in which numbers are found: its name, its labels, and what is known of each entry.
 
-    An entry has a line if it was computed; `moved` has those that are others under a new name.
+    An entry has a line if it was worked; `moved` has those that are others under a new name.
     """
 
     symbol: Expression
     address: str
     labels: tuple[tuple[str, ...], ...]
+    given: bool
     numbers: dict[Index, Number] = field(default_factory=dict)
     lines: dict[Index, Chain] = field(default_factory=dict)
     moved: dict[Index, Entry] = field(default_factory=dict)
@@ -67,13 +70,16 @@ def page(
     full: bool = True,
 ) -> Page:
     """The tutorial, told for a token (counted from 0) and ready to be told for any other."""
-    refers = len(chosen) == len(steps(found.records))
-    documents = [
-        tutorial(found, chosen, token, training=training, full=full)
-        if other == token
-        else worked_for(Teacher(found, other, refers=refers, full=full), chosen)
-        for other in range(len(found.tokens))
-    ]
+    whole = len(chosen) == len(steps(found.records))
+
+    def told(other: int) -> Document:
+        if whole and found.scenario.on_demand:
+            return in_summary(found, other, full=full, terms=None)
+        if other == token:
+            return tutorial(found, chosen, token, training=training, full=full)
+        return worked_for(Teacher(found, other, refers=whole, full=full), chosen)
+
+    documents = [told(other) for other in range(len(found.tokens))]
     after = _without_mask(found, chosen)
     if after:
         unmasked = trace(found.name, found.scenario, unmasked=True)
@@ -139,6 +145,9 @@ def _numbers(block: Block) -> Iterator[Number]:
         case Matrix():
             for row in block.cells:
                 yield from row
+        case Working(lines):
+            results = (line.chain.sides[-1] for line in lines)
+            yield from (result for result in results if isinstance(result, Number))
         case Paragraph(parts):
             for part in parts:
                 number = part.number if isinstance(part, Percent) else part
@@ -177,8 +186,8 @@ class _Sources:
                 source.lines[entry.at] = chain
                 return True
         behind = origins.followed(entry)
-        if behind == entry and record.inputs and is_worked(record, entry):
-            behind = origins.behind(entry)[0]  # the sum of one number is that number
+        if behind == entry and is_worked(record, entry):
+            (behind,) = origins.behind(entry)  # the sum of one number is that number
         if behind != entry:
             source.moved[entry.at] = behind
         return True
@@ -192,7 +201,8 @@ class _Sources:
                 alike.append(value)
                 symbol = origins.teacher.told.symbols[value.address]
                 labels = tuple(distinct(axis.labels) for axis in value.axes)
-                self.sources[value] = Source(symbol, value.address, labels)
+                given = isinstance(origins.producers[value].operation, Given | Pinned)
+                self.sources[value] = Source(symbol, value.address, labels, given)
             else:
                 self.sources[value] = self.sources[same]
         return self.sources[value]

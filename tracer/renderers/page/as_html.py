@@ -1,0 +1,146 @@
+"""A page as one file of HTML with all that it needs, opened from a disk as well as from a mail."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from tracer.lesson.document import Block, Section
+from tracer.lesson.page import Page
+from tracer.renderers import links
+from tracer.renderers.page.blocks import Blocks
+from tracer.renderers.page.lines import Numbers
+from tracer.renderers.page.variants import Variant, merged
+from tracer.renderers.text import name_text
+
+HERE = Path(__file__).parent
+
+
+def render(page: Page) -> str:
+    """The page; all its text is escaped by the template, and no other script than its own runs."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    macros = templates.get_template("blocks.html.jinja").module
+    numbers = Numbers(page)
+    text = _Text(page, Blocks(macros, numbers))
+    style, script = (_read(name) for name in ("page.css", "page.js"))
+    data = {"values": numbers.data(), "token": page.followed}
+    return templates.get_template("page.html.jinja").render(
+        title=name_text(page.document.title),
+        tokens=list(map(name_text, page.tokens)),
+        followed=page.followed,
+        choices=_choices(page.document.sections),
+        without_mask=bool(page.without_mask),
+        introduction=text.blocks([document.introduction for document in page.documents], -1),
+        contents=text.contents(),
+        parts=text.parts(),
+        data=htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":")),
+        style=Markup(style),
+        style_hash=_hash(style),
+        script=Markup(script),
+        script_hash=_hash(script),
+    )
+
+
+def _read(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """What a browser knows a script or a style by that belongs to the page."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _choices(sections: Sequence[Section]) -> dict[str, list[int]]:
+    """The layers and heads that there are."""
+    layers = {section.layer for section in sections if section.layer}
+    heads = {section.head for section in sections if section.head}
+    return {"layer": sorted(layers), "head": sorted(heads)}
+
+
+class _Text:
+    """The sections of a page, each with what it is for every token."""
+
+    def __init__(self, page: Page, blocks: Blocks) -> None:
+        self.page, self.writer = page, blocks
+        self.steps = links.Steps(page.document)
+        self.anchors = {
+            heading: name.partition(".")[2]
+            for heading, name in links.anchors(page.document).items()
+        }
+        self.linked = {h.section: name for h, name in self.anchors.items() if not h.opens_part}
+
+    def contents(self) -> list[Any]:
+        """The entries of the table of contents."""
+        return [
+            SimpleNamespace(level=h.level, title=h.title, anchor=self.anchors[h])
+            for h in links.contents(self.page.document)
+            if h.section not in self.page.without_mask
+        ]
+
+    def parts(self) -> list[Any]:
+        """The parts with their sections; a section without a part is one of its own."""
+        found: list[Any] = []
+        over = links.over(links.headings(self.page.document))
+        for i, section in enumerate(self.page.document.sections):
+            *opening, own = over[i]
+            if opening:
+                title = opening[0]
+                anchor = self.anchors[title]
+                found.append(SimpleNamespace(title=title.title, anchor=anchor, sections=[]))
+            elif own.level == 1 or not found:
+                found.append(SimpleNamespace(title=None, anchor=None, sections=[]))
+            found[-1].sections.append(self.section(i, section, own))
+        return found
+
+    def section(self, i: int, section: Section, heading: links.Heading) -> Any:
+        """A section with its blocks."""
+        documents = self.page.documents
+        texts = [d.sections[i].blocks if i < len(d.sections) else None for d in documents]
+        return SimpleNamespace(
+            anchor=self.anchors[heading],
+            level=heading.level + 1,
+            title=heading.title,
+            layer=section.layer,
+            head=section.head,
+            without_mask=i in self.page.without_mask,
+            blocks=self.blocks(texts, i),
+        )
+
+    def blocks(self, texts: Sequence[Sequence[Block] | None], section: int) -> list[Any]:
+        """The blocks of a section, or of the introduction (-1), for each token, merged."""
+        here = section if section >= 0 else len(self.page.document.sections)
+        anchor, followed = partial(self.anchor, here), self.page.followed
+
+        def written(token: int) -> list[str]:
+            shown, blocks = token == followed, texts[token] or ()
+            return [self.writer.written(block, anchor, token, shown=shown) for block in blocks]
+
+        there = [token for token, blocks in enumerate(texts) if blocks is not None]
+        # The followed one comes first: its order is that of the page.
+        there.sort(key=lambda token: token != followed)
+        variants = merged([(token, written(token)) for token in there])
+        return [self._variant(variant, len(there)) for variant in variants]
+
+    def anchor(self, section: int, number: int) -> str | None:
+        """The anchor of a step, as seen from a section."""
+        meant = self.steps.meant(section, number)
+        return None if meant is None else self.linked[meant]
+
+    def _variant(self, variant: Variant, whole: int) -> Any:
+        everywhere = len(variant.tokens) == whole
+        tokens = None if everywhere else variant.tokens
+        return SimpleNamespace(written=Markup(variant.written), tokens=tokens)

@@ -1,0 +1,126 @@
+"""The data beside the page's script: every number, and its line in pieces that can be pointed at.
+
+Lines are written here, as all texts have them; the script only puts their pieces on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from tracer.decoder.value import Value
+from tracer.lesson.expression import Chain, Entry, Expression, Index, Number, Rest
+from tracer.lesson.page import Page, Source
+from tracer.renderers.text import TextNotation, name_text, number_text, text
+
+Piece: TypeAlias = str | list[str]
+"""Text; or text that is put in from entries, which follow it."""
+
+OPEN, BETWEEN, CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
+"""No text has these."""
+
+
+class Numbers:
+    """The name of each number on a page: `12:3,0`, a source and the place in it."""
+
+    def __init__(self, page: Page) -> None:
+        self.sources = list({id(source): source for source in page.sources.values()}.values())
+        places = {id(source): i for i, source in enumerate(self.sources)}
+        self._places = {value: places[id(source)] for value, source in page.sources.items()}
+        self._found: Mapping[Value, Source] = page.sources
+
+    def name(self, entry: Entry | None) -> str | None:
+        """The name of an entry, if the page knows it."""
+        if entry is None or entry.value not in self._places:
+            return None
+        if entry.at not in self._found[entry.value].numbers:
+            return None
+        return f"{self._places[entry.value]}:{_at(entry.at)}"
+
+    def line(self, chain: Chain) -> str | None:
+        """The name of the number whose line a chain is, perhaps behind its symbol."""
+        result = chain.sides[-1]
+        entry = result.entry if isinstance(result, Number) else None
+        name = self.name(entry)
+        if entry is None or name is None:
+            return None
+        known = self._found[entry.value].lines.get(entry.at)
+        own = known is not None and chain.sides[-len(known.sides) :] == known.sides
+        return name if own else None
+
+    def of_line(self, chain: Chain) -> Chain:
+        """The line of the number in which a chain ends, without the symbol in front."""
+        result = chain.sides[-1]
+        assert isinstance(result, Number) and result.origin
+        return self._found[result.origin].lines[result.at]
+
+    def data(self) -> list[dict[str, Any]]:
+        """All sources with their entries."""
+        return [self._source(source) for source in self.sources]
+
+    def _source(self, source: Source) -> dict[str, Any]:
+        return {
+            "symbol": text(source.symbol),
+            "address": source.address,
+            "labels": [list(map(name_text, axis)) for axis in source.labels],
+            "given": source.given,
+            "entries": {_at(at): self._entry(source, at) for at in source.numbers},
+        }
+
+    def _entry(self, source: Source, at: Index) -> dict[str, Any]:
+        """A number; if it was computed, the sides before its result; or which other it is."""
+        entry: dict[str, Any] = {"number": number_text(source.numbers[at])}
+        if at in source.lines:
+            chain = source.lines[at]
+            entry["work"] = self._pieces(sides(chain))
+            entry["sign"] = chain.relations[-1]
+            entry["result"] = text(chain.sides[-1])
+        elif name := self.name(source.moved.get(at)):
+            entry["is"] = name
+        return entry
+
+    def _pieces(self, written: Iterable[str | Expression]) -> list[Piece]:
+        marked = "".join(w if isinstance(w, str) else self._marking.write(w) for w in written)
+        return [
+            part.split(BETWEEN) if BETWEEN in part else part
+            for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked)
+            if part
+        ]
+
+    @cached_property
+    def _marking(self) -> _Marking:
+        return _Marking(self)
+
+
+def sides(chain: Chain) -> list[str | Expression]:
+    """All sides of a chain but the last, with the relations between them."""
+    first, *rest = chain.sides[:-1]
+    written: list[str | Expression] = [first]
+    for relation, side in zip(chain.relations, rest, strict=False):
+        written += [f" {relation} ", side]
+    return written
+
+
+class _Marking(TextNotation):
+    """Text in which each number stands with the names of the entries that it is taken from."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
+
+    def number(self, number: Number) -> str:
+        """A number between its marks."""
+        return self._marked(super().number(number), [number.entry])
+
+    def rest(self, rest: Rest) -> str:
+        """The terms that are not written out, with all that they are made of."""
+        return self._marked(super().rest(rest), rest.hidden() if rest.hidden else [])
+
+    def _marked(self, written: str, entries: Iterable[Entry | None]) -> str:
+        names = [name for entry in entries if (name := self.numbers.name(entry))]
+        return f"{OPEN}{BETWEEN.join([written, *names])}{CLOSE}" if names else written
+
+
+def _at(index: Index) -> str:
+    return ",".join(map(str, index))
