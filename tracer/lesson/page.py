@@ -134,9 +134,16 @@ def sources_of(documents: Sequence[Document], *, whole: bool) -> dict[Value, Sou
 
 
 def _shown(documents: Iterable[Document]) -> Iterator[Number]:
+    """The numbers of all texts; a matrix that several of them show counts once."""
+    matrices = set()
     for document in documents:
         for section in document.sections:
             for block in section.blocks:
+                if isinstance(block, Matrix):
+                    corners = block.cells[0][0].entry, block.cells[-1][-1].entry, block.columns
+                    if corners in matrices:
+                        continue
+                    matrices.add(corners)
                 yield from _numbers(block)
 
 

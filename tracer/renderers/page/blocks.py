@@ -117,7 +117,7 @@ class Blocks:
         key = tuple((line.of, line.label, line.front) for line in written)
         if not all(line.of for line in written):
             return str(self.macros.working(written))
-        if key not in self.workings:
+        if shown or key not in self.workings:
             self.workings[key] = str(self.macros.working(written))
         return self.workings[key]
 

@@ -63,7 +63,7 @@ const name = (of) => {
   return labels.length ? `${source.symbol}[${labels.join(", ")}]` : source.symbol;
 };
 
-/** Numbers that are still to be found. @type {Map<string, HTMLInputElement>} */
+/** Numbers that are still to be found, each with its line. @type {Map<string, HTMLElement>} */
 const asked = new Map();
 const UNKNOWN = "?";
 
@@ -89,15 +89,18 @@ const inText = (of, written) => {
   return made;
 };
 
-/** Draw the lines of a block, which are empty or plain until then. @param {HTMLElement} block */
+/** Draw the lines that are shown, which are empty or plain until then. @param {HTMLElement} block */
 const draw = (block) => {
   for (const line of all("li[data-line]:not(.drawn)", block)) {
+    if (line.closest("[data-for][hidden]")) continue;
     const of = line.dataset.line || "";
     const { work, sign, result } = entry(of);
     if (!work || !sign || !result) continue;
     line.classList.add("drawn");
-    all(".work", line)[0].replaceChildren(...drawn(work, inText));
-    all(".result", line)[0].replaceChildren(`${sign} `, element("b", "", inText(of, result)));
+    all(".work, .result", line).forEach((plain) => plain.remove());
+    const sides = element("span", "work", ...drawn(work, inText));
+    const last = element("span", "result", `${sign} `, element("b", "", inText(of, result)));
+    line.append(sides, " ", last);
   }
 };
 
@@ -198,6 +201,7 @@ const walk = (numbers) => {
   if (way.length) show(way[way.length - 1]);
   else {
     unlight();
+    told.replaceChildren();
     panel.hidden = true;
   }
 };
@@ -247,7 +251,8 @@ text.addEventListener("click", (event) => {
 });
 text.addEventListener("mouseover", (event) => {
   const number = under(event, "[data-of]");
-  if (number && !way.length) show(number.dataset.of || "");
+  const moved = event.movementX || event.movementY; // else the page has moved below the mouse
+  if (number && moved && !way.length) show(number.dataset.of || "");
 });
 panel.addEventListener("click", (event) => {
   const go = under(event, "[data-go]");
@@ -313,6 +318,7 @@ text.addEventListener("keydown", (event) => {
     next.scrollIntoView({ block: "nearest", inline: "nearest" });
     focusOn(next);
   } else if (event.key === "Enter") {
+    event.preventDefault(); // else it would press the button that it leads to
     const source = panel.querySelector("[data-go]");
     if (source instanceof HTMLElement) source.focus();
   }
@@ -545,15 +551,16 @@ const ask = (line) => {
   input.inputMode = "decimal";
   input.autocomplete = "off";
   input.setAttribute("aria-label", `${name(of)}, the result`);
-  asked.set(of, input);
+  asked.set(of, line);
   for (const place of placesBeside(of, line)) {
     place.dataset.written = place.textContent || "";
     place.textContent = UNKNOWN;
     place.classList.add("blank");
   }
   result.hidden = true;
-  result.after(`${entry(of).sign} `, input);
+  result.after(element("span", "asked", `${entry(of).sign} `), input);
   input.addEventListener("change", () => judge(line, input));
+  input.addEventListener("keydown", ({ key }) => key === "Enter" && nextAsked(input)?.focus());
 };
 
 /** @param {HTMLElement} line @param {HTMLInputElement} input */
@@ -563,11 +570,18 @@ const judge = (line, input) => {
   const said = verdict(input.value, entry(of).result || "");
   judged[said] = (judged[said] || 0) + 1;
   input.readOnly = true;
+  all(".asked", line).forEach((sign) => sign.remove());
   answered(line);
   const told = element("span", `verdict ${said.split(" ").length > 1 ? "last-digit" : said}`, said);
   told.setAttribute("role", "status");
   line.append(" ", told);
   tell();
+};
+
+/** The next result to be typed. @param {HTMLInputElement} input */
+const nextAsked = (input) => {
+  const there = all(".working input", text);
+  return there.slice(there.indexOf(input) + 1).find((next) => next.checkVisibility());
 };
 
 /** Show what was asked for. @param {HTMLElement} line */
@@ -603,12 +617,10 @@ const startTrying = () => {
 const stopTrying = () => {
   tryButton.setAttribute("aria-pressed", "false");
   document.body.classList.remove("trying");
-  for (const line of all("li.drawn", text)) {
-    if (asked.has(line.dataset.line || "")) answered(line);
-    const result = all(".result", line)[0];
+  [...asked.values()].forEach(answered);
+  for (const result of all("li.drawn .result", text)) {
     while (result.nextSibling) result.nextSibling.remove();
   }
-  asked.clear();
   score.textContent = "";
 };
 

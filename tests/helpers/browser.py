@@ -1,0 +1,55 @@
+"""A real browser, where there is one: Debian's Chromium, driven by playwright."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = Path("/usr/bin/chromium")
+AXE = Path(os.environ.get("NODE_PATH") or "no such folder", "axe-core", "axe.min.js")
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """The browser, until all that asks for it is done."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}")
+    with driver.sync_playwright() as playwright:
+        how = {"executable_path": str(CHROMIUM), "args": ["--no-sandbox", "--disable-gpu"]}
+        browser = playwright.chromium.launch(**how)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Any, html: Path, **how: Any) -> Iterator[Any]:
+    """A page as a browser shows it; it asks for nothing, and has nothing to complain about."""
+    complaints: list[str] = []
+    asked: list[str] = []
+    context = browser.new_context(**how)
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(html.as_uri())
+    page.wait_for_selector("body.ready", state="attached")
+    yield page
+    context.close()
+    assert complaints == []
+    assert [url for url in asked if not url.startswith("data:")] == [html.as_uri()]
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds wrong for readers who do not see, or not well; nothing without it."""
+    if not AXE.is_file():
+        pytest.skip("needs NODE_PATH, naming the folder of axe-core")
+    page.evaluate(AXE.read_text(encoding="utf-8") + "; undefined")
+    found = page.evaluate("axe.run().then(({violations}) => violations)")
+    return [f"{each['id']}: {each['nodes'][0]['html'][:300]}" for each in found]
