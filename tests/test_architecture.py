@@ -75,6 +75,7 @@ def test_there_is_no_circle() -> None:
         "tracer.progress",
         *(f"tracer.renderers.{name}" for name in ("rows", "terminal")),
     }),
+    ("jinja2", {"tracer.renderers.page.as_html"}),
     ("yaml", {"tracer.scenario.reader"}),
     ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),
 ])  # fmt: skip

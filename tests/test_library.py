@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,14 @@ def test_explain_is_what_the_commands_print(alex: tracer.Trace) -> None:
 def test_a_document_shows_itself(alex: tracer.Trace) -> None:
     shown = tracer.explain(alex, "softmax", head=1)._repr_markdown_()
     assert shown == printed("step", "softmax", "--head", "1", "-f", "markdown", "--math")
+
+
+def test_a_notebook_frames_a_document(alex: tracer.Trace) -> None:
+    shown = tracer.explain(alex, "softmax", head=1)._repr_html_()
+    (page,) = re.findall('^<iframe [^>]*srcdoc="([^"]*)"', shown)
+    assert unescape(page).startswith("<!doctype html>")
+    assert unescape(page).count('<section class="step"') == 1
+    assert 'data-line="' in unescape(page)
 
 
 @pytest.mark.parametrize("step", ["nonsense", "layer9.x"])

@@ -138,7 +138,7 @@ def tutorial(request: Request) -> None:
     "SCENARIO", "token", "layer", "head", "train", "given", *ROUNDING, *("brief", "output", "force")
 )
 def page(request: Request) -> None:
-    """A page for a browser: point at any number to see where it comes from."""
+    """A page for a browser: point at a number to see its line."""
     _show(request)
 
 

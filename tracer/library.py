@@ -25,6 +25,11 @@ from tracer.renderers.text import name_text, text
 from tracer.scenario import loading
 from tracer.scenario.model import Scenario
 
+FRAME = (
+    '<iframe title="The calculation" srcdoc="{}" sandbox="allow-scripts" allow="fullscreen" '
+    'style="width: 100%; height: 40em; border: 1px solid"></iframe>'
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Value:
@@ -96,7 +101,13 @@ class Trace(Mapping[str, Value]):
 
 
 class Document(document.Document):
-    """A text about a pass; a notebook shows it."""
+    """A text about a pass; a notebook shows it in a frame, as a page to explore, or as text."""
+
+    def _repr_html_(self) -> str:
+        from tracer.lesson.page import page_of
+        from tracer.renderers.page.as_html import render
+
+        return FRAME.format(escape(render(page_of(self))))
 
     def _repr_markdown_(self) -> str:
         return rendered(self, Format.MARKDOWN, math=True)

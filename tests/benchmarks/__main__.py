@@ -42,6 +42,10 @@ LINE, STEP = 10.0, 100.0
 """Milliseconds."""
 
 
+READY, CLICK = {"alex": 1000.0, "pizza": 2000.0}, 100.0
+"""Milliseconds that a reader of a page may wait."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """What was measured, in which unit, and what it may be."""
@@ -174,6 +178,24 @@ def _trained_commands() -> Iterator[Measured]:
     yield Measured("memory of layer 20 / the weights up to it in float64", memory, MEMORY)
 
 
+def pages() -> Iterator[Measured]:
+    """How long a reader waits for a page and for a click on it, where there is a browser."""
+    from tests.benchmarks import pages
+    from tests.helpers.browser import CHROMIUM, launched
+
+    if find_spec("playwright") is None or not CHROMIUM.exists():
+        sys.stdout.write("playwright or chromium is not installed\n")
+        return
+    with tempfile.TemporaryDirectory() as name, launched() as browser:
+        folder = Path(name)
+        for scenario, most in READY.items():
+            taken = pages.ready(browser, pages.written(scenario, folder), FEW_ROUNDS)
+            yield Measured(f"{scenario}'s page, until it can be pointed at", taken, most, "ms")
+        sixty = pages.written(str(pages.sixty_tokens(folder)), folder)
+        what = f"a click on the page of {pages.TOKENS} tokens"
+        yield Measured(what, pages.click(browser, sixty), CLICK, "ms")
+
+
 def _cpu_of(compute: Callable[[], object]) -> float:
     """The CPU time of a call in this process, in seconds."""
     before = time.process_time()
@@ -181,7 +203,7 @@ def _cpu_of(compute: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, trained)}
+BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, trained, pages)}
 
 
 def main(names: list[str]) -> int:
