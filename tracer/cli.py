@@ -133,9 +133,10 @@ def tutorial(request: Request) -> None:
     _show(request)
 
 
-@command(WRITE, "page alex -o alex.html", "page pizza --train -o pizza.html")
+@command(WRITE, "page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html")
 @asks(
-    "SCENARIO", "token", "layer", "head", "train", "given", *ROUNDING, *("brief", "output", "force")
+    *("SCENARIO", "token", "layer", "head", "train", "steps", "given"),
+    *(*ROUNDING, "brief", "output", "force"),
 )
 def page(request: Request) -> None:
     """A page for a browser: point at a number to see its line."""

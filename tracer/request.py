@@ -134,6 +134,7 @@ RULES = (
     Rule("force", "--output, --figures or --save", lambda r: bool(r.output or r.figures or r.save)),
     Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
     Rule("train", "the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head)),
+    Rule("steps", "--train", lambda r: r.train or r.command == "train"),
     Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),

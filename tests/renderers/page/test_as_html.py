@@ -91,11 +91,17 @@ def test_only_its_own_script_and_style_are_allowed(tmp_path: Path) -> None:
     assert not re.search("innerHTML|outerHTML|eval|Function\\(|insertAdjacent|fetch", html)
 
 
+def quoted(word: str) -> str:
+    """As YAML reads it back, whatever it holds."""
+    return '"' + "".join(c if ord(c) > 0xFFFF else json.dumps(c)[1:-1] for c in word) + '"'
+
+
 def hostile(words: Sequence[str]) -> str:
     """A scenario whose title, tokens and labels are these words."""
-    rows = "".join(f"  {json.dumps(word)}: [1, {i}.5]\n" for i, word in enumerate(words))
-    labels = f"features: {json.dumps(words[-2:])}\n"
-    start = f"title: {json.dumps(words[0])}\ntokens: {json.dumps(words)}\n"
+    names = list(map(quoted, words))
+    rows = "".join(f"  {name}: [1, {i}.5]\n" for i, name in enumerate(names))
+    labels = f"features: [{', '.join(names[-2:])}]\n"
+    start = f"title: {names[0]}\ntokens: [{', '.join(names)}]\n"
     return f"{start}{labels}embeddings:\n{rows}layers:{SMALL.partition('layers:')[2]}"
 
 

@@ -99,8 +99,8 @@ def test_a_token_that_is_chosen_is_followed(browser: Any, tmp_path: Path) -> Non
             ]
             tutorial = printed("run", "alex", "--token", token, "--format", "markdown")
             fenced = re.findall("```text\n(.*?)```", tutorial, re.DOTALL)
-            lines = "".join(fence for fence in fenced if "│" not in fence)
-            lines = re.sub(r"\n +(?=[-+/=≈])", " ", lines).splitlines()
+            whole = "".join(fence for fence in fenced if "│" not in fence)
+            lines = re.sub(r"\n +(?=[-+/=≈])", " ", whole).splitlines()
             assert [line for line in lines if re.sub(r"\s+", "", line) not in shown] == []
             assert page.locator("#step-4 tr.followed th").text_content() == token
 

@@ -18,6 +18,7 @@ from tracer.lesson.document import (
     Formula,
     Heads,
     Inline,
+    Layer,
     Line,
     Matrix,
     Name,
@@ -185,8 +186,8 @@ class Blocks:
             ),
             layers=[
                 SimpleNamespace(
-                    title=f"layer {layer.first}"
-                    + (f", and like it up to {layer.last}" if layer.last > layer.first else ""),
+                    title=f"layer {layer.first}",
+                    others=_others(layer, anchor),
                     parts=[_part(part, anchor) for part in layer.parts],
                 )
                 for layer in picture.layers
@@ -198,6 +199,16 @@ class Blocks:
 def symbol(expression: Expression) -> Markup:
     """A symbol in a sentence or a table."""
     return Markup(mathml.symbol(expression))
+
+
+def _others(layer: Layer, anchor: Anchor) -> Any:
+    """The layers that are built like one, and where their steps begin."""
+    if layer.others is None:
+        return None
+    (first, last), second = layer.others, layer.first + 1
+    many = f"layers {second} to {layer.last} are" if layer.last > second else f"layer {second} is"
+    steps = f"{first}–{last}"
+    return SimpleNamespace(title=f"{many} built alike", steps=steps, anchor=anchor(first))
 
 
 def _part(part: Part, anchor: Anchor) -> Any:
@@ -228,7 +239,7 @@ def _box(box: Box, anchor: Anchor) -> Any:
         shape=shape(box),
         step=box.step,
         given=box.given,
-        anchor=anchor(box.step) or "text",
+        anchor=anchor(box.step),
     )
 
 

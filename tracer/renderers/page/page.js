@@ -172,7 +172,7 @@ const sources = (values, pieces, colour) => {
     const { symbol, address } = data.values[Number(value)];
     const own = [...new Set(operands(pieces))].filter((of) => of.split(":")[0] === value);
     const item = element("li", "", element("span", `swatch ${colour(own[0])}`, symbol), ` ${address}`);
-    const nowhere = own.filter((of) => !(places.get(of) || []).some((place) => place.tagName === "TD"));
+    const nowhere = own.filter((of) => !cellOf(of));
     for (const of of nowhere) {
       const made = element("span", `number lit ${colour(of)}`, shown(of, entry(of).number));
       made.dataset.lit = of;
@@ -206,9 +206,15 @@ const walk = (numbers) => {
   }
 };
 
+/** The place of a number in a matrix that is told for this token. @param {string} of */
+const cellOf = (of) =>
+  (places.get(of) || []).find(
+    (place) => place.tagName === "TD" && !place.closest("[data-for][hidden]"),
+  );
+
 /** Go to the place of a number in its matrix, if it has one. @param {string} of */
 const goTo = (of) => {
-  const cell = (places.get(of) || []).find((place) => place.tagName === "TD");
+  const cell = cellOf(of);
   if (!cell) return;
   const section = cell.closest("section");
   if (section && section.hidden) everything();
