@@ -24,6 +24,7 @@ REFUSED = {
     "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
     "run alex --brief -f json": "--brief: goes with a text, not --format json",
     "run alex --force": "--force: goes with --output or --figures",
+    "page pizza --steps 3 -o x.html": "--steps: goes with --train",
     "steps alex --standalone": "--standalone: goes with --format latex, not terminal",
     "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
     "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
