@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, assert_never
@@ -153,7 +152,7 @@ def _traced(
     lens: bool = False,
     arithmetic: Arithmetic | None = None,
 ) -> Trace:
-    with _of_file(loaded):
+    with loaded.telling():
         return trace(
             loaded.name,
             loaded.scenario,
@@ -163,15 +162,6 @@ def _traced(
             arithmetic=arithmetic,
             located=loaded.located,
         )
-
-
-@contextmanager
-def _of_file(loaded: Loaded) -> Iterator[None]:
-    """A problem on the way is one of the scenario's file."""
-    try:
-        yield
-    except TracerError as error:
-        raise TracerError(*loaded.located(error.problems)) from None
 
 
 def position_of(token: str, tokens: tuple[str, ...]) -> int:
@@ -203,7 +193,7 @@ def _contents(request: Request, found: Trace) -> Answer:
 def _shapes(request: Request, loaded: Loaded) -> Document | str:
     from tracer.lesson.survey import survey
 
-    with _of_file(loaded):
+    with loaded.telling():
         found = survey(loaded.name, loaded.scenario, request.length)
     if request.format is Format.JSON:
         from tracer.renderers import as_json
@@ -299,7 +289,7 @@ def _generated(request: Request, loaded: Loaded) -> Answer:
         if isinstance(table, Mapping) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
             raise TracerError(Problem(message, address="--start"))
-    with _of_file(loaded):
+    with loaded.telling():
         found = generate(
             loaded.name,
             loaded.scenario,

@@ -21,7 +21,7 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import OUTPUT
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tape import Located, Record, Tape
+from tracer.decoder.tape import Instead, Located, Record, Tape
 from tracer.decoder.value import Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Problem, TracerError
@@ -67,6 +67,7 @@ def trace(
     lens: bool = False,
     sampling: Sampling | None = None,
     cache: Trace | None = None,
+    instead: Instead | None = None,
     arithmetic: Arithmetic | None = None,
     located: Located = tuple,
 ) -> Trace:
@@ -76,6 +77,8 @@ def trace(
     With `loss`, the cross-entropy at all positions is worked; with `lens`, what each layer would
     say. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the first
     tokens, only the tokens behind them are computed; their keys and values come from the cache.
+    With `instead`, single numbers are put in place of computed ones, unless numbers are computed
+    when they are asked for.
     The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
     are computed when they are asked for, `located` tells with its place in the scenario's file.
 
@@ -87,7 +90,7 @@ def trace(
     if chosen is not SHAPES:
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
-    tape = Tape(chosen, pencil, scenario.given, located)
+    tape = Tape(chosen, pencil, scenario.given, instead or {}, located)
     if scenario.given and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(

@@ -48,7 +48,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
 
     `depth` is how many times it goes back; None goes back to what was typed.
     """
-    origins = _Origins(trace)
+    origins = Origins(trace)
     sections: list[Section] = []
     level = [origins.followed(entry)]
     seen = set(level)
@@ -63,7 +63,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
 
 def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     """The records that an entry comes from, in the order of computation, its own last."""
-    origins = _Origins(trace)
+    origins = Origins(trace)
     level = [origins.followed(entry)]
     seen = set(level)
     while level:
@@ -76,7 +76,7 @@ def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     return [record for record in trace.records if record.output in needed]
 
 
-class _Origins:
+class Origins:
     """What each entry of a trace comes from."""
 
     def __init__(self, trace: Trace) -> None:
