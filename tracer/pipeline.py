@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, assert_never
 
@@ -62,8 +62,53 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _generated(request, scenario_for(request))
         case "value" | "why":
             return _entry(request, trace_for(request))
+        case "check":
+            return checked(request).answer
         case _:
             assert_never(request.command)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check has found, and whether all holds."""
+
+    answer: Document | str
+    holds: bool
+
+
+def checked(request: Request) -> Checked:
+    """What is found of the figures of a text, or of another program's arrays.
+
+    Raises:
+        TracerError: an option changes nothing; the scenario or a file cannot be read.
+    """
+    from tracer.check import as_json
+    from tracer.check.checking import check_against, check_figures
+    from tracer.check.told import told
+
+    check(request)
+    loaded, in_json = scenario_for(request), request.format is Format.JSON
+    if request.against is None:
+        report = check_figures(loaded, figures_of(request))
+        return Checked(as_json.of_figures(report) if in_json else told(report), report.holds)
+    tolerance = None if request.tolerance is None else float(request.tolerance)
+    asked = request.carry is not None or request.decimals is not None
+    rounding = loaded.scenario.rounding if asked else None
+    found = check_against(loaded, request.folder / request.against, tolerance, rounding)
+    return Checked(as_json.of_differences(found) if in_json else found.document(), found.holds)
+
+
+def figures_of(request: Request) -> Path:
+    """The figures file of a check.
+
+    Raises:
+        TracerError: none is named, and none lies beside the scenario.
+    """
+    from tracer.check.checking import figures_beside
+
+    if request.figures_file is not None:
+        return request.folder / request.figures_file
+    return figures_beside(request.scenario, request.folder)
 
 
 def basis(request: Request) -> Request:

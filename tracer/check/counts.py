@@ -31,7 +31,10 @@ def count_of(figure: Figure) -> Counted:
         assert figure.printed
         return Counted(figure.printed.rounds(Decimal(number)), f"{number:,}")
     assert figure.entry
-    value, printed = figure.entry.value, [int(n.value) if n else None for n in figure.listed.rows[0]]
+    value, printed = (
+        figure.entry.value,
+        [int(n.value) if n else None for n in figure.listed.rows[0]],
+    )
     forms = list(_forms(trace, value, len(trace.tokens)))
     if any(_fits(printed, form) for form in forms):
         return Counted(True, _written(value.shape))

@@ -96,14 +96,14 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
     for number, listed in enumerate(read.listed):
         try:
             found += _figures_of(listed, passes)
-        except _NotThere as error:
+        except NotThereError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
         raise TracerError(*read.shown(problems))
     return found
 
 
-class _NotThere(Exception):
+class NotThereError(Exception):
     """Something that a figure names and that is not there: by which key, and what is told."""
 
     def __init__(self, key: str, message: str, address: str | None = None) -> None:
@@ -132,7 +132,7 @@ class _Passes:
             return self.plain
         if number > len(examples):
             there = f"the last is {len(examples)}" if examples else "there are none"
-            raise _NotThere("example", f"no training example {number}, {there}")
+            raise NotThereError("example", f"no training example {number}, {there}")
         if number not in self.examples:
             loaded = self.plain.of_example(number).loaded
             self.examples[number] = Pass(loaded, loss=True)
@@ -151,33 +151,33 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
     trace = within.trace
     if listed.part == "parameters":
         if not parameters(trace, listed.address):
-            raise _NotThere("address", "no parameters under this address", listed.address)
+            raise NotThereError("address", "no parameters under this address", listed.address)
         yield Figure(listed, within, listed.rows[0][0])
         return
     if listed.address not in trace.values:
         near = closest(listed.address, trace.values)
-        raise _NotThere("address", f"no such value{near}", listed.address)
+        raise NotThereError("address", f"no such value{near}", listed.address)
     value = trace[listed.address]
     if listed.part == "shape":
         yield Figure(listed, within, None, Entry(value, ()))
         return
     if value.role.words:
-        raise _NotThere("address", "these are words, and only numbers are held against others")
+        raise NotThereError("address", "these are words, and only numbers are held against others")
     if listed.part == "value":
         yield from _of_value(listed, within, value)
         return
     at = _place(listed, value)
     record = trace.producers[value]
     if any(isinstance(i, slice) for i in at):
-        raise _NotThere("part", f"goes with a single number, given by {_keys(value)}")
+        raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
     single = tuple(int(i) for i in at if isinstance(i, int))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
-            raise _NotThere("part", "nothing is divided here, whose sum could be shown")
+            raise NotThereError("part", "nothing is divided here, whose sum could be shown")
         yield Figure(listed, within, listed.rows[0][0], Entry(value, single))
         return
     if not isinstance(record.operation, MatMul | Dot):
-        raise _NotThere("part", "there are no products in its line")
+        raise NotThereError("part", "there are no products in its line")
     terms = record.inputs[0].shape[1]
     _check_count(listed, terms, "product")
     for term, number in enumerate(listed.rows[0]):
@@ -197,10 +197,10 @@ def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
     if all(isinstance(i, slice) for i in at) and len(at) == 2:
         shape = value.shape
         if len(rows) != shape[0]:
-            raise _NotThere("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
+            raise NotThereError("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
         for row in rows:
             if len(row) != shape[1]:
-                raise _NotThere("printed", f"a row of {len(row)}, expected {shape[1]}")
+                raise NotThereError("printed", f"a row of {len(row)}, expected {shape[1]}")
     else:
         _check_count(listed, len(indices), "number")
     for index, number in zip(indices, [n for row in rows for n in row], strict=True):
@@ -210,10 +210,10 @@ def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
 
 def _check_count(listed: Listed, expected: int, what: str) -> None:
     if len(listed.rows) > 1:
-        raise _NotThere("printed", f"{len(listed.rows)} rows, expected one")
+        raise NotThereError("printed", f"{len(listed.rows)} rows, expected one")
     if len(listed.rows[0]) != expected:
         came = count(len(listed.rows[0]), what)
-        raise _NotThere("printed", f"{came}, expected {expected}", listed.address)
+        raise NotThereError("printed", f"{came}, expected {expected}", listed.address)
 
 
 def _place(listed: Listed, value: Value) -> list[int | slice]:
@@ -221,7 +221,7 @@ def _place(listed: Listed, value: Value) -> list[int | slice]:
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
-        raise _NotThere(named[-1], f"there is only {_keys(value)}", listed.address)
+        raise NotThereError(named[-1], f"there is only {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
     found: list[int | slice] = []
     for key, axis in zip(keys, value.axes, strict=True):
@@ -229,7 +229,7 @@ def _place(listed: Listed, value: Value) -> list[int | slice]:
         try:
             at = slice(None) if label is None else index_of(axis, label, value.address)
         except TracerError as error:
-            raise _NotThere(key, error.problems[0].message, value.address) from None
+            raise NotThereError(key, error.problems[0].message, value.address) from None
         found.append(at)
     return found
 

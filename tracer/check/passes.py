@@ -1,4 +1,4 @@
-"""A pass of a scenario, and those that are like it but for one thing: how else a figure comes out."""
+"""A pass of a scenario, and those that differ from it in one thing: how else a figure comes out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_WORKING = 4
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What a scenario computes: with the loss, the softmax without the mask or the lens, if asked."""
+    """What a scenario computes; with the loss, without the mask or through the lens, if asked."""
 
     loaded: Loaded
     loss: bool = False
@@ -103,7 +103,7 @@ class Pass:
 
 
 def _roundings(own: Rounding) -> Iterator[tuple[str, Rounding]]:
-    """Other digits: carried on in another way, more or fewer decimals, more or fewer working ones."""
+    """Other digits: carried on in another way, other decimals, or other working ones."""
     for carry in Carry:
         if carry is not own.carry:
             yield f"with carry: {carry}", own.model_copy(update={"carry": carry})

@@ -41,9 +41,9 @@ class Verdict(StrEnum):
 class Finding:
     """A figure and what is held of it.
 
-    `right` is what it should be, with as many digits; `by` how else it comes about, or why it is not
-    known; `pencil` what the text's own numbers come to, where that is something else again; `units`
-    how many it is off in its last place; `sources` the findings that it follows from.
+    `right` is what it should be, with as many digits; `by` how else it comes about, or why nothing
+    is known; `pencil` what the text's own numbers come to, where that is something else again;
+    `units` how many it is off in its last place; `sources` the findings that it follows from.
     """
 
     figure: Figure
@@ -200,7 +200,7 @@ class _Judge:
 
     @cached_property
     def _versions(self) -> list[dict[Entry, Decimal]]:
-        """The number of each printed entry; the second version has the second one that is printed."""
+        """The number of each printed entry: the first that is printed, the second, and so on."""
         numbers = {
             entry: list(dict.fromkeys(f.printed.value for f in those if f.printed))
             for entry, those in self.at.items()

@@ -175,7 +175,14 @@ class Origins:
         symbol = self.teacher.told.symbols[chosen.value.address]
         return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
 
+    def worked(self, entry: Entry) -> Line | None:
+        """The line of an entry, where it was computed; none of what is typed or hidden."""
+        entry = self.followed(entry)
+        record = self.producers[entry.value]
+        return self.line(record, entry) if _is_worked(record, entry) else None
+
     def number(self, entry: Entry) -> Number:
+        """An entry as it is printed."""
         return self.teacher.writer.number(*entry)
 
 

@@ -204,6 +204,7 @@ class Transposed(Frozen):
 
 
 def kind_of_numbers(value: Any) -> str:
+    """Whether something typed is a number, a row or rows: the tag of its kind."""
     if not isinstance(value, list | tuple):
         return NUMBER
     nested = any(isinstance(row, list | tuple) for row in value)

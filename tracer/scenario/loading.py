@@ -204,7 +204,9 @@ def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scena
         return scenario
     from tracer.scenario.activations import activations
 
-    return scenario.model_copy(update={"given": activations(folder / file)})
+    found = activations(folder / file, scenario)
+    given = {address: dumped.numbers for address, dumped in found.items()}
+    return scenario.model_copy(update={"given": given})
 
 
 def _trained(source: Source, name: str, folder: Path) -> Scenario:
