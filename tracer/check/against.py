@@ -73,7 +73,7 @@ def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared
     if not ours.size:
         return Compared(value, theirs, allowed, ())
     with np.errstate(invalid="ignore", over="ignore"):
-        off = np.abs(ours - numbers)
+        off = np.array(np.abs(ours - numbers))
     off[np.isnan(off)] = np.inf
     off[np.isneginf(ours) & (numbers <= HIDDEN_FROM)] = 0.0
     at = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))

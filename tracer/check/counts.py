@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from tracer.check.figures import Figure, parameters
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
-Shape = tuple[int, ...]
+Shape = tuple[int | Decimal, ...]
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,7 @@ def count_of(figure: Figure) -> Counted:
         assert figure.printed
         return Counted(figure.printed.rounds(Decimal(number)), f"{number:,}")
     assert figure.entry
-    value, printed = (
-        figure.entry.value,
-        [int(n.value) if n else None for n in figure.listed.rows[0]],
-    )
+    value, printed = figure.entry.value, [n and n.value for n in figure.listed.rows[0]]
     forms = list(_forms(trace, value, len(trace.tokens)))
     if any(_fits(printed, form) for form in forms):
         return Counted(True, _written(value.shape))
@@ -42,11 +39,11 @@ def count_of(figure: Figure) -> Counted:
     right = _written(like[0] if like else value.shape)
     for tokens in dict.fromkeys(n for n in printed if n):
         if any(_fits(printed, form) for form in _forms(trace, value, tokens)):
-            return Counted(False, right, tokens)
+            return Counted(False, right, int(tokens))
     return Counted(False, right)
 
 
-def _forms(trace: Trace, value: Value, tokens: int) -> Iterator[Shape]:
+def _forms(trace: Trace, value: Value, tokens: int | Decimal) -> Iterator[Shape]:
     """Its shape as texts write it, if so many tokens were read.
 
     That is as it is, with a batch of one in front, with all heads behind that, or with the heads'
@@ -74,11 +71,11 @@ def _heads(trace: Trace, value: Value) -> int:
     )
 
 
-def _fits(printed: list[int | None], form: Shape) -> bool:
+def _fits(printed: Sequence[Decimal | None], form: Shape) -> bool:
     return len(printed) == len(form) and all(
         n is None or n == length for n, length in zip(printed, form, strict=True)
     )
 
 
 def _written(shape: Shape) -> str:
-    return " × ".join(map(str, shape)) or "1"
+    return "×".join(map(str, shape)) or "1"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from math import isfinite, isnan
 
 from tracer.check.against import Compared
+from tracer.check.report import step_in
 from tracer.decoder.forward import Trace
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -20,10 +23,12 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.entries import name
-from tracer.lesson.expression import Entry
+from tracer.lesson.expression import Entry, Number
 from tracer.lesson.steps import Step
 from tracer.lesson.why import Origins
 from tracer.names import count
+from tracer.renderers.text import number_text
+from tracer.scenario.rounding import trimmed
 
 MOST_NAMES = 8
 """So many names that are not known are told."""
@@ -55,7 +60,7 @@ class Differences:
 
     def step_of(self, compared: Compared) -> Step | None:
         """The step in which a value is told."""
-        return self.origins.teacher.step_of.get(compared.value.address)
+        return step_in(self.origins.teacher, compared.value)
 
     def document(self) -> Document:
         """What differs as a text."""
@@ -74,11 +79,10 @@ class Differences:
         agree = "" if differ else " All of them agree."
         yield (f"{seen} of ", Name(self.file), f" beside those of the scenario{told}{agree}")
         allowed = {each.theirs.kind: each.allowed for each in self.compared}
-        parts = (f"{tolerance:g} of numbers of type {kind}" for kind, tolerance in allowed.items())
-        yield (
-            f"Differences of up to {', '.join(parts)} count as none, of the largest number of a "
-            "value.",
-        )
+        parts = [f"{written(share)} ({kind})" for kind, share in allowed.items()]
+        yield (f"Up to {', '.join(parts)} of the largest number of a value is no difference.",)
+        if not self.trace.pencil.rounds:
+            yield ("Nothing is rounded here on the way, as other programs compute.",)
 
     def _first(self) -> Iterator[Section]:
         first = self.first
@@ -90,20 +94,16 @@ class Differences:
         yield Section(None, f"The first that differs: {where}", tuple(self._told(first)))
 
     def _told(self, first: Compared) -> Iterator[Block]:
-        address, value = Name(first.value.address), first.value
+        value = first.value
         if first.at is None:
             theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
-            yield Paragraph((address, f" is {theirs} there, and {ours} here."))
+            yield Paragraph((Name(value.address), f" is {theirs} there, and {ours} here."))
             return
         entry = Entry(value, first.at)
         here, there = written(first.ours), written(first.their_number)
-        yield Paragraph(
-            (
-                *(Name(name(entry)), f" is {here} here and {there} there; the difference is "),
-                f"{written(first.largest)}. It is the largest of ",
-                *(address, "."),
-            )
-        )
+        apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
+        largest = " Nowhere in this value is the difference larger." if value.axes else ""
+        yield Paragraph((Name(name(entry)), f" is {here} here and {there} there{apart}.{largest}"))
         before = [each for each in self.compared if not each.differs]
         earlier = [each for each in before if self._is_before(each, first)]
         if earlier:
@@ -145,13 +145,15 @@ class Differences:
 
 
 def _sizes(compared: Compared) -> tuple[str, str]:
-    return f"{compared.largest:.2g}", f"{compared.relative:.2g}"
+    return written(compared.largest, 2), written(compared.relative, 2)
 
 
-def written(number: float) -> str:
-    """A float with as many digits as anybody compares."""
-    return f"{number:.7g}"
+def written(number: float, digits: int = 7) -> str:
+    """A float with as many digits as anybody compares; what is none in words."""
+    if not isfinite(number):
+        return "not a number" if isnan(number) else "∞" if number > 0 else "-∞"
+    return number_text(Number(trimmed(Decimal(f"{number:.{digits}g}"))))
 
 
 def _shape(shape: Sequence[int]) -> str:
-    return " × ".join(map(str, shape)) or "one number"
+    return "×".join(map(str, shape)) or "one number"

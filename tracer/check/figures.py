@@ -40,7 +40,7 @@ class Figure:
     @property
     def text(self) -> str:
         """As it is printed."""
-        return self.printed.text if self.printed else self.listed.text.replace(" ", " × ")
+        return self.printed.text if self.printed else self.listed.text.replace(" ", "×")
 
     @property
     def name(self) -> str:
@@ -149,6 +149,10 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
         return
     within = passes.of(listed)
     trace = within.trace
+    if listed.part in ("sum", "parameters"):
+        _check_count(listed, 1, "number")
+        if listed.rows[0][0] is None:
+            raise NotThereError("printed", "nothing is printed, expected a number")
     if listed.part == "parameters":
         if not parameters(trace, listed.address):
             raise NotThereError("address", "no parameters under this address", listed.address)
@@ -221,7 +225,7 @@ def _place(listed: Listed, value: Value) -> list[int | slice]:
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
-        raise NotThereError(named[-1], f"there is only {_keys(value)}", listed.address)
+        raise NotThereError(named[-1], f"there is {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
     found: list[int | slice] = []
     for key, axis in zip(keys, value.axes, strict=True):
@@ -235,7 +239,7 @@ def _place(listed: Listed, value: Value) -> list[int | slice]:
 
 
 def _keys(value: Value) -> str:
-    return ("no row or column", "a row", "row and column")[len(value.axes)]
+    return ("no row or column", "only a row", "row and column")[len(value.axes)]
 
 
 def parameters(trace: Trace, address: str) -> int:

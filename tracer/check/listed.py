@@ -44,11 +44,11 @@ def _printed(text: Any) -> Any:
 
 
 Number: TypeAlias = Annotated[Any, BeforeValidator(_printed)]
-_Row: TypeAlias = tuple[Number, ...]
+_Row: TypeAlias = Annotated[tuple[Number, ...], Field(min_length=1)]
 Numbers: TypeAlias = Annotated[
     Annotated[Number, Tag(NUMBER)]
     | Annotated[_Row, Tag(ROW)]
-    | Annotated[tuple[_Row, ...], Tag(ROWS)],
+    | Annotated[tuple[_Row, ...], Field(min_length=1), Tag(ROWS)],
     Discriminator(kind_of_numbers),
 ]
 
@@ -136,7 +136,7 @@ def read_figures(path: Path) -> Read:
         TracerError: it cannot be read, or is of another form.
     """
     content = read_file(path)
-    source = read(content, str(path), "figures")
+    source = read(content, str(path), "figures of a text")
     try:
         found = FiguresFile.model_validate(source.data)
     except ValidationError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from tracer.scenario.fields import HIDDEN, LARGEST, MINUS_INFINITY
+from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
 from tracer.scenario.rounding import round_half_away
 
 WRITTEN = re.compile(
@@ -15,6 +15,8 @@ WRITTEN = re.compile(
     r"(?:(?:[eE]|[×·]10\^?)(?P<power>[-+]?[0-9]{1,3}))?(?P<percent> ?%)?"
 )
 """-0.352, 1,048,576, 2.1e-5, 2.1×10⁻⁵, 96.4 %."""
+
+MOST_DIGITS = 50
 
 PLAIN = str.maketrans("−⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "--+0123456789")
 
@@ -40,13 +42,17 @@ class Printed:
 
     def rounds(self, number: Decimal) -> bool:
         """Whether it is this number, correctly rounded to the digits that it shows."""
-        return round_half_away(number, self.places) == self.value
+        return self._is_comparable(number) and round_half_away(number, self.places) == self.value
 
     def units_from(self, number: Decimal) -> int | None:
-        """How many units in its last place it is off; None from or of an infinity."""
-        if not (number.is_finite() and self.value.is_finite()):
+        """How many units in its last place it is off; None where they are beyond comparison."""
+        if not (number.is_finite() and self.value.is_finite() and self._is_comparable(number)):
             return None
         return abs(int((round_half_away(number, self.places) - self.value) / self.unit))
+
+    def _is_comparable(self, number: Decimal) -> bool:
+        """Whether a number has as few digits in front of the last place as can be worked with."""
+        return not number.is_finite() or number.adjusted() + self.places < MOST_DIGITS
 
 
 def printed(text: str) -> Printed | None:
@@ -57,6 +63,4 @@ def printed(text: str) -> Printed | None:
     if found is None or not any(c.isdigit() for c in found["digits"]):
         return None
     number = Decimal(found["digits"].replace(",", "")).scaleb(int(found["power"] or 0))
-    if abs(number) > LARGEST:
-        return None
     return Printed(text, number.scaleb(-2) if found["percent"] else number)

@@ -10,8 +10,10 @@ from functools import cached_property
 from tracer.check.figures import Figure
 from tracer.check.passes import Pass
 from tracer.check.verdicts import Finding, Verdict
+from tracer.decoder.value import Value
 from tracer.lesson import sentences
 from tracer.lesson.steps import Step
+from tracer.lesson.teacher import Teacher
 
 
 @dataclass(frozen=True)
@@ -87,15 +89,18 @@ def _order_of(within: Pass, address: str) -> int:
 
 
 def step_of(figure: Figure) -> Step | None:
-    """The step in which a figure is told; that of a parameter is where it is used."""
+    """The step in which a figure is told."""
     if figure.within is None or figure.entry is None:
         return None
-    steps = figure.within.origins.teacher.step_of
-    value = figure.entry.value
+    return step_in(figure.within.origins.teacher, figure.entry.value)
+
+
+def step_in(teacher: Teacher, value: Value) -> Step | None:
+    """The step of a value; of a parameter the one that uses it."""
+    steps = teacher.step_of
     if value.address in steps:
         return steps[value.address]
-    records = figure.within.trace.records
-    users = (record.output.address for record in records if value in record.inputs)
+    users = (r.output.address for r in teacher.trace.records if value in r.inputs)
     return next((steps[address] for address in users if address in steps), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from tracer.check.figures import Figure
 from tracer.check.listed import Listed
@@ -25,6 +26,12 @@ from tracer.names import count
 NONE = "–"
 MOST_LINES = 8
 """So many worked lines are shown of one place in a text."""
+
+LINES_TOGETHER = 4
+"""So many numbers of lines find room in front of what stands there."""
+
+Found: TypeAlias = tuple[int | None, tuple[str, ...]]
+"""The line of a text, and what is told of it."""
 
 SAID = {
     Verdict.AGREES: "agree",
@@ -117,7 +124,7 @@ def _place(place: Place) -> Iterator[Block]:
         one = len(place.following) == 1
         follow = f"{count(len(place.following), 'figure')} {'follows' if one else 'follow'}"
         yield Paragraph((f"{follow} from this:",))
-        yield Table(("line", "figures"), tuple(_together(place.following)))
+        yield _table(("figures",), _together(place.following))
 
 
 def _worked(figure: Figure) -> Iterable[Line]:
@@ -128,13 +135,13 @@ def _worked(figure: Figure) -> Iterable[Line]:
     return [line] if line else []
 
 
-def _together(findings: Sequence[Finding]) -> Iterator[tuple[Name, ...]]:
-    """A row for each place in the file: what is printed there, beside what is right."""
+def _together(findings: Sequence[Finding]) -> Iterator[Found]:
+    """Each place in the file: what is printed there, beside what is right."""
     for those in _by(findings):
         listed = those[0].figure.listed
         again = all(finding.by == AGAIN for finding in those)
         right = "again" if again else f"right {_rights(those)}"
-        yield _row(_number(listed), f"{_what(those)}: {_texts(those)}, {right}")
+        yield listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
 
 
 # --- what else does not agree --------------------------------------------------------------------
@@ -142,26 +149,39 @@ def _together(findings: Sequence[Finding]) -> Iterator[tuple[Name, ...]]:
 
 def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[Section]:
     """Figures that come about in another way, and how."""
-    rows = [
-        _row(
-            _number(those[0].figure.listed),
-            f"{_what(those)}: {_texts(those)}, here {_rights(those)}: {those[0].by}",
+    found = [
+        (
+            those[0].figure.listed.line,
+            (f"{_what(those)}: {_texts(those)}, here {_rights(those)}: {those[0].by}",),
         )
         for those in _by(report.of(verdict))
     ]
-    if rows:
-        table = Table(("line", "figures"), tuple(rows))
-        yield Section(None, title, (Paragraph((why,)), table))
+    if found:
+        yield Section(None, title, (Paragraph((why,)), _table(("figures",), found)))
 
 
 def _unknown(report: Report) -> Iterator[Section]:
-    rows = [
-        _row(_number(those[0].figure.listed), _texts(those), those[0].by)
+    found = [
+        (those[0].figure.listed.line, (_texts(those), those[0].by))
         for those in _by(report.of(Verdict.UNKNOWN))
     ]
-    if rows:
-        table = Table(("line", "printed", "why"), tuple(rows))
+    if found:
+        table = _table(("printed", "why"), found)
         yield Section(None, "Not recomputable", (Paragraph((UNKNOWN,)), table))
+
+
+def _table(header: tuple[str, ...], found: Iterable[Found]) -> Table:
+    """What is found, each once, with the lines of the text that it stands in."""
+    lines: dict[tuple[str, ...], list[int | None]] = {}
+    for line, cells in found:
+        lines.setdefault(cells, []).append(line)
+    rows = [
+        _row(", ".join(str(line or NONE) for line in those[i : i + LINES_TOGETHER]), *cells)
+        for cells, every in lines.items()
+        for those in [list(dict.fromkeys(every))]
+        for i in range(0, len(those), LINES_TOGETHER)
+    ]
+    return Table(("line", *header), tuple(rows))
 
 
 def _by(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
@@ -188,10 +208,6 @@ def _texts(findings: Sequence[Finding]) -> str:
 
 def _rights(findings: Sequence[Finding]) -> str:
     return " ".join(finding.right for finding in findings)
-
-
-def _number(listed: Listed) -> str:
-    return str(listed.line or NONE)
 
 
 def _row(*cells: str) -> tuple[Name, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
+from tracer.names import count
 from tracer.scenario.layers import Attention, Layer, Normalization, SubLayer
 from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import round_half_away, trimmed
@@ -150,7 +151,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with ε inside of the root", _of_norms(epsilon_outside=False)),
     ("with the GELU made of tanh", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
-    *((f"with √d_k rounded to {n}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
+    *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     *((f"with positions counted from {n}", _of_positions("sinusoidal", start=n)) for n in (0, 1)),
     *((f"with turns counted from {n}", _of_positions("rotary", start=n)) for n in (0, 1)),
