@@ -66,6 +66,7 @@ def test_what_is_no_number_is_none(text: str) -> None:
         ("2e6", "2099712", True, 0),
         ("2e6", "2599712", False, 1),
         ("0", "-Infinity", False, None),
+        ("0.0", "0E+90", True, 0),
         ("0.001", "1e300", False, None),
     ],
 )

@@ -31,13 +31,14 @@ def count_of(figure: Figure) -> Counted:
         assert figure.printed
         return Counted(figure.printed.rounds(Decimal(number)), f"{number:,}")
     assert figure.entry
-    value, printed = figure.entry.value, [n and n.value for n in figure.listed.rows[0]]
+    value, printed = figure.entry.value, [n.value if n else None for n in figure.listed.rows[0]]
     forms = list(_forms(trace, value, len(trace.tokens)))
     if any(_fits(printed, form) for form in forms):
         return Counted(True, _written(value.shape))
     like = [form for form in forms if len(form) == len(printed)]
     right = _written(like[0] if like else value.shape)
-    for tokens in dict.fromkeys(n for n in printed if n):
+    counts = [n for n in printed if n and n.is_finite() and n == n.to_integral_value()]
+    for tokens in dict.fromkeys(counts):
         if any(_fits(printed, form) for form in _forms(trace, value, tokens)):
             return Counted(False, right, int(tokens))
     return Counted(False, right)

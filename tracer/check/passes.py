@@ -59,6 +59,12 @@ class Pass:
         return tuple(self._those_with_a_result(changed))
 
     @cached_property
+    def unrounded(self) -> Trace:
+        """Without any rounding on the way, where that leads somewhere."""
+        rounded = [trace for _, trace in self.roundings if not trace.pencil.rounds]
+        return rounded[0] if rounded else self.trace
+
+    @cached_property
     def variants(self) -> tuple[Named, ...]:
         """With one thing of the scenario changed that texts differ in."""
         scenario = self.loaded.scenario

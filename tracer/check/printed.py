@@ -52,7 +52,9 @@ class Printed:
 
     def _is_comparable(self, number: Decimal) -> bool:
         """Whether a number has as few digits in front of the last place as can be worked with."""
-        return not number.is_finite() or number.adjusted() + self.places < MOST_DIGITS
+        if not number or not number.is_finite():
+            return True
+        return number.adjusted() + self.places < MOST_DIGITS
 
 
 def printed(text: str) -> Printed | None:

@@ -166,7 +166,7 @@ class _Judge:
         off = printed.units_from(truth[0])
         pencils = list(self._pencils(figure))
         for pencil in pencils:
-            if pencil.wrong and _is_near(printed, pencil.number):
+            if pencil.wrong and self._is_near(figure, pencil.number):
                 return Finding(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
         if any(printed.rounds(p.number) and not p.wrong for p in pencils):
             return Finding(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
@@ -176,7 +176,7 @@ class _Judge:
             return Finding(figure, Verdict.ROUNDING, right, by, units=off)
         if by := self._variant(figure):
             return Finding(figure, Verdict.VARIANT, right, by, units=off)
-        if any(_is_near(printed, number) for number in decisive or truth[:1]):
+        if any(self._is_near(figure, number) for number in decisive or truth[:1]):
             return Finding(figure, Verdict.ROUNDING, right, ONE_UNIT, units=off)
         other = shown(printed, decisive[0]) if decisive else ""
         return Finding(
@@ -187,8 +187,27 @@ class _Judge:
         """With which other digits on the way it comes out."""
         assert figure.printed
         places = figure.printed.places  # more than are carried on cannot be printed
-        traces = [r for r in self.within.roundings if places <= r[1].scenario.rounding.decimals]
-        return next((name for name, trace in traces if _comes_out(figure, trace)), None)
+        return next(
+            (
+                name
+                for name, trace in self.within.roundings
+                if not (trace.pencil.rounds and places > trace.scenario.rounding.decimals)
+                if _comes_out(figure, trace)
+            ),
+            None,
+        )
+
+    def _is_near(self, figure: Figure, number: Decimal) -> bool:
+        """Whether it is off by one unit in its last place at most.
+
+        A number that nobody has to round is not off by rounding.
+        """
+        printed = figure.printed
+        assert printed
+        units = printed.units_from(number)
+        exact = figure.comes_to(self.within.unrounded)[0]
+        needs_none = exact == round_half_away(exact, printed.places)
+        return units is not None and units <= (0 if needs_none else 1)
 
     def _variant(self, figure: Figure) -> str | None:
         """By which change it comes out, with all that is printed beside it."""
@@ -226,6 +245,8 @@ class _Judge:
         return found
 
     def _pencils(self, figure: Figure) -> Iterator[_Pencil]:
+        if not self._worked_on:
+            return
         operands = self._operands(figure)
         behind = self._printed_behind(operands)
         if not behind:
@@ -287,7 +308,16 @@ class _Judge:
 
 
 def _as_a_row(row: list[Finding]) -> list[Finding]:
-    """The findings of what stands together: beside wrong numbers one that is near is wrong, too."""
+    """The findings of what stands together: one variant explains all; what is near is wrong, too,
+    beside numbers that are wrong."""
+    variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
+    if variants:
+        return [
+            replace(f, verdict=Verdict.VARIANT, by=variants[0])
+            if f.verdict is Verdict.ROUNDING
+            else f
+            for f in row
+        ]
     wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
     if 2 * wrong <= len(row):
         return row
@@ -310,12 +340,6 @@ def _comes_out(figure: Figure, trace: Trace) -> bool:
     if figure.entry.value.address not in trace.values:
         return False
     return any(map(figure.printed.rounds, figure.comes_to(trace)))
-
-
-def _is_near(printed: Printed, number: Decimal) -> bool:
-    """Whether it is off by one unit in its last place at most."""
-    units = printed.units_from(number)
-    return units is not None and units <= 1
 
 
 def shown(like: Printed, number: Decimal) -> str:
