@@ -154,7 +154,7 @@ def weave(
     write(texts.items(), held={path: file.old for path, file in stale.items()})
 
 
-@command(WRITE, "check alex", "check my.yaml --against dump.npz")
+@command(WRITE, "check pizza", "check my.yaml --against dump.npz")
 @asks(
     *("SCENARIO", "figures_file", "against", "tolerance", "decimals", "carry", "format", "math"),
     *("heading", "standalone", "output", "force", "no_pager"),

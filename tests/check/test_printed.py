@@ -32,6 +32,7 @@ def number(text: str) -> Printed:
         ("2.1e-5", "0.000021", 6),
         ("2.1×10⁻⁵", "0.000021", 6),
         ("1.069×10^13", "10690000000000", -10),
+        ("3.944×10²¹⁷⁷", "3.944e2177", -2174),
     ],
 )
 def test_a_number_is_read_with_its_digits(text: str, value: str, places: int) -> None:
@@ -47,7 +48,8 @@ def test_minus_infinity_is_read_in_every_form(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1.2.3", "1,2", "12,34", "e5", "nan", "inf", "1_0", "٣", "--1", ".", "1e9999"]
+    "text",
+    ["", "x", "1.2.3", "1,2", "12,34", "e5", "nan", "inf", "1_0", "٣", "--1", ".", "1e999999"],
 )
 def test_what_is_no_number_is_none(text: str) -> None:
     assert printed(text) is None

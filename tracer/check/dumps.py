@@ -16,7 +16,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import MOST_DECIMALS, Rounding
 
-JSON = ".json"
+ARRAYS, JSON = (".npz", ".safetensors"), ".json"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,10 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
     Raises:
         TracerError: it cannot be read, or is of another form.
     """
-    if path.suffix != JSON:
+    if path.suffix not in (*ARRAYS, JSON):
+        expected = "expected a .npz or .safetensors file, or a trace as .json"
+        raise TracerError(Problem(expected, str(path)))
+    if path.suffix in ARRAYS:
         plain = scenario.rounding.model_copy(update={"carry": Carry.NEVER})
         return Dump(activations(path, scenario), plain)
     found = read_json(path)

@@ -12,11 +12,11 @@ from tracer.scenario.rounding import round_half_away
 
 WRITTEN = re.compile(
     r"(?P<digits>[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,30})?(?:\.[0-9]{0,30})?)"
-    r"(?:(?:[eE]|[×·]10\^?)(?P<power>[-+]?[0-9]{1,3}))?(?P<percent> ?%)?"
+    r"(?:(?:[eE]|[×·]10\^?)(?P<power>[-+]?[0-9]{1,6}))?(?P<percent> ?%)?"
 )
 """-0.352, 1,048,576, 2.1e-5, 2.1×10⁻⁵, 96.4 %."""
 
-MOST_DIGITS = 50
+MOST_DIGITS, MOST_POWER = 50, 900_000
 
 PLAIN = str.maketrans("−⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "--+0123456789")
 
@@ -64,5 +64,8 @@ def printed(text: str) -> Printed | None:
     found = WRITTEN.fullmatch(text.strip().translate(PLAIN))
     if found is None or not any(c.isdigit() for c in found["digits"]):
         return None
-    number = Decimal(found["digits"].replace(",", "")).scaleb(int(found["power"] or 0))
+    power = int(found["power"] or 0)
+    if abs(power) > MOST_POWER:
+        return None
+    number = Decimal(found["digits"].replace(",", "")).scaleb(power)
     return Printed(text, number.scaleb(-2) if found["percent"] else number)

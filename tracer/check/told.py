@@ -34,21 +34,22 @@ Found: TypeAlias = tuple[int | None, tuple[str, ...]]
 """The line of a text, and what is told of it."""
 
 SAID = {
-    Verdict.AGREES: "agree",
-    Verdict.ROUNDING: "differ by rounding",
-    Verdict.VARIANT: "come of a variant",
-    Verdict.WRONG: "are wrong",
-    Verdict.FOLLOWS: "follow from these",
-    Verdict.UNKNOWN: "have nothing to be held against",
+    Verdict.AGREES: ("agrees", "agree"),
+    Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
+    Verdict.VARIANT: ("comes of a variant", "come of a variant"),
+    Verdict.WRONG: ("is wrong", "are wrong"),
+    Verdict.FOLLOWS: ("follows from that", "follow from that"),
+    Verdict.UNKNOWN: ("has nothing to be held against", "have nothing to be held against"),
 }
+"""Of one figure, and of several."""
+
 COLUMNS = {
-    Verdict.AGREES: "agree",
-    Verdict.ROUNDING: "rounding",
-    Verdict.VARIANT: "variant",
-    Verdict.WRONG: "wrong",
-    Verdict.FOLLOWS: "follow",
+    "agree": (Verdict.AGREES,),
+    "near": (Verdict.ROUNDING, Verdict.VARIANT),
+    "wrong": (Verdict.WRONG,),
+    "follow": (Verdict.FOLLOWS,),
 }
-"""Of the summary: what is not recomputable belongs to no step."""
+"""Of the summary by step; what is not recomputable belongs to none."""
 
 VARIANT = "These come out where one thing of the scenario is changed."
 ROUNDING = "These are not the scenario's digits, but come of rounding in another way."
@@ -70,7 +71,11 @@ def told(report: Report) -> Document:
 
 def _introduction(report: Report) -> Iterator[Sentence]:
     counted = Counter(finding.verdict for finding in report.findings)
-    parts = [f"{counted[verdict]} {words}" for verdict, words in SAID.items() if counted[verdict]]
+    parts = [
+        f"{number} {one if number == 1 else several}"
+        for verdict, (one, several) in SAID.items()
+        if (number := counted[verdict])
+    ]
     yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
     if report.first:
         figure, right = report.first.figure, report.first.right
@@ -85,11 +90,15 @@ def _introduction(report: Report) -> Iterator[Sentence]:
 
 def _by_step(report: Report) -> Iterator[Section]:
     rows = tuple(
-        _row(str(step.number), *(str(counted[verdict] or NONE) for verdict in COLUMNS), title)
+        _row(
+            str(step.number),
+            *(str(sum(counted[v] for v in verdicts) or NONE) for verdicts in COLUMNS.values()),
+            title,
+        )
         for step, title, counted in report.by_step
     )
     if rows:
-        table = Table(("step", *COLUMNS.values(), "what it is"), rows)
+        table = Table(("step", *COLUMNS, "what it is"), rows)
         yield Section(None, "By step", (table,))
 
 
