@@ -87,6 +87,32 @@ def test_what_does_not_follow_from_it_is_wrong_itself(tmp_path: Path) -> None:
     assert [verdict for verdict, _ in found] == ["wrong", "agrees", "agrees", "wrong", "wrong"]
 
 
+def test_a_score_follows_from_its_dot_product(tmp_path: Path) -> None:
+    """The scores of b are (121, 275) / √1; with 280 in place of 275 it is 280."""
+    found = checked(
+        tmp_path,
+        ROUNDED,
+        value(f"{HEAD}.dot", "280", row="b", column="b"),
+        value(f"{HEAD}.scores", ["121", "280"], row="b"),
+    )
+    assert verdicts(found) == ["wrong", "agrees", "follows"]
+    assert found.findings[2].sources == (found.findings[0],)
+
+
+def test_the_worst_stands_first_and_the_first_is_told(tmp_path: Path) -> None:
+    """Nothing follows from the query; much does from what is computed later."""
+    found = checked(
+        tmp_path,
+        ROUNDED,
+        value(f"{HEAD}.query", "90", row="a", column=1),
+        value("layer1.ffn.hidden", "25", row="b", column=1),
+        value("layer1.ffn.output", ["25", "50"], row="b"),
+    )
+    query, hidden, *_ = found.findings
+    assert found.first is query
+    assert [place.roots for place in found.places] == [(hidden,), (query,)]
+
+
 THIRDS = changed((END, f"{END}rounding: {{decimals: 2, carry: step}}\n")).replace(
     "W_1: [[1], [2]]", "W_1: [[0.3333], [0]]"
 ).replace("W_2: [[1, 2]]", "W_2: [[3, 5]]")  # fmt: skip
