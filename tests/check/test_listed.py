@@ -43,6 +43,7 @@ PART = "address: input, row: 1, column: 1, part"
         ("address: input, part: mean, printed: 1", "figure1.part: expected value, products"),
         ("address: input, part: parameters, printed: 1", "input: no parameters under this"),
         ("address: input, part: products, row: 1, printed: 1", "goes with a single number"),
+        ("address: input, part: shape, printed: [[2], [2]]", "2 rows, expected one"),
         (f"{PART}: sum, printed: 1", "nothing is divided here"),
         (f"{PART}: products, printed: 1", "there are no products"),
         (f"address: {HEAD}.d_k, row: 1, printed: 1", f"{HEAD}.d_k: there is no row or column"),

@@ -77,3 +77,20 @@ def test_it_is_held_against_a_number(
 ) -> None:
     assert number(text).rounds(Decimal(value)) is rounds
     assert number(text).units_from(Decimal(value)) == units
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "near"),
+    [
+        ("5.65", "5.6407", True),
+        ("2695", "2695.95", True),
+        ("9.148", "9.146638", True),
+        ("5.65", "5.63", False),
+        ("0", "1.4", False),
+        ("0.001", "0.0004", True),
+        ("1e300", "11", False),
+        ("1", "-Infinity", False),
+    ],
+)
+def test_it_is_near_what_is_a_unit_away(text: str, value: str, near: bool) -> None:
+    assert number(text).is_near(Decimal(value)) is near

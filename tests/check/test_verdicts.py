@@ -160,6 +160,18 @@ def test_beside_wrong_numbers_one_that_is_near_is_wrong_too(tmp_path: Path) -> N
     assert [verdict for verdict, _ in found] == ["wrong"] * 4
 
 
+def test_no_number_is_too_odd_to_be_judged(tmp_path: Path) -> None:
+    odd = ["1e300", "-1e800000", "1e-800000", "-inf", "0", "12345678901234567890123456789"]
+    places = [(row, column) for row in ("a", "b") for column in (1, 2)]
+    for number in odd:
+        figures = [value("layer1.ffn.output", number, row=r, column=c) for r, c in places]
+        held(tmp_path, value("layer1.ffn.hidden", [number, "1"], column=1), *figures)
+        held(tmp_path, value("input", number, row="b", column=1), *figures)
+        held(tmp_path, value("input", [number, "2"], part="shape"))
+    found = checked(tmp_path, ROUNDED, value("layer1.ffn.hidden", "1e-800000", row="b", column=1))
+    assert verdicts(found) == ["wrong"]
+
+
 def test_what_is_not_recomputable_says_why(tmp_path: Path) -> None:
     found = held(tmp_path, {"unknown": "a setting", "printed": "12"})
     assert found == [("not recomputable", "a setting")]

@@ -10,6 +10,8 @@ from tracer.check.figures import Figure, parameters
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 
+MOST_TOKENS = 1_000_000
+
 Shape = tuple[int | Decimal, ...]
 
 
@@ -37,7 +39,7 @@ def count_of(figure: Figure) -> Counted:
         return Counted(True, _written(value.shape))
     like = [form for form in forms if len(form) == len(printed)]
     right = _written(like[0] if like else value.shape)
-    counts = [n for n in printed if n and n.is_finite() and n == n.to_integral_value()]
+    counts = [n for n in printed if n and 0 < n <= MOST_TOKENS and n == n.to_integral_value()]
     for tokens in dict.fromkeys(counts):
         if any(_fits(printed, form) for form in _forms(trace, value, tokens)):
             return Counted(False, right, int(tokens))

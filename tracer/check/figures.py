@@ -144,49 +144,49 @@ def _is_of_loss(address: str) -> bool:
 
 
 def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
+    """The figures of one place in a text."""
     if listed.address is None:
         yield Figure(listed)
         return
     within = passes.of(listed)
     trace = within.trace
-    if listed.part in ("sum", "parameters"):
-        _check_count(listed, 1, "number")
-        if listed.rows[0][0] is None:
-            raise NotThereError("printed", "nothing is printed, expected a number")
     if listed.part == "parameters":
         if not parameters(trace, listed.address):
             raise NotThereError("address", "no parameters under this address", listed.address)
-        yield Figure(listed, within, listed.rows[0][0])
+        yield Figure(listed, within, _only_number(listed))
         return
     if listed.address not in trace.values:
         near = closest(listed.address, trace.values)
         raise NotThereError("address", f"no such value{near}", listed.address)
     value = trace[listed.address]
     if listed.part == "shape":
+        _only_row(listed)
         yield Figure(listed, within, None, Entry(value, ()))
-        return
-    if value.role.words:
+    elif value.role.words:
         raise NotThereError("address", "these are words, and only numbers are held against others")
-    if listed.part == "value":
+    elif listed.part == "value":
         yield from _of_value(listed, within, value)
-        return
-    at = _place(listed, value)
-    record = trace.producers[value]
+    else:
+        yield from _of_line(listed, within, value)
+
+
+def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+    """The products of a number's line, or the sum that is divided in it."""
+    record, at = within.trace.producers[value], _place(listed, value)
     if any(isinstance(i, slice) for i in at):
         raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
-    single = tuple(int(i) for i in at if isinstance(i, int))
+    entry = Entry(value, tuple(i for i in at if isinstance(i, int)))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
             raise NotThereError("part", "nothing is divided here, whose sum could be shown")
-        yield Figure(listed, within, listed.rows[0][0], Entry(value, single))
+        yield Figure(listed, within, _only_number(listed), entry)
         return
     if not isinstance(record.operation, MatMul | Dot):
         raise NotThereError("part", "there are no products in its line")
-    terms = record.inputs[0].shape[1]
-    _check_count(listed, terms, "product")
+    _check_count(listed, record.inputs[0].shape[1], "product")
     for term, number in enumerate(listed.rows[0]):
         if number is not None:
-            yield Figure(listed, within, number, Entry(value, single), term)
+            yield Figure(listed, within, number, entry, term)
 
 
 def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
@@ -212,11 +212,24 @@ def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
             yield Figure(listed, within, number, Entry(value, index))
 
 
-def _check_count(listed: Listed, expected: int, what: str) -> None:
+def _only_number(listed: Listed) -> Printed:
+    _check_count(listed, 1, "number")
+    [number] = listed.rows[0]
+    if number is None:
+        raise NotThereError("printed", "nothing is printed, expected a number")
+    return number
+
+
+def _only_row(listed: Listed) -> tuple[Printed | None, ...]:
     if len(listed.rows) > 1:
         raise NotThereError("printed", f"{len(listed.rows)} rows, expected one")
-    if len(listed.rows[0]) != expected:
-        came = count(len(listed.rows[0]), what)
+    return listed.rows[0]
+
+
+def _check_count(listed: Listed, expected: int, what: str) -> None:
+    row = _only_row(listed)
+    if len(row) != expected:
+        came = count(len(row), what)
         raise NotThereError("printed", f"{came}, expected {expected}", listed.address)
 
 

@@ -42,6 +42,11 @@ class Pass:
             return self._traced(self.loaded.scenario)
 
     @cached_property
+    def order(self) -> dict[str, int]:
+        """The place of each address in the order of computation."""
+        return {address: place for place, address in enumerate(self.trace.values)}
+
+    @cached_property
     def origins(self) -> Origins:
         """What each of its numbers comes from."""
         return Origins(self.trace)
@@ -79,7 +84,7 @@ class Pass:
             return None
         try:
             return self._traced(self.loaded.scenario, instead)
-        except TracerError:
+        except (TracerError, ArithmeticError):  # numbers that no scenario would be allowed
             return None
 
     def _those_with_a_result(self, changed: list[tuple[str, Scenario]]) -> Iterator[Named]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 
 from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
 from tracer.scenario.rounding import round_half_away
@@ -16,7 +15,7 @@ WRITTEN = re.compile(
 )
 """-0.352, 1,048,576, 2.1e-5, 2.1×10⁻⁵, 96.4 %."""
 
-MOST_DIGITS, MOST_POWER = 50, 900_000
+MOST_DIGITS, MOST_POWER, MOST_UNITS = 50, 900_000, 15
 
 PLAIN = str.maketrans("−⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "--+0123456789")
 
@@ -35,26 +34,31 @@ class Printed:
         exponent = self.value.as_tuple().exponent
         return -exponent if isinstance(exponent, int) else 0
 
-    @cached_property
-    def unit(self) -> Decimal:
-        """One in its last place."""
-        return Decimal(1).scaleb(-self.places)
+    def like(self, number: Decimal) -> Decimal:
+        """A number rounded to as many digits; to fewer where so many cannot be worked with."""
+        most = MOST_DIGITS - number.adjusted() if number and number.is_finite() else self.places
+        return round_half_away(number, min(self.places, most))
 
     def rounds(self, number: Decimal) -> bool:
         """Whether it is this number, correctly rounded to the digits that it shows."""
-        return self._is_comparable(number) and round_half_away(number, self.places) == self.value
+        return self.like(number) == self.value
+
+    def is_near(self, number: Decimal) -> bool:
+        """Whether it is off by one unit in its last place at most, and of that size."""
+        units = self.units_from(number)
+        if units is None or units > 1:
+            return False
+        above = number.adjusted() + self.places  # places of its first digit above the last one
+        return not number or (above >= -1 if self.value else above < 0)
 
     def units_from(self, number: Decimal) -> int | None:
         """How many units in its last place it is off; None where they are beyond comparison."""
-        if not (number.is_finite() and self.value.is_finite() and self._is_comparable(number)):
+        if not (number.is_finite() and self.value.is_finite()):
             return None
-        return abs(int((round_half_away(number, self.places) - self.value) / self.unit))
-
-    def _is_comparable(self, number: Decimal) -> bool:
-        """Whether a number has as few digits in front of the last place as can be worked with."""
-        if not number or not number.is_finite():
-            return True
-        return number.adjusted() + self.places < MOST_DIGITS
+        off = abs(self.like(number) - self.value)
+        if off.adjusted() + self.places > MOST_UNITS:
+            return None
+        return int(off.scaleb(self.places))
 
 
 def printed(text: str) -> Printed | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tracer.check.figures import Figure
-from tracer.check.passes import Pass
 from tracer.check.verdicts import Finding, Verdict
 from tracer.decoder.value import Value
 from tracer.lesson import sentences
@@ -81,11 +80,7 @@ def _order(finding: Finding) -> tuple[bool, int]:
     figure = finding.figure
     if figure.within is None or figure.entry is None:
         return (True, 0)
-    return (figure.listed.example is not None, _order_of(figure.within, figure.entry.value.address))
-
-
-def _order_of(within: Pass, address: str) -> int:
-    return list(within.trace.values).index(address)
+    return (figure.listed.example is not None, figure.within.order[figure.entry.value.address])
 
 
 def step_of(figure: Figure) -> Step | None:

@@ -22,7 +22,6 @@ from tracer.decoder.operations import Divide, Dot
 from tracer.lesson.expression import Entry
 from tracer.lesson.expression import Number as Shown
 from tracer.renderers.text import number_text
-from tracer.scenario.rounding import round_half_away
 
 
 class Verdict(StrEnum):
@@ -120,8 +119,7 @@ class _Judge:
 
     def __init__(self, within: Pass, figures: Sequence[Figure]) -> None:
         self.within, self.trace = within, within.trace
-        order = {address: i for i, address in enumerate(self.trace.values)}
-        self.figures = sorted(figures, key=lambda f: order[_entry(f).value.address])
+        self.figures = sorted(figures, key=lambda f: within.order[_entry(f).value.address])
         self.at: dict[Entry, list[Figure]] = {}
         for figure in figures:
             if figure.listed.part == "value":
@@ -204,10 +202,10 @@ class _Judge:
         """
         printed = figure.printed
         assert printed
-        units = printed.units_from(number)
         exact = figure.comes_to(self.within.unrounded)[0]
-        needs_none = exact == round_half_away(exact, printed.places)
-        return units is not None and units <= (0 if needs_none else 1)
+        if exact == printed.like(exact):
+            return printed.rounds(number)
+        return printed.is_near(number)
 
     def _variant(self, figure: Figure) -> str | None:
         """By which change it comes out, with all that is printed beside it."""
@@ -344,7 +342,7 @@ def _comes_out(figure: Figure, trace: Trace) -> bool:
 
 def shown(like: Printed, number: Decimal) -> str:
     """A number with the digits of a printed one, as a percentage where that is one."""
-    rounded = round_half_away(number, like.places)
+    rounded = like.like(number)
     if like.text.rstrip().endswith("%"):
         return f"{number_text(Shown(rounded.scaleb(2)))} %"
     return number_text(Shown(rounded))
