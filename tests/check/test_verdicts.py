@@ -71,7 +71,7 @@ def test_what_follows_from_a_wrong_figure_is_no_other_mistake(tmp_path: Path) ->
     root, *others = found.findings
     assert [finding.sources for finding in others if finding.verdict == "follows"] == [(root,)] * 6
     assert found.first is root
-    first, second = found.places
+    first, second = found.mistakes
     assert (len(first.following), len(second.following)) == (6, 0)
     assert [finding.right for finding in others][:4] == ["22", "22", "44", "28"]
 
@@ -110,7 +110,7 @@ def test_the_worst_stands_first_and_the_first_is_told(tmp_path: Path) -> None:
     )
     query, hidden, *_ = found.findings
     assert found.first is query
-    assert [place.roots for place in found.places] == [(hidden,), (query,)]
+    assert [mistake.roots for mistake in found.mistakes] == [(hidden,), (query,)]
 
 
 THIRDS = changed((END, f"{END}rounding: {{decimals: 2, carry: step}}\n")).replace(

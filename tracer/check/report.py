@@ -16,7 +16,7 @@ from tracer.lesson.teacher import Teacher
 
 
 @dataclass(frozen=True)
-class Place:
+class Mistake:
     """Figures that stand together in a text and are wrong, and what follows from them."""
 
     roots: tuple[Finding, ...]
@@ -41,20 +41,20 @@ class Report:
         return [finding for finding in self.findings if finding.verdict is verdict]
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def mistakes(self) -> tuple[Mistake, ...]:
         """What is wrong, the worst first: that from which most follows."""
         together: dict[tuple[object, ...], list[Finding]] = {}
         for finding in self.of(Verdict.WRONG):
             listed = finding.figure.listed
             at = (listed.line,) if listed.line else (id(listed),)
             together.setdefault((*at, listed.address, listed.row), []).append(finding)
-        place_of = {root: key for key, roots in together.items() for root in roots}
+        mistake_of = {root: key for key, roots in together.items() for root in roots}
         following: dict[tuple[object, ...], list[Finding]] = {key: [] for key in together}
         for finding in self.of(Verdict.FOLLOWS):
-            following[place_of[min(finding.sources, key=_order)]].append(finding)
-        found = [Place(tuple(roots), tuple(following[key])) for key, roots in together.items()]
+            following[mistake_of[min(finding.sources, key=_order)]].append(finding)
+        found = [Mistake(tuple(roots), tuple(following[key])) for key, roots in together.items()]
         return tuple(
-            sorted(found, key=lambda place: (-len(place.following), _order(place.roots[0])))
+            sorted(found, key=lambda mistake: (-len(mistake.following), _order(mistake.roots[0])))
         )
 
     @property

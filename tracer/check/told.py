@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from tracer.check.figures import Figure
 from tracer.check.listed import Listed
-from tracer.check.report import Place, Report, step_of, title_of
+from tracer.check.report import Mistake, Report, step_of, title_of
 from tracer.check.verdicts import AGAIN, Finding, Verdict
 from tracer.lesson.document import (
     Block,
@@ -60,7 +60,10 @@ def told(report: Report) -> Document:
     """How many figures agree, what is wrong and what follows, what else does not agree and why."""
     sections = (
         *_by_step(report),
-        *(Section(None, _heading(place), tuple(_place(place))) for place in report.places),
+        *(
+            Section(None, _heading(mistake), tuple(_mistake(mistake)))
+            for mistake in report.mistakes
+        ),
         *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
         *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
         *_unknown(report),
@@ -105,9 +108,9 @@ def _by_step(report: Report) -> Iterator[Section]:
 # --- what is wrong -------------------------------------------------------------------------------
 
 
-def _heading(place: Place) -> str:
+def _heading(mistake: Mistake) -> str:
     """`Wrong in line 83: Head 1 · Softmax`."""
-    figure = place.roots[0].figure
+    figure = mistake.roots[0].figure
     title = title_of(figure)
     return f"Wrong{_line(figure.listed)}{': ' if title else ''}{title}"
 
@@ -116,24 +119,24 @@ def _line(listed: Listed) -> str:
     return f" in line {listed.line}" if listed.line else ""
 
 
-def _place(place: Place) -> Iterator[Block]:
+def _mistake(mistake: Mistake) -> Iterator[Block]:
     """What is printed and what is right, how that is worked, and what follows from it."""
-    for where in dict.fromkeys(finding.figure.listed.where for finding in place.roots):
+    for where in dict.fromkeys(finding.figure.listed.where for finding in mistake.roots):
         if where:
             yield Paragraph(("Where: ", Name(where), "."))
-    rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in place.roots)
+    rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in mistake.roots)
     yield Table(("printed", "right", "figure"), rows)
-    if pencils := [finding.pencil for finding in place.roots if finding.pencil]:
+    if pencils := [finding.pencil for finding in mistake.roots if finding.pencil]:
         yield Paragraph((f"From the numbers that stand before it comes {', '.join(pencils)}.",))
-    lines = [line for finding in place.roots for line in _worked(finding.figure)]
+    lines = [line for finding in mistake.roots for line in _worked(finding.figure)]
     if lines:
         yield Paragraph(("Right is:",))
         yield Working(tuple(lines[:MOST_LINES]))
-    if place.following:
-        one = len(place.following) == 1
-        follow = f"{count(len(place.following), 'figure')} {'follows' if one else 'follow'}"
+    if mistake.following:
+        one = len(mistake.following) == 1
+        follow = f"{count(len(mistake.following), 'figure')} {'follows' if one else 'follow'}"
         yield Paragraph((f"{follow} from this:",))
-        yield _table(("figures",), _together(place.following))
+        yield _table(("figures",), _together(mistake.following))
 
 
 def _worked(figure: Figure) -> Iterable[Line]:
