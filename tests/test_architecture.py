@@ -20,6 +20,7 @@ ORDER = (
         ("decoder",),
         ("lesson",),
         ("renderers",),
+        ("check",),
     ),
     *(("request",), ("pipeline",), ("completion", "values", "usage", "pager")),
     *(("library", "weave", "options"), ("cli",)),

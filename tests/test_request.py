@@ -33,6 +33,9 @@ REFUSED = {
     "run alex -f npz": "--format: goes with run, step, lens or loss and --output, where it is npz",
     "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens or loss and "
     "--output, where it is safetensors",
+    "check alex --tolerance 0.1": "--tolerance: goes with --against",
+    "check alex --figures-file x --against y.npz": "--figures-file: goes with figures of a text, "
+    "not --against",
     "value output[1,1] --example 1": "--example: goes with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: goes with numbers of the forward pass, not of "
     "the loss",

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
 from tracer.values import file_name
+
+if TYPE_CHECKING:
+    from tracer.pipeline import Answer
 
 app = typer.Typer(
     name="decoder-trace",
@@ -161,6 +164,29 @@ def weave(
     write(texts.items(), held={path: file.old for path, file in stale.items()})
 
 
+@command(WRITE, "check pizza", "check my.yaml --against dump.npz")
+@asks(
+    *("SCENARIO", "figures_file", "against", "tolerance", "decimals", "carry", "format", "math"),
+    *("heading", "standalone", "output", "force", "no_pager"),
+)
+def check(request: Request) -> None:
+    """Published figures, or another program's arrays, held against it.
+
+    A figures file lists what a text prints: `figures:`, and under it for each number or row
+    `- {line: 77, address: layer1.attention.head1.scores, row: Alex, column: 2, printed: 7.956}`.
+    `_` stands for a number that is left out, `part: products`, `sum`, `shape` or `parameters` for
+    what is no value, `unknown: why` in place of an address for what the scenario does not compute.
+    The exit code is 1 if anything is wrong.
+    """
+    from tracer.pipeline import checked
+
+    _not_written_over(request)
+    with progress.shown(f"check {request.scenario}"):
+        found = checked(request)
+    _show(request, found.answer)
+    raise typer.Exit(0 if found.holds else 1)
+
+
 @command(SCENARIOS, "scenarios", "tutorial pizza")
 def scenarios() -> None:
     """The scenarios that come with the program."""
@@ -224,7 +250,7 @@ def start(arguments: Sequence[str] | None = None) -> None:
         _program()(arguments, prog_name="decoder-trace")
 
 
-def _show(request: Request) -> None:
+def _show(request: Request, answered: Answer | None = None) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
     from tracer.lesson.document import Document
     from tracer.pipeline import answer, pictures, rendered, saved
@@ -232,7 +258,7 @@ def _show(request: Request) -> None:
     on_screen = request.output is None and request.format is Format.TERMINAL
     reads = _not_written_over(request)
     with progress.shown(f"{request.command} {request.scenario}"):
-        answered = answer(request)
+        answered = answer(request) if answered is None else answered
         drawn = pictures(request, answered)
         kept = saved(request)
         if isinstance(answered, Document) and on_screen:
@@ -263,9 +289,18 @@ def _not_written_over(request: Request) -> list[Path | None]:
     from tracer.files.targets import check
     from tracer.scenario.loading import file_of
 
-    reads = [] if request.force else [file_of(request.scenario)]
+    reads = [] if request.force else [file_of(request.scenario), *_also_read(request)]
     check(writes, reads)
     return reads
+
+
+def _also_read(request: Request) -> list[Path]:
+    """What a check reads beside its scenario."""
+    if request.command != "check":
+        return []
+    from tracer.pipeline import figures_of
+
+    return [request.against or figures_of(request)]
 
 
 @functools.cache

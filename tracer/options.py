@@ -237,6 +237,27 @@ OPTIONS: dict[str, Any] = {
         help="Write a picture of each head's attention weights into this folder; Markdown "
         "shows them.",
     ),
+    "figures_file": _value(
+        "--figures-file",
+        takes="FILE",
+        reads=some("the name of a file", Path),
+        help="The figures that a text prints. If not given: those beside the scenario, "
+        "alex.figures.yaml of alex.yaml.",
+    ),
+    "against": _value(
+        "--against",
+        takes="FILE",
+        reads=some("the name of a file", Path),
+        help="Instead of figures, another program's arrays: .npz or .safetensors, or a trace that "
+        "--format json has written.",
+    ),
+    "tolerance": _value(
+        "--tolerance",
+        takes="T",
+        reads=number("a number from 0 to 1", lambda t: 0 <= t <= 1),
+        help="What an array may be off by, of the largest number of its value. If not given: what "
+        "fits the type of its numbers.",
+    ),
     "output": _value(
         "--output",
         "-o",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
@@ -73,8 +72,53 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _generated(request, scenario_for(request))
         case "value" | "why":
             return _entry(request, trace_for(request))
+        case "check":
+            return checked(request).answer
         case _:
             assert_never(request.command)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check has found, and whether all holds."""
+
+    answer: Document | str
+    holds: bool
+
+
+def checked(request: Request) -> Checked:
+    """What is found of the figures of a text, or of another program's arrays.
+
+    Raises:
+        TracerError: an option changes nothing; the scenario or a file cannot be read.
+    """
+    from tracer.check import as_json
+    from tracer.check.checking import check_against, check_figures
+    from tracer.check.told import told
+
+    check(request)
+    loaded, in_json = scenario_for(request), request.format is Format.JSON
+    if request.against is None:
+        report = check_figures(loaded, figures_of(request))
+        return Checked(as_json.of_figures(report) if in_json else told(report), report.holds)
+    tolerance = None if request.tolerance is None else float(request.tolerance)
+    asked = request.carry is not None or request.decimals is not None
+    rounding = loaded.scenario.rounding if asked else None
+    found = check_against(loaded, request.folder / request.against, tolerance, rounding)
+    return Checked(as_json.of_differences(found) if in_json else found.document(), found.holds)
+
+
+def figures_of(request: Request) -> Path:
+    """The figures file of a check.
+
+    Raises:
+        TracerError: none is named, and none lies beside the scenario.
+    """
+    from tracer.check.checking import figures_beside
+
+    if request.figures_file is not None:
+        return request.folder / request.figures_file
+    return figures_beside(request.scenario, request.folder)
 
 
 def basis(request: Request) -> Request:
@@ -169,7 +213,7 @@ def _traced(
     lens: bool = False,
     arithmetic: Arithmetic | None = None,
 ) -> Trace:
-    with _of_file(loaded):
+    with loaded.telling():
         return trace(
             loaded.name,
             loaded.scenario,
@@ -179,15 +223,6 @@ def _traced(
             arithmetic=arithmetic,
             located=loaded.located,
         )
-
-
-@contextmanager
-def _of_file(loaded: Loaded) -> Iterator[None]:
-    """A problem on the way is one of the scenario's file."""
-    try:
-        yield
-    except TracerError as error:
-        raise TracerError(*loaded.located(error.problems)) from None
 
 
 def position_of(token: str, tokens: tuple[str, ...]) -> int:
@@ -219,7 +254,7 @@ def _contents(request: Request, found: Trace) -> Answer:
 def _shapes(request: Request, loaded: Loaded) -> Document | str:
     from tracer.lesson.survey import survey
 
-    with _of_file(loaded):
+    with loaded.telling():
         found = survey(loaded.name, loaded.scenario, request.length)
     if request.format is Format.JSON:
         from tracer.renderers import as_json
@@ -333,7 +368,7 @@ def trained(request: Request) -> Training:
     if scenario.on_demand:
         message = "a model of this size is not trained here; only its passes are worked"
         raise TracerError(Problem(message, request.scenario))
-    with _of_file(loaded):
+    with loaded.telling():
         return train(
             loaded.name,
             scenario,
@@ -366,7 +401,7 @@ def _generated(request: Request, loaded: Loaded) -> Answer:
         if isinstance(table, Mapping) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
             raise TracerError(Problem(message, address="--start"))
-    with _of_file(loaded):
+    with loaded.telling():
         found = generate(
             loaded.name,
             loaded.scenario,

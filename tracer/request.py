@@ -30,6 +30,7 @@ Command: TypeAlias = Literal[
     "tutorial",
     "value",
     "why",
+    "check",
 ]
 
 
@@ -78,6 +79,9 @@ class Request:
     heading: Heading | None = None
     standalone: bool = False
     figures: Path | None = None
+    figures_file: Path | None = None
+    against: Path | None = None
+    tolerance: Decimal | None = None
     output: Path | None = None
     force: bool = False
     no_pager: bool = False
@@ -133,6 +137,8 @@ RULES = (
     Rule("force", "--output, --figures or --save", lambda r: bool(r.output or r.figures or r.save)),
     Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
     Rule("train", "the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head)),
+    Rule("figures_file", "figures of a text, not --against", lambda r: r.against is None),
+    Rule("tolerance", "--against", lambda r: r.against is not None),
     Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),

@@ -23,7 +23,7 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tape import Located, Record, Tape
+from tracer.decoder.tape import Instead, Located, Record, Tape
 from tracer.decoder.value import Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Problem, TracerError
@@ -73,6 +73,7 @@ def trace(
     lens: bool = False,
     sampling: Sampling | None = None,
     cache: Trace | None = None,
+    instead: Instead | None = None,
     arithmetic: Arithmetic | None = None,
     located: Located = tuple,
 ) -> Trace:
@@ -84,6 +85,8 @@ def trace(
     decoder with another example before it, by its number. With `lens`, what each layer would say
     is worked. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the
     first tokens, only the tokens behind them are computed; their keys and values come from there.
+    With `instead`, single numbers are put in place of computed ones, unless numbers are computed
+    when they are asked for.
     The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
     are computed when they are asked for, `located` tells with its place in the scenario's file.
 
@@ -99,7 +102,7 @@ def trace(
     for number, other in (others or {}).items():
         within = Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
-    tape = Tape(chosen, pencil, pinned, located)
+    tape = Tape(chosen, pencil, pinned, instead or {}, located)
     if scenario.given and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(

@@ -6,6 +6,7 @@ import decimal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any, TypeAlias, get_args
 
@@ -42,6 +43,9 @@ _MOVED, _CHOSEN = frozenset(get_args(Moved | Taken)), frozenset(get_args(Chosen)
 Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
 """Problems → the same with their places in the scenario's file."""
 
+Instead: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
+"""Single numbers, by address and index, that are worked on with in place of those computed."""
+
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
 """By name a member takes Python 3.11 a call, twice for every value."""
 
@@ -60,12 +64,13 @@ class Tape:
     """Records a pass, computing with one arithmetic and rounding as the pencil says.
 
     It records inside `computing()`. What is recorded at a pinned address is taken from there
-    instead of being computed.
+    instead of being computed; single numbers `instead` of others go on after they were computed.
     """
 
     arithmetic: Arithmetic
     pencil: Pencil
     pinned: Mapping[str, Any] = field(default_factory=dict)
+    instead: Instead = field(default_factory=dict)
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -132,7 +137,8 @@ class Tape:
             value = Later(role, self._place, address, axes, form, self.computing, read)
             return self._recorded(_GIVEN, (), value)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        typed = Value(role, self._place, address, array, axes, form, array)
+        numbers = array if not self.instead else self._put_in(address, array)
+        typed = Value(role, self._place, address, numbers, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
 
     def record(self, role: Role, operation: Forward, *inputs: Value) -> Value:
@@ -177,6 +183,8 @@ class Tape:
             numbers, form = self._moved(operation, said_at, computed, inputs)
         elif self.pencil.rounds:
             numbers, form = self._kept(role, said_at, computed, inputs)
+        if self.instead:
+            numbers = self._put_in(address, numbers)
         done = Value(role, self._place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
 
@@ -256,6 +264,15 @@ class Tape:
         if rounded is not None:
             return rounded, _AS_THEY_ARE
         return numbers, _form_of_moved(operation, inputs)
+
+    def _put_in(self, address: str, numbers: Array) -> Array:
+        """The numbers, with those that stand in place of some."""
+        if address not in self.instead:
+            return numbers
+        changed = np.array(numbers)
+        for at, number in self.instead[address].items():
+            changed[at] = number
+        return changed
 
     def _pinned(self, role: Role, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""

@@ -49,7 +49,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
 
     `depth` is how many times it goes back; None goes back to what was typed.
     """
-    origins = _Origins(trace)
+    origins = Origins(trace)
     sections: list[Section] = []
     level = [origins.followed(entry)]
     seen = set(level)
@@ -64,7 +64,7 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
 
 def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     """The records that an entry comes from, in the order of computation, its own last."""
-    origins = _Origins(trace)
+    origins = Origins(trace)
     level = [origins.followed(entry)]
     seen = set(level)
     while level:
@@ -77,7 +77,7 @@ def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     return [record for record in trace.records if record.output in needed]
 
 
-class _Origins:
+class Origins:
     """What each entry of a trace comes from."""
 
     def __init__(self, trace: Trace) -> None:
@@ -176,7 +176,14 @@ class _Origins:
         symbol = self.teacher.told.symbols[chosen.value.address]
         return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
 
+    def worked(self, entry: Entry) -> Line | None:
+        """The line of an entry, where it was computed; none of what is typed or hidden."""
+        entry = self.followed(entry)
+        record = self.producers[entry.value]
+        return self.line(record, entry) if _is_worked(record, entry) else None
+
     def number(self, entry: Entry) -> Number:
+        """An entry as it is printed."""
         return self.teacher.writer.number(*entry)
 
 

@@ -17,7 +17,8 @@ from tracer.renderers.markdown import fenced
 from tracer.request import Command, Request, check
 from tracer.weave.limits import Allowance
 
-COMMANDS: tuple[str, ...] = get_args(Command)
+COMMANDS: tuple[str, ...] = tuple(name for name in get_args(Command) if name != "check")
+"""A text is checked, and the check is no part of it."""
 QUOTES = ("value",)
 """Commands whose text stands inside a sentence."""
 
