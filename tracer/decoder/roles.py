@@ -16,31 +16,35 @@ SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the decoder; layers and heads are counted from 1."""
+    """Where in the decoder, or in the encoder; layers and heads are counted from 1."""
 
     layer: int | None = None
     sub_layer: SubLayer | None = None
     head: int | None = None
     final: bool = False
     """Behind the last layer, where there is a norm."""
+    encoder: bool = False
 
     @property
     def prefix(self) -> str:
-        """`layer2.attention.head1.`, `final_`, or nothing outside the layers."""
+        """`layer2.attention.head1.`, `encoder.final_`, or nothing outside the decoder's layers."""
+        tower = "encoder." if self.encoder else ""
         if self.final:
-            return "final_"
+            return f"{tower}final_"
         layer = f"layer{self.layer}." if self.layer else ""
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
-        return f"{layer}{sub_layer}head{self.head}." if self.head else layer + sub_layer
+        head = f"head{self.head}." if self.head else ""
+        return tower + layer + sub_layer + head
 
     @property
     def way(self) -> tuple[int | str, ...]:
         """Where in a scenario it is said what happens here: ("layers", 0, "attention")."""
+        tower = ("encoder",) if self.encoder else ()
         if self.final:
-            return ("final_norm",)
+            return (*tower, "final_norm")
         layer = ("layers", self.layer - 1) if self.layer else ()
         sub_layer = (self.sub_layer,) if self.sub_layer else ()
-        return (*layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
+        return (*tower, *layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
 
     def address(self, role: Role) -> str:
         """The address of a role here."""

@@ -67,7 +67,7 @@ class Tape:
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    _place: Place = field(default_factory=Place)
+    place: Place = field(default_factory=Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
 
@@ -83,15 +83,17 @@ class Tape:
         sub_layer: SubLayer | None = None,
         head: int | None = None,
         final: bool = False,
+        encoder: bool = False,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
-        outer, prefix = self._place, self._prefix
-        inner = Place(layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head, final)
-        self._place, self._prefix = inner, inner.prefix
+        outer, prefix = self.place, self._prefix
+        at = (layer or outer.layer, sub_layer or outer.sub_layer, head or outer.head)
+        inner = Place(*at, final, encoder or outer.encoder)
+        self.place, self._prefix = inner, inner.prefix
         try:
             yield
         finally:
-            self._place, self._prefix = outer, prefix
+            self.place, self._prefix = outer, prefix
 
     def has_powers_of(self, value: Value) -> bool:
         """Whether e to the power of each number is one that can be worked with."""
@@ -99,7 +101,7 @@ class Tape:
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
-        return self._place.address(role)
+        return self.place.address(role)
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
@@ -110,10 +112,10 @@ class Tape:
         form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
         if self.arithmetic.on_demand and not role.words:
             read = partial(self.arithmetic.array, numbers)
-            value = Later(role, self._place, address, axes, form, self.computing, read)
+            value = Later(role, self.place, address, axes, form, self.computing, read)
             return self._recorded(_GIVEN, (), value)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        typed = Value(role, self._place, address, array, axes, form, array)
+        typed = Value(role, self.place, address, array, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
 
     def record(self, role: Role, operation: Recorded, *inputs: Value) -> Value:
@@ -130,8 +132,8 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            compute = partial(self._result, operation, inputs, axes, address, self._place)
-            value = Later(role, self._place, address, axes, form, self.computing, compute, inputs)
+            compute = partial(self._result, operation, inputs, axes, address, self.place)
+            value = Later(role, self.place, address, axes, form, self.computing, compute, inputs)
             return self._recorded(operation, inputs, value)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
@@ -141,7 +143,7 @@ class Tape:
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            raise self._without_result(error, inputs, address, self._place) from None
+            raise self._without_result(error, inputs, address, self.place) from None
         numbers, form = computed, _ROUNDED
         if role.words:
             form = _AS_THEY_ARE
@@ -149,7 +151,7 @@ class Tape:
             numbers, form = self._moved(operation, address, computed, inputs)
         elif self.pencil.rounds:
             numbers, form = self._kept(role, address, computed, inputs)
-        done = Value(role, self._place, address, numbers, axes, form, computed)
+        done = Value(role, self.place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
 
     def _result(
@@ -235,7 +237,7 @@ class Tape:
             return None
         numbers = self.arithmetic.array(array)
         form = _ROUNDED if from_file else _AS_THEY_ARE
-        return Value(role, self._place, address, numbers, axes, form, numbers)
+        return Value(role, self.place, address, numbers, axes, form, numbers)
 
 
 def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:

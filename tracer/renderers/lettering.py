@@ -37,6 +37,7 @@ ESCAPES = {
     "—": "---",
     "–": "--",
     "ᵀ": r"$^{\top}$",
+    "ᴱ": r"\textsuperscript{E}",
     "·": r"\textperiodcentered{}",
     "′": r"$'$",
     "␣": r"\textvisiblespace{}",
