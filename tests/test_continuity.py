@@ -45,7 +45,7 @@ def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) ->
 
 @pytest.mark.parametrize(("token", "width"), [("1", 200), ("3", 80)])
 @pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+@pytest.mark.parametrize("scenario", ["pizza", "comics", "picture"])
 def test_bundled_systems(scenario: str, carry: str, token: str, width: int) -> None:
     text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
     assert_continuous(text)

@@ -38,7 +38,7 @@ OF_SYSTEMS = [("1", "line"), ("3", "step"), ("last", "never"), ("3", "never"), (
 
 
 @pytest.mark.parametrize(("token", "carry"), OF_SYSTEMS)
-@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+@pytest.mark.parametrize("scenario", ["pizza", "comics", "picture"])
 def test_bundled_systems(scenario: str, token: str, carry: str) -> None:
     followed = () if token == "last" else ("--token", token)
     text = printed("run", scenario, *followed, "--carry", carry)

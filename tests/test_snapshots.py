@@ -42,6 +42,7 @@ FORMATS = {
     "science-math.md": ("tutorial", "science.yaml", "--math"),
     "science.tex": ("run", "science.yaml", "--format", "latex", "--standalone"),
     "science.json": ("run", "science.yaml", "--format", "json"),
+    "picture.md": ("tutorial", "picture.yaml"),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "loss.txt": ("loss", "pizza.yaml"),
     "turns.txt": ("generate", "pizza.yaml", "--kv-cache", "--top-k", "3", "--seed", "1"),

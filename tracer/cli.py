@@ -48,7 +48,7 @@ def run(request: Request) -> None:
     _show(request)
 
 
-@command(LOOK, "step softmax --head 1", "step attention -s my.yaml --layer 1")
+@command(LOOK, "step softmax --head 1", "step encoder.softmax -s picture --layer 1")
 @asks(
     *("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "terms", "given"),
     *PAGE,

@@ -68,7 +68,8 @@ OPTIONS: dict[str, Any] = {
         takes="TOKEN",
         reads=str,
         offers=completion.tokens,
-        help="Follow this token: its position, or its text. If not given: the last.",
+        help="Follow this token: its position, or its text. If not given: the last. It is one of "
+        "the encoder's where all that is shown is the encoder's.",
     ),
     "layer": _value(
         "--layer",

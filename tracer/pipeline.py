@@ -16,7 +16,7 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass
-from tracer.lesson.selection import select, steps
+from tracer.lesson.selection import of_encoder, select, steps
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest, places
 from tracer.renderers import Format, Heading, render
@@ -275,11 +275,14 @@ def _forward_pass(request: Request, found: Trace) -> Answer:
     chosen = select(every, request.name, request.layer, request.head)
     if found.scenario.on_demand and request.layer:
         chosen = [step for step in chosen if step.place.layer]
-    position = None if request.token is None else position_of(request.token, found.tokens)
+    tokens, encodes = found.tokens, of_encoder(chosen)
+    if encodes and found.scenario.encoder:
+        tokens = found.scenario.encoder.tokens
+    position = None if request.token is None else position_of(request.token, tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
         raise TracerError(Problem(message, address="--no-mask"))
-    followed = len(found.tokens) - 1 if position is None else position
+    followed = len(tokens) - 1 if position is None else position
     if chosen == every and found.scenario.on_demand and not request.format.is_binary:
         from tracer.lesson.way import in_summary, summarized
 

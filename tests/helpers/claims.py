@@ -18,7 +18,7 @@ from tests.helpers import (
     claims_of_trained,
 )
 from tests.helpers.claims_due import due
-from tests.helpers.judge import FORMS, Judge, address_of
+from tests.helpers.judge import FORMS, OF_ENCODER, Judge, address_of
 from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
 
 __all__ = [
@@ -56,12 +56,15 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             part = line
         elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             found += missing(at, seen)
+            at.look(into_encoder=False)
             line = whole_heading(line, part, crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
+            at.look(into_encoder=bool(re.match(r"\d+\. Encoder(?! · Output of the encoder)", line)))
             at.address = address_of(line, at)
         elif turn := re.fullmatch(r"Turn (\d+)", line):
             found += missing(at, seen)
+            at.look(into_encoder=False)
             part = ""
             at.turn, at.heading, at.lines, at.address = int(turn[1]), line, [], ""
             listed_values = at.turns[at.turn - 1].get("values", [])
@@ -93,13 +96,14 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     inside = "attention" in sub_layer.lower() and not re.match(
         "Residual|LayerNorm|RMSNorm", pieces[-1]
     )
-    attention = [sub_layer] if crosses and inside else []
+    attention = [sub_layer] if crosses and inside and not layer.startswith("Encoder") else []
     where = ", ".join([*filter(None, [layer]), *attention, *pieces[:-1]])
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:
     """What is wrong with a sentence, if anything is."""
+    line = line.replace(OF_ENCODER, "") if at.outside else line
     if line in ANYWHERE:
         return None
     if line in GOALS or line in PHRASES:

@@ -58,6 +58,7 @@ def misplaced(text: str) -> list[Violation]:
 _NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)"
 _OF_A_FORMULA = re.compile(r"(?<![\w.⁻])[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?![\w.])")
 _SHAPE = re.compile(r" \([0-9]+(?: × [0-9]+)*\)")
+_OF_ENCODER = "ᴱ"
 _MARK = "▸"  # may stand before the row that is followed
 
 
@@ -247,7 +248,7 @@ def _is_typed(line: Worked) -> bool:
     return line.names in _TYPED and len(line.sides) == 1
 
 
-_TYPED = (("c",), ("T",), ("u",))
+_TYPED = (("c",), ("cᴱ",), ("T",), ("u",))
 """What scores are divided by, the temperature, a random number."""
 
 
@@ -318,7 +319,7 @@ class _Page:
         return self.formula.left if self.formula and self.own else ""
 
     def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
-        mask = any(_names(expression, "M") for expression in self.expressions)
+        mask = any(_names(e, m) for e in self.expressions for m in ("M", "Mᴱ"))
         reading = _Reading(line, self.formula, self.width, mask, starts)
         named = self.named()
         for part in reading.parts(line.sides[0]):
@@ -343,8 +344,12 @@ class _Page:
 
 def _brings(expression: str, symbol: str) -> bool:
     """Whether the symbol's numbers are put in: it is named, or an angle is that is turned by."""
-    turned = symbol in ("sin(θ)", "cos(θ)") and re.search(r"rotate\(.*, θ\)", expression)
-    return bool(turned) or _names(expression, symbol)
+    turned = any(
+        symbol in (f"sin({angle})", f"cos({angle})")
+        and re.search(rf"rotate\(.*, {angle}\)", expression)
+        for angle in ("θ", "θᴱ")
+    )
+    return turned or _names(expression, symbol)
 
 
 def _names(expression: str, symbol: str) -> bool:
@@ -411,8 +416,8 @@ class _Reading:
         return self.formula.constants if self.formula else set()
 
     def said(self, piece: str) -> bool:
-        """Whether the piece is part of the formula."""
-        return self.formula is not None and piece in self.formula.right
+        """Whether the piece is part of the formula, of the decoder's or of the encoder's."""
+        return self.formula is not None and piece in self.formula.right.replace(_OF_ENCODER, "")
 
     def is_count(self, over: Node, under: Node) -> bool:
         return self.said("mean(") and _printed(under) == str(_terms(over))
@@ -423,7 +428,8 @@ class _Reading:
             return False
         if terms:
             return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
-        return "√d_k" in self.line.names and _printed(node.parts[0]) == str(self.width)
+        names = [name.replace(_OF_ENCODER, "") for name in self.line.names]
+        return "√d_k" in names and _printed(node.parts[0]) == str(self.width)
 
     def is_position(self, node: Node) -> bool:
         return self.said("pos×") and re.fullmatch("[0-9]+", _printed(node)) is not None
@@ -497,7 +503,9 @@ def two_forms(text: str) -> list[str]:
 
 def _is_a_row(results: list[tuple[str, str]], table: _Table) -> bool:
     rows = [dict(zip(table.columns, numbers, strict=False)) for _, numbers in table.rows]
-    if table.symbol == "P":  # of an odd width: there is no column for the last cosine
+    if (
+        table.symbol.removesuffix(_OF_ENCODER) == "P"
+    ):  # of an odd width: there is no column for the last cosine
         row = tuple(number for _, number in results)[: len(table.columns)]
         return not row or row in [numbers for _, numbers in table.rows]
     mine = [(label, number) for label, number in results if label in table.columns]
@@ -528,5 +536,5 @@ def _results(symbol: str, blocks: list[_Block]) -> list[tuple[str, str]]:
                     return results
                 if formula is None:
                     nameless.append(results)
-    waves = nameless[-2:] if symbol == "P" else []
+    waves = nameless[-2:] if symbol.removesuffix(_OF_ENCODER) == "P" else []
     return [each for pair in zip_longest(*waves) for each in pair if each]

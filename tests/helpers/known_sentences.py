@@ -39,8 +39,8 @@ PHRASES = frozenset(
         "The tokens as vectors.",
         "A vector for each position.",
         "An angle for each position and pair of columns.",
-        "What goes into the decoder.",
-        "The encoder's tokens as vectors, given.",
+        "What goes into the first layer.",
+        "The encoder's tokens as vectors.",
         "What each token asks.",
         "What each token can be found by.",
         "What each token asks, from where it stands.",
@@ -73,7 +73,6 @@ ANYWHERE = frozenset(
         "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
         "first in the list of merges, and again, until no neighbours are in the list: what is left "
         "are the tokens.",
-        "The encoder has made one vector of each of the tokens that it has read.",
         "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
         "put in, and the result. A pencil and a calculator are enough to check each line.",
         "The model, to be read from below. Beside each sign stands the shape of what it gives, "
@@ -125,6 +124,7 @@ ANYWHERE = frozenset(
         "Their mean:",
         "How probable it holds its word:",
         # Reasons.
+        "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
         "A token is a piece of text, often a word; large models have parts of words too, so that "
         "there is nothing that they cannot read.",
         "A list of all words would never be complete, because there are always new names and "
@@ -160,8 +160,8 @@ ANYWHERE = frozenset(
         "The exponential makes every number positive, so that they can be shares of a whole, and "
         "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
         "e times as much, about 2.7 times.",
-        "Here something goes from token to token, and only here, because everything else in the "
-        "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
+        "Here something goes from token to token, and only here, because everything else in a "
+        "layer is done to each token by itself. It is a sum, so that it has the width of a value "
         "however many tokens there are.",
         "What was found stands in columns of its own; W_O turns them into what the token's vector "
         "is made of, so that the result can be added to it. Its weights are learned like the "

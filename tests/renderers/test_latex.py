@@ -19,7 +19,7 @@ PDFLATEX, LUALATEX = shutil.which("pdflatex"), shutil.which("lualatex")
 needs_pdflatex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
 needs_lualatex = pytest.mark.skipif(LUALATEX is None, reason="lualatex is not installed")
 
-MOST_PAGES = {"alex": 13, "science": 9, "comics": 20}
+MOST_PAGES = {"alex": 13, "science": 9, "comics": 20, "picture": 24}
 """Of the tutorials, as many as somebody would print."""
 
 MOST_OVERFULL = 5.0

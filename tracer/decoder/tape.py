@@ -74,7 +74,7 @@ class Tape:
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    _place: Place = field(default_factory=Place)
+    place: Place = field(default_factory=Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
     _parameters: dict[tuple[Role, Place], Value] = field(default_factory=dict)
@@ -92,14 +92,16 @@ class Tape:
         sub_layer: SubLayer | None = None,
         head: int | None = None,
         final: bool = False,
+        encoder: bool = False,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
-        outer = self._place
+        outer = self.place
         inner = Place(
             layer or outer.layer,
             sub_layer or outer.sub_layer,
             head or outer.head,
             final,
+            encoder or outer.encoder,
             example=outer.example,
         )
         with self.within(inner):
@@ -108,12 +110,12 @@ class Tape:
     @contextmanager
     def within(self, place: Place) -> Iterator[None]:
         """Values recorded inside are at this place."""
-        outer, prefix = self._place, self._prefix
-        self._place, self._prefix = place, place.prefix
+        outer, prefix = self.place, self._prefix
+        self.place, self._prefix = place, place.prefix
         try:
             yield
         finally:
-            self._place, self._prefix = outer, prefix
+            self.place, self._prefix = outer, prefix
 
     def has_powers_of(self, value: Value) -> bool:
         """Whether e to the power of each number is one that can be worked with."""
@@ -121,24 +123,24 @@ class Tape:
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
-        return self._place.address(role)
+        return self.place.address(role)
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
         address = self._prefix + role.name
-        if role.parameter and self._place.example:
-            return self._parameters[role, replace(self._place, example=None)]
+        if role.parameter and self.place.example:
+            return self._parameters[role, replace(self.place, example=None)]
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
         form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
         if self.arithmetic.on_demand and not role.words:
             read = partial(self.arithmetic.array, numbers)
-            value = Later(role, self._place, address, axes, form, self.computing, read)
+            value = Later(role, self.place, address, axes, form, self.computing, read)
             return self._recorded(_GIVEN, (), value)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
         numbers = array if not self.instead else self._put_in(address, array)
-        typed = Value(role, self._place, address, numbers, axes, form, array)
+        typed = Value(role, self.place, address, numbers, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
 
     def record(self, role: Role, operation: Forward, *inputs: Value) -> Value:
@@ -163,19 +165,19 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            compute = partial(self._result, operation, inputs, axes, address, self._place)
-            value = Later(role, self._place, address, axes, form, self.computing, compute, inputs)
+            compute = partial(self._result, operation, inputs, axes, address, self.place)
+            value = Later(role, self.place, address, axes, form, self.computing, compute, inputs)
             return self._recorded(operation, inputs, value)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
         else:
             arrays = [value.numbers for value in inputs]
-        said_at = address if self._place.example is None else self._said_at(role)
+        said_at = address if self.place.example is None else self._said_at(role)
         part = self.pencil.part(said_at) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            raise self._without_result(error, inputs, address, self._place) from None
+            raise self._without_result(error, inputs, address, self.place) from None
         numbers, form = computed, _ROUNDED
         if role.words:
             form = _AS_THEY_ARE
@@ -185,12 +187,12 @@ class Tape:
             numbers, form = self._kept(role, said_at, computed, inputs)
         if self.instead:
             numbers = self._put_in(address, numbers)
-        done = Value(role, self._place, address, numbers, axes, form, computed)
+        done = Value(role, self.place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
 
     def _said_at(self, role: Role) -> str:
         """The address for which digits are said: of whichever example of a batch."""
-        return replace(self._place, example=None).address(role)
+        return replace(self.place, example=None).address(role)
 
     def _result(
         self,
@@ -286,7 +288,7 @@ class Tape:
             return None
         numbers = self.arithmetic.array(array)
         form = _ROUNDED if from_file else _AS_THEY_ARE
-        return Value(role, self._place, address, numbers, axes, form, numbers)
+        return Value(role, self.place, address, numbers, axes, form, numbers)
 
 
 def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:

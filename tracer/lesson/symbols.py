@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, get_args
 
 from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
-from tracer.lesson.expression import LOSS, Expression, Partial, Symbol
+from tracer.lesson.expression import LOSS, Expression, Number, Partial, Symbol
 from tracer.lesson.steps import Naming, telling
 from tracer.lesson.written import in_symbols
 
 ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 """What may leave a sub-layer: the last recorded of these."""
+
+ENCODER = "E"
+"""Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
 
 
 def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
@@ -26,13 +31,14 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     leaving = set(last.values())
     several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}
-    x: Expression = Symbol("X′")
-    sub_layers = 0
+    input_vectors = Symbol("X′")
+    x: dict[bool, Expression] = {False: input_vectors, True: of_encoder(input_vectors)}
+    sub_layers = Counter[bool]()
     others = {value.place.example for value in values} - {None}
     worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
     ways = {way: r.output for r in records if isinstance(r.operation, Together) for way in r.inputs}
     for record in records:
-        value = record.output
+        value, tower = record.output, record.output.place.encoder
         # What comes from an earlier trace has no symbol here, and needs none.
         inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
         if value.role.of is not None:
@@ -41,11 +47,13 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
         head = str(value.place.head) if _sub_layer(value) in several and value.place.head else ""
         symbol = telling(value.role)
         if callable(symbol):
-            symbol = symbol(Naming(inputs, head, str(sub_layers + 1), x))
+            symbol = symbol(Naming(inputs, head, str(sub_layers[tower] + 1), x[tower]))
         if value in leaving:
-            sub_layers += 1
-            x = symbol = Symbol("x", str(sub_layers))
-        found[value.address] = symbol
+            sub_layers[tower] += 1
+            symbol = Symbol("x", str(sub_layers[tower]))
+        found[value.address] = symbol = of_encoder(symbol) if tower else symbol
+        if value in leaving:
+            x[tower] = symbol
     return found
 
 
@@ -95,5 +103,24 @@ def _plain(role: Role) -> Expression:
     return symbol(Naming((), "", "", Symbol("x"))) if callable(symbol) else symbol
 
 
-def _sub_layer(value: Value) -> tuple[int | None, str | None]:
-    return value.place.layer, value.place.sub_layer
+def of_encoder(symbol: Expression) -> Expression:
+    """An expression with each of its symbols as the encoder's."""
+    match symbol:
+        case Symbol(base, below, above):
+            return symbol if above.startswith(ENCODER) else Symbol(base, below, ENCODER + above)
+        case Number():
+            return symbol
+        case _:
+            parts = (getattr(symbol, name) for name in symbol.__match_args__)
+            return type(symbol)(*map(_of_encoder, parts))
+
+
+def _of_encoder(part: Any) -> Any:
+    """A part of an expression: others, several of them, or what is none."""
+    if isinstance(part, tuple):
+        return tuple(map(_of_encoder, part))
+    return of_encoder(part) if isinstance(part, get_args(Expression)) else part
+
+
+def _sub_layer(value: Value) -> tuple[bool, int | None, str | None]:
+    return value.place.encoder, value.place.layer, value.place.sub_layer

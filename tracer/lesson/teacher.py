@@ -17,6 +17,7 @@ from tracer.lesson.document import (
     Figure,
     Formula,
     Line,
+    Matrix,
     Paragraph,
     Section,
     Sentence,
@@ -48,13 +49,14 @@ class Teacher:
         self,
         trace: Trace,
         token: int | None = None,
+        encoder_token: int | None = None,
         *,
         refers: bool = False,
         full: bool = True,
         terms: Terms | None = None,
         worked: str | None = None,
     ) -> None:
-        """`token` is counted from 0, the last if it is not given.
+        """`token` is counted from 0, the last if it is not given; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
         there and how many parameters it has. Of the gradients of parameters the one that is
@@ -63,7 +65,7 @@ class Teacher:
         self.trace, self.refers, self.full = trace, refers, full
         self.token = len(trace.tokens) - 1 if token is None else token
         self.worked = worked
-        self.told = Told(trace, self.token, symbols(trace.records))
+        self.told = Told(trace, self.token, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
         self.writer = Writer(self.told, terms)
         self.said: dict[Sentence, Step] = {}
@@ -83,32 +85,34 @@ class Teacher:
 
     def section(self, step: Step) -> Section:
         """A step with its title."""
-        title, part = sentences.title(step, self.told), sentences.part(step, self.told)
-        within = sentences.within(step, self.told)
+        told = self.told.at(step.place)
+        title, part = sentences.title(step, told), sentences.part(step, told)
+        within = sentences.within(step, told)
         return Section(step.number, title, tuple(self.blocks(step)), part, within)
 
     def blocks(self, step: Step) -> list[Block]:
         """Goal and reason; formula, parameters and worked lines of each record; what it gives."""
-        goal = step.kind.goal_of(step, self.told)
+        told = self.told.at(step.place)
+        goal = step.kind.goal_of(step, told)
         before = self.said.setdefault(goal, step)
         again = before.number != step.number
-        told = [sentences.as_in(before, step, self.told)] if again else [goal, *self.why(step)]
+        what = [sentences.as_in(before, step, told)] if again else [goal, *self.why(step)]
         symbol = self.told.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
-            told.append(sentences.references(symbol, sources))
-        written: list[Block] = list(map(Paragraph, told))
+            what.append(sentences.references(symbol, sources))
+        written: list[Block] = list(map(Paragraph, what))
         if step.place.phase != "forward":
             return written + self.learning(step)
         for record in step.records:
             written += self.record(record, step, again)
         if step.kind.outcome:
-            return written + step.kind.outcome(step, self.told)
+            return written + step.kind.outcome(step, told)
         value = step.last.output
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        sentence = step.kind.claim_of(step, self.told)
+        sentence = step.kind.claim_of(step, told)
         return [*written, Paragraph(sentence)] if sentence else written
 
     def learning(self, step: Step) -> list[Block]:
@@ -175,7 +179,7 @@ class Teacher:
 
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
-        reasons = step.kind.reasons_of(step, self.told) if self.full else ()
+        reasons = step.kind.reasons_of(step, self.told.at(step.place)) if self.full else ()
         new = [reason for reason in reasons if reason not in self.reasons]
         self.reasons.update(new)
         return new
@@ -209,7 +213,7 @@ class Teacher:
             return []
         written = self.counted(record, again)
         in_symbols = formula(record, self.told.symbols)
-        lines = self.writer.lines(record, self.token)
+        lines = self.writer.lines(record, self.told.at(value.place).token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
         told_of = bool(lines or alone or in_symbols) or isinstance(operation, Select | Join)
         if caption and told_of and (caption not in self.captions or value.role is ROOT_SQUARED):
@@ -227,8 +231,12 @@ class Teacher:
         if lines:
             written.append(Working(lines))
         if isinstance(operation, Select | Join):
-            written.append(self.told.matrix(value))
+            written.append(self.matrix(value))
         return written
+
+    def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
+        """A value as it is shown."""
+        return self.told.at(value.place).matrix(value, figure)
 
     def counted(self, record: Record, again: bool) -> list[Block]:
         """How many parameters an operation has, the first time."""
@@ -241,9 +249,9 @@ class Teacher:
         told: list[Block] = []
         for value in record.inputs:
             if value.role.parameter:
-                told += [self.told.matrix(value)] if self.told.is_shown(value) else []
+                told += [self.matrix(value)] if self.told.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
-                told += [*self.described(value), self.told.matrix(value)]
+                told += [*self.described(value), self.matrix(value)]
         return told
 
     def described(self, value: Value) -> list[Block]:
@@ -262,7 +270,7 @@ class Teacher:
     def shown(self, value: Value) -> list[Block]:
         """A value without its working, and that it is given, if it is."""
         is_pinned = isinstance(self.trace.producers[value].operation, Pinned)
-        return [*([self.pinned(value)] if is_pinned else []), self.told.matrix(value)]
+        return [*([self.pinned(value)] if is_pinned else []), self.matrix(value)]
 
     def result(self, value: Value, step: Step) -> list[Block]:
         """The rows of all tokens; of what is only passed on, where they stand already."""
@@ -282,7 +290,7 @@ class Teacher:
         if isinstance(record.operation, Given | Interleave):
             written += self.described(value)
         self.tables.add(value)
-        return [*written, self.told.matrix(value, self.figure(value, step))]
+        return [*written, self.matrix(value, self.figure(value, step))]
 
     def equal(self, record: Record) -> Formula:
         """That a value is another one, which stands above."""
@@ -295,7 +303,7 @@ class Teacher:
         whole = self.step_of[value.address]
         if step.kind.picture is None or value.role is not whole.last.output.role:
             return None
-        title = sentences.picture(step, self.told)
+        title = sentences.picture(step, self.told.at(step.place))
         return Figure(f"{self.trace.name}.{value.address}", title)
 
 

@@ -132,7 +132,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case Outer() | Multiply():
             return Product((of[0], of[1]))
         case Rotate():
-            return Call("rotate", (of[0], Symbol("θ")))
+            cos = of[1]  # of the angles that are turned by
+            return Call("rotate", (of[0], *(cos.arguments if isinstance(cos, Call) else ())))
         case Divide():
             return Quotient(of[0], of[1])
         case Add() | Mask():

@@ -45,6 +45,7 @@ ESCAPES = {
     "—": "---",
     "–": "--",
     "ᵀ": r"$^{\top}$",
+    "ᴱ": r"\textsuperscript{E}",
     "·": r"\textperiodcentered{}",
     "′": r"$'$",
     "␣": r"\textvisiblespace{}",

@@ -142,11 +142,11 @@ class Notation(ABC):
             case Quotient():
                 return self.quotient(expression)
             case Power(base, Number(two)) if two == 2:
-                return self.inside(base, ATOM) + self.square, POWER
+                return self._base(base) + self.square, POWER
             case Power(base, Number(three)) if three == 3:
-                return self.inside(base, ATOM) + self.cube, POWER
+                return self._base(base) + self.cube, POWER
             case Power(base, exponent):
-                return self.raised(self.inside(base, ATOM), exponent), POWER
+                return self.raised(self._base(base), exponent), POWER
             case Root(of):
                 return self.root(of), POWER
             case Exponential(exponent):
@@ -170,6 +170,11 @@ class Notation(ABC):
                 return self.partial(self.inside(of, ATOM), self.symbol(over))
             case _:
                 assert_never(expression)
+
+    def _base(self, base: Expression) -> str:
+        """What is raised: an index above it would look like a power."""
+        inner = self.inside(base, ATOM)
+        return f"({inner})" if isinstance(base, Symbol) and base.above else inner
 
     def inside(self, expression: Expression, binding: Binding, *, first: bool = False) -> str:
         """An operand; a negative number that comes first needs no parentheses."""

@@ -9,7 +9,7 @@ from tracer.lesson.document import Cell, Name
 from tracer.lesson.expression import Expression, Number, Partial, Product, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 
-SUPERSCRIPTS = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
+SUPERSCRIPTS = str.maketrans("0123456789-+E", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱ")
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 JOINED = re.compile(f"{PICTURE}\ufe0f?\u200d(?={PICTURE})")
 """A picture with the sign behind it that joins it to the next."""
