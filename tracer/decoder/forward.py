@@ -95,19 +95,21 @@ def trace(
     if chosen is not SHAPES:
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
-    pinned = dict(scenario.given)
-    for number, other in (others or {}).items():
+    others = others or {}
+    pinned, said = dict(scenario.given), dict[str, str]()
+    for number, other in others.items():
         within = Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
-    tape = Tape(chosen, pencil, pinned, located)
-    if scenario.given and chosen is not SHAPES:
+        said |= {within + address: address for address in other.given}
+    tape = Tape(chosen, pencil, pinned, located, said=said)
+    if pinned and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(
             name,
             scenario,
             unmasked=unmasked,
-            loss=loss,
-            learning=learning,
+            loss=loss or learning,
+            others=others,
             lens=lens,
             sampling=sampling,
             cache=cache,
@@ -117,7 +119,7 @@ def trace(
         predicted = forward(tape, scenario, cache, unmasked=unmasked, lens=lens)
         if loss or learning:
             losses = [token_losses(tape, predicted, scenario)]
-            for number, other in (others or {}).items():
+            for number, other in others.items():
                 with tape.within(Place(example=number)):
                     said = forward(tape, other, None, unmasked=False, lens=False)
                     losses.append(token_losses(tape, said, other))
@@ -128,7 +130,7 @@ def trace(
             shifted = scenario.softmax == "shifted"
             sample(tape, predicted.logits, sampling, shifted=shifted)
     tape.check_pinned()
-    return Trace(name, scenario, pencil, tuple(tape.records), others or {})
+    return Trace(name, scenario, pencil, tuple(tape.records), others)
 
 
 def forward(

@@ -171,13 +171,13 @@ def _of_table(tape: Tape, role: Role, words: tuple[str, ...], ways: Sequence[Alo
 def _way_back(tape: Tape) -> dict[Value, Value]:
     """Record the gradients of all values; by the value that each is of."""
     records = tuple(tape.records)
-    counted = _counted(records)
+    losses, counted = _losses(records)
     back = _WayBack(tape, {record.output: record for record in records}, _learned(records))
     ways: dict[Value, list[Way]] = defaultdict(list)
     gradients: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
-        if isinstance(record.operation, Surprise):
+        if value in losses and isinstance(record.operation, Surprise):
             handed = back.from_the_loss(record, record.operation, counted)
         elif value in ways:
             gradients[value] = gradient = back.gathered(value, ways.pop(value))
@@ -193,11 +193,17 @@ def _way_back(tape: Tape) -> dict[Value, Value]:
     return gradients
 
 
-def _counted(records: Sequence[Record]) -> int:
-    """Over how many positions the loss is the mean."""
-    loss = records[-1].operation
-    assert isinstance(loss, MeanOf)
-    return len(loss.counted)
+def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
+    """The losses of the tokens, one value for each example, and over how many the loss is the mean.
+
+    A loss that is pinned is no mean of any.
+    """
+    loss = records[-1]
+    if not isinstance(loss.operation, MeanOf):
+        return (), 0
+    producer = next(record for record in records if record.output is loss.inputs[0])
+    joined = isinstance(producer.operation, Join)
+    return producer.inputs if joined else loss.inputs, len(loss.operation.counted)
 
 
 def _learned(records: Sequence[Record]) -> set[Value]:
@@ -356,15 +362,17 @@ class _WayBack:
     ) -> Iterator[tuple[Value, Way]]:
         """d / σ · γ + β: on to d and σ, γ and β."""
         deviation, std, *parameters = record.inputs
-        norm = record.output
-        standardized = norm
-        if operation.gain or operation.shift:
+        gain = parameters[0] if operation.gain else None
+        norm = standardized = record.output
+        if (gain or operation.shift) and (gain in self.learned or std in self.learned):
             standardized = self.record(norm, STANDARDIZED, Normalize(), deviation, std)
         if operation.shift:
             yield parameters[-1], Way(record, "fourth", ColumnTotal(), (g,))
-        if operation.gain:
-            gain = parameters[0]
+        if gain:
             yield gain, Way(record, "third", ColumnDot(), (g, standardized))
+        if deviation not in self.learned:
+            return
+        if gain:
             g = self.record(norm, derived(norm.role, "scaled"), TimesRow(), g, gain)
         along = Way(record, "left", Normalize(), (g, std))
         if std not in self.learned:

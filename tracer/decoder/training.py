@@ -82,7 +82,7 @@ def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int,
         return scenario, {}
     if example is not None:
         return examples[example - 1], {}
-    worked = next((i for i, each in enumerate(examples) if not each.given), 0)
+    worked = next((i for i, each in enumerate(scenario.training) if not each.given), 0)
     others = {i: each for i, each in enumerate(examples, 1) if i != worked + 1}
     return examples[worked], others
 
