@@ -121,8 +121,8 @@ def trace(
             losses = [token_losses(tape, predicted, scenario)]
             for number, other in others.items():
                 with tape.within(Place(example=number)):
-                    said = forward(tape, other, None, unmasked=False, lens=False)
-                    losses.append(token_losses(tape, said, other))
+                    words = forward(tape, other, None, unmasked=False, lens=False)
+                    losses.append(token_losses(tape, words, other))
             cross_entropy(tape, losses)
         if learning:
             gradients(tape, scenario)

@@ -158,14 +158,18 @@ def _of_table(tape: Tape, role: Role, words: tuple[str, ...], ways: Sequence[Alo
         return
     first = ways[0].g.axes
     axes = (Axis("word", words), first[0] if ways[0].side == "right" else first[1])
+    whole = derived(role, "gradient")
+    if len(ways) == 1:
+        with tape.within(Place(phase="gradient")):
+            tape.record_as(whole, ways[0].operation, axes, ways[0].g)
+        return
     along: list[Value] = []
     for way in ways:
         with tape.within(Place(phase="gradient", example=way.g.place.example)):
-            part = derived(role, way.side if len(ways) > 1 else "gradient")
+            part = derived(role, way.side)
             along.append(tape.record_as(part, way.operation, axes, way.g))
-    if len(along) > 1:
-        with tape.within(Place(phase="gradient")):
-            tape.record_as(derived(role, "gradient"), Together(), axes, *along)
+    with tape.within(Place(phase="gradient")):
+        tape.record_as(whole, Together(), axes, *along)
 
 
 def _way_back(tape: Tape) -> dict[Value, Value]:
