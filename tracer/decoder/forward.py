@@ -15,7 +15,6 @@ from typing import Any, assert_never
 from tracer.decoder.arithmetic import DECIMALS, FLOATS, ON_DEMAND, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.gradients import gradients
 from tracer.decoder.inputs import attention_mask, input_vectors
 from tracer.decoder.lens import look_through
 from tracer.decoder.loss import cross_entropy, token_losses
@@ -25,6 +24,7 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ENCODER_OUTPUT, MASKED, OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
+from tracer.decoder.tables import all_gradients
 from tracer.decoder.tape import Instead, Located, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
@@ -108,19 +108,21 @@ def trace(
     if chosen is not SHAPES:
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
-    pinned = dict(_pinned(scenario, encoded))
-    for number, other in (others or {}).items():
+    others = others or {}
+    pinned, said = dict(_pinned(scenario, encoded)), dict[str, str]()
+    for number, other in others.items():
         within = Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
-    tape = Tape(chosen, pencil, pinned, instead or {}, located)
-    if scenario.given and chosen is not SHAPES:
+        said |= {within + address: address for address in other.given}
+    tape = Tape(chosen, pencil, pinned, instead or {}, located, said=said)
+    if pinned and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(
             name,
             scenario,
             unmasked=unmasked,
-            loss=loss,
-            learning=learning,
+            loss=loss or learning,
+            others=others,
             lens=lens,
             sampling=sampling,
             cache=cache,
@@ -131,18 +133,18 @@ def trace(
         predicted = forward(tape, scenario, cache, encoded, unmasked=unmasked, lens=lens)
         if loss or learning:
             losses = [token_losses(tape, predicted, scenario)]
-            for number, other in (others or {}).items():
+            for number, other in others.items():
                 with tape.within(Place(example=number)):
-                    said = forward(tape, other, None, None, unmasked=False, lens=False)
-                    losses.append(token_losses(tape, said, other))
+                    words = forward(tape, other, None, None, unmasked=False, lens=False)
+                    losses.append(token_losses(tape, words, other))
             cross_entropy(tape, losses)
         if learning:
-            gradients(tape, scenario)
+            all_gradients(tape, scenario)
         if predicted and sampling:
             shifted = scenario.softmax == "shifted"
             sample(tape, predicted.logits, sampling, shifted=shifted)
     tape.check_pinned()
-    return Trace(name, scenario, pencil, tuple(tape.records), others or {})
+    return Trace(name, scenario, pencil, tuple(tape.records), others)
 
 
 def forward(

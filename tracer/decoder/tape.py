@@ -34,8 +34,15 @@ from tracer.names import closest, count
 _DECLARED = frozenset(ROLES)
 _GIVEN, _PINNED = Given(), Pinned()
 
-ZERO = {STD: "σ is 0, as it is of equal numbers", RMS: "RMS is 0, as it is of zeros"}
+ZERO = {
+    STD: "σ is 0, as it is of equal numbers; set epsilon",
+    RMS: "RMS is 0, as it is of zeros; set epsilon",
+}
 """What a norm may divide by."""
+
+STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
+NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
+"""What nothing goes back through, where ε is added to the root."""
 
 _MOVED, _CHOSEN = frozenset(get_args(Moved | Taken)), frozenset(get_args(Chosen))
 
@@ -74,6 +81,8 @@ class Tape:
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    said: Mapping[str, str] = field(default_factory=dict)
+    """What the scenario calls an address that is pinned in another example of a batch."""
     place: Place = field(default_factory=Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
@@ -129,7 +138,7 @@ class Tape:
         """Record numbers that the scenario gives."""
         address = self._prefix + role.name
         if role.parameter and self.place.example:
-            return self._parameters[role, replace(self.place, example=None)]
+            return self._shared(role, address)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
@@ -142,6 +151,13 @@ class Tape:
         numbers = array if not self.instead else self._put_in(address, array)
         typed = Value(role, self.place, address, numbers, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
+
+    def _shared(self, role: Role, address: str) -> Value:
+        """The parameter that all examples have, also where it is pinned."""
+        value = self._parameters[role, replace(self.place, example=None)]
+        if self.pinned.get(address) is not self.pinned.get(value.address):
+            self._misfit(value.address, "given in one example, and all have the same parameters")
+        return value
 
     def record(self, role: Role, operation: Forward, *inputs: Value) -> Value:
         """Compute an operation of the pass and record what it gives.
@@ -218,7 +234,8 @@ class Tape:
         place: Place,
     ) -> TracerError:
         given = [value.address for value in inputs if value.address in self.pinned]
-        nothing = ZERO.get(inputs[1].role) if len(inputs) > 1 and not given else None
+        zeros = ZERO if place.phase == "forward" else NO_SLOPE
+        nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
         reason = _reason(error, nothing, given)
         return TracerError(Problem(reason, address=address, way=place.way))
 
@@ -226,19 +243,29 @@ class Tape:
         """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
         if not self.pinned:
             return
-        known = {record.output.address: record.output.role for record in self.records}
-        numbers = [address for address, role in known.items() if not role.words]
+        values = [record.output for record in self.records]
+        known = {value.address: value.role for value in values if value.place.phase == "forward"}
+        numbers = [
+            value.address
+            for value in values
+            if value.address in known and not value.place.example and not value.role.words
+        ]
         for address in self.pinned:
+            # An example has the loss and the parameters of all.
+            said = self.said.get(address, address)
             if address in known and known[address].words:
                 self._misfit(address, "these are words, and only numbers can be given")
-            elif address not in known:
-                near = closest(address, numbers)
+            elif address not in known and said not in known:
+                near = closest(said, numbers)
                 self._misfit(address, f"given, but there is no such value{near}")
         if self.problems:
             raise TracerError(*self.problems)
 
     def _misfit(self, address: str, message: str) -> None:
-        self.problems.append(Problem(message, address=address, way=("given", address)))
+        said = self.said.get(address, address)
+        problem = Problem(message, address=said, way=("given", said))
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         if (value.role.of or value.role) not in _DECLARED:
@@ -320,7 +347,7 @@ def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -
         case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
             return "too large a number to work with"
         case _ if nothing:
-            return f"a division by zero: {nothing}; set epsilon"
+            return f"a division by zero: {nothing}"
         case _:
             because = f" with {' and '.join(given)} as given" if given else ""
             wrong = "a division by zero, or the root or logarithm of a negative number"
