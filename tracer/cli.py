@@ -11,14 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
-from tracer import __version__, progress, streams
+from tracer import __version__, completion, progress, streams
+from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
-from tracer.options import PAGE, ROUNDING, TEXT, asks, request
+from tracer.options import OPTIONS, PAGE, ROUNDING, TEXT, asks, request
 from tracer.pager import page
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
-from tracer.values import file_name
+from tracer.values import file_name, one_of, some
 
 app = typer.Typer(
     name="decoder-trace",
@@ -149,6 +150,65 @@ def weave(
         raise typer.Exit(1 if stale else 0)
     texts = {path: file.text for path, file in stale.items()}
     write(texts.items(), held={path: file.old for path, file in stale.items()})
+
+
+@command(WRITE, "audit text.md", "audit text.md --strict --format github")
+def audit(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            parser=some("a file, a folder or -"),
+            help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
+            "of such; or - for standard input.",
+        ),
+    ],
+    show_skipped: Annotated[
+        bool, typer.Option("--show-skipped", help="List the signs that were not read, too.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 1 for warnings, too, not only for errors.")
+    ] = False,
+    form: Annotated[
+        str,
+        typer.Option(
+            *("--format", "-f"),
+            metavar="FORMAT",
+            parser=one_of(Report),
+            autocompletion=completion.choices(Report),
+            show_default=False,
+            help="How it is written: terminal, json, sarif or github.",
+        ),
+    ] = "terminal",
+    output: OPTIONS["output"] = None,  # type: ignore[valid-type]
+) -> None:
+    """False arithmetic in any text; exit 1 if there is some.
+
+    What cannot be read for certain is left alone: silence is no proof. A line that has the comment
+    “audit: ignore”, or follows such a comment, is passed over.
+    """
+    from tracer.audit.auditing import audited
+    from tracer.audit.report import coloured, rendered
+    from tracer.files.targets import check
+
+    check([] if output is None else [output], map(Path, files))
+    with progress.shown("audit"):
+        audits, problems = audited(files)
+    report = Report(form)
+    if output is not None:
+        from tracer.files.writing import write
+
+        write([(output, rendered(report, audits, skipped=show_skipped, version=__version__))])
+    elif report is Report.TERMINAL:
+        sys.stdout.write(coloured(audits, skipped=show_skipped))
+    else:
+        sys.stdout.write(rendered(report, audits, skipped=show_skipped, version=__version__))
+    if problems:
+        raise TracerError(*problems)
+    counting = ("error", "warning") if strict else ("error",)
+    wrong = any(finding.level in counting for found in audits for finding in found.findings)
+    raise typer.Exit(1 if wrong else 0)
 
 
 @command(SCENARIOS, "scenarios", "tutorial pizza")

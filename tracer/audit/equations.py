@@ -1,0 +1,277 @@
+"""Passages → equations: chains of expressions with signs between, of which some can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tracer.audit.expression import Expression
+from tracer.audit.passage import Kind, Passage
+from tracer.audit.syntax import UnreadableError, partners, read
+from tracer.audit.tokens import Is, Token, tokens
+
+MOST_TOKENS = 20_000
+"""Of one side of an equation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of an equation, from where to where it stands in the text."""
+
+    expression: Expression
+    start: int
+    end: int
+    is_doubtful: bool
+    """Whether it might be meant in another way, or only be the end of something longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A chain of at least two sides with a sign between each and the next."""
+
+    sides: tuple[Side, ...]
+    signs: tuple[int, ...]
+    """Where each sign stands."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.sides[0].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.sides[-1].end
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a passage: equations, and the signs that belong to none."""
+
+    equations: list[Equation]
+    unread: list[int]
+
+
+def equations(passage: Passage) -> Found:
+    """The equations of a passage, in their order."""
+    if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
+        return Found([], [])
+    return _Finder(tokens(passage), passage).found()
+
+
+_BINARY = frozenset("*/x@")
+
+
+class _Finder:
+    """Finds the sides around each sign, and puts those that meet into chains."""
+
+    def __init__(self, found: list[Token], passage: Passage) -> None:
+        self.tokens = _with_breaks(found, passage)
+        self.is_math = passage.kind is Kind.MATH
+        self.pairs = partners(self.tokens)
+        signs = [token.kind is Is.RELATION for token in self.tokens]
+        self.signs_before = [0]
+        for is_sign in signs:
+            self.signs_before.append(self.signs_before[-1] + is_sign)
+
+    def found(self) -> Found:
+        chains: list[tuple[list[Side], list[int]]] = []
+        unread = []
+        ends_at = -1  # the sign behind the last side that was read
+        for at, token in enumerate(self.tokens):
+            if token.kind is not Is.RELATION:
+                continue
+            goes_on = ends_at == at
+            left = chains[-1][0][-1] if goes_on else self.side(self.begins(at), at)
+            end = self.ends(at)
+            right = self.side(at + 1, end) if left else None
+            ends_at = -1
+            if left is None or right is None:
+                unread.append(token.start)
+                continue
+            if not goes_on:
+                chains.append(([left], []))
+            chains[-1][0].append(right)
+            chains[-1][1].append(token.start)
+            if end < len(self.tokens) and self.tokens[end].kind is Is.RELATION:
+                ends_at = end
+        return Found([Equation(tuple(sides), tuple(signs)) for sides, signs in chains], unread)
+
+    def side(self, start: int, end: int) -> Side | None:
+        """What stands between two places, if it can be read and is not part of something else."""
+        while start < end and self.tokens[start].kind is Is.LINE:
+            start += 1
+        while end > start and self.tokens[end - 1].kind is Is.LINE:
+            end -= 1
+        if self._is_bullet(start, end):
+            start += 1
+        if not 0 < end - start <= MOST_TOKENS or self._holds_sign(start, end):
+            return None
+        before = self._goes_on_before(start)
+        after = self._goes_on_behind(end)
+        if before is None or after is None:
+            return None
+        try:
+            found = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
+        except UnreadableError:
+            return None
+        place = self.tokens[start].start, self.tokens[end - 1].end
+        doubtful = found.is_doubtful or before or after or self._ends_with_a_list(start, end)
+        return Side(found.expression, *place, doubtful)
+
+    def _ends_with_a_list(self, start: int, end: int) -> bool:
+        """Whether a last line begins with a sign that may be a bullet: - 4 more."""
+        if self.is_math or (end < len(self.tokens) and self.tokens[end].kind is Is.RELATION):
+            return False
+        return any(
+            line.kind is Is.LINE and behind.kind is Is.OPERATOR
+            for line, behind in pairwise(self.tokens[start:end])
+        )
+
+    def _is_bullet(self, start: int, end: int) -> bool:
+        """Whether a line begins with a dash and a space: it may be a minus, too."""
+        begins = start == 0 or self.tokens[start - 1].text == "\n"
+        dash = begins and start + 1 < end and self.tokens[start].text in ("-", "*", "+")
+        return dash and self.tokens[start + 1].gap > 0 and not self.is_math
+
+    def _holds_sign(self, start: int, end: int) -> bool:
+        return self.signs_before[end] > self.signs_before[start]
+
+    def begins(self, at: int) -> int:
+        """Where the left side of a sign begins."""
+        i = at
+        while i > 0:
+            token = self.tokens[i - 1]
+            if token.kind is Is.CLOSE and i - 1 in self.pairs:
+                i = self.pairs[i - 1]
+            elif token.kind in _PARTS:
+                i -= 1
+            else:
+                break
+        return self._behind_numbers(i, at)
+
+    def _behind_numbers(self, start: int, end: int) -> int:
+        """Behind the last place where two numbers stand side by side: columns of a table."""
+        begins = start
+        i = start
+        while i < end:
+            token = self.tokens[i]
+            if i > start and token.gap >= 2 and self._are_apart(i):
+                begins = i
+            i = self.pairs.get(i, i) + 1 if token.kind is Is.OPEN else i + 1
+        return begins
+
+    def _are_apart(self, i: int) -> bool:
+        """Whether an operand ends before a token and another begins with it."""
+        before, token = self.tokens[i - 1], self.tokens[i]
+        ends = before.kind in (Is.NUMBER, Is.CLOSE) or before.text in ("%", "°")
+        return ends and token.kind in (Is.NUMBER, Is.OPEN)
+
+    def ends(self, at: int) -> int:
+        """Where the right side of a sign ends."""
+        i = at + 1
+        while i < len(self.tokens):
+            token = self.tokens[i]
+            if i > at + 1 and self._are_apart(i) and token.gap:
+                break
+            if token.kind is Is.OPEN and i in self.pairs:
+                i = self.pairs[i] + 1
+            elif token.kind in _PARTS and not (token.text == "!" and self._is_exclamation(i)):
+                i += 1
+            else:
+                break
+        return i
+
+    def _is_exclamation(self, i: int) -> bool:
+        following = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
+        return following is None or following.kind not in (Is.OPERATOR, Is.RELATION)
+
+    def _goes_on_before(self, start: int) -> bool | None:
+        """Whether the side may belong to what stands before it; None where it does."""
+        first = self.tokens[start]
+        if first.kind is Is.OPERATOR and first.text in _BINARY | {"^", "%", "!"}:
+            return None
+        before = self.tokens[start - 1] if start else None
+        if before is None or before.kind in (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN):
+            return False
+        if before.kind in (Is.NUMBER, Is.CLOSE):
+            return True
+        if first.text in ("-", "+") or (first.kind is Is.OPEN and not first.gap):
+            return None
+        is_symbol = before.kind is Is.WORD and (len(before.text) < 2 or self.is_math)
+        if is_symbol or not (first.gap or before.kind is Is.MARK):
+            return None
+        return False
+
+    def _goes_on_behind(self, end: int) -> bool | None:
+        """The same of what stands behind it."""
+        last = self.tokens[end - 1]
+        if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
+            return None
+        behind = self.tokens[end] if end < len(self.tokens) else None
+        if behind is None:
+            return False
+        if behind.kind is Is.LINE:
+            following = self.tokens[end + 1] if end + 1 < len(self.tokens) else None
+            return following is not None and following.text in _BINARY
+        if behind.kind is Is.WORD:
+            if not behind.gap and not (behind.text[0] == "%"):
+                return None
+            return None if self.is_math and len(behind.text) < 2 else len(behind.text) < 2
+        return behind.kind in (Is.NUMBER, Is.OPEN)
+
+
+_PARTS = frozenset((Is.NUMBER, Is.NAME, Is.OPERATOR, Is.OTHER, Is.LINE))
+"""What a side is made of, apart from what stands in brackets."""
+
+
+def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
+    """The tokens, in which the end of a line is left only where an equation may go over it.
+
+    It does behind an operator or a sign and before a sign; before an operator where the line
+    stands further in than the one on which the statement began.
+    """
+    kept: list[Token] = []
+    depth = 0
+    indent = _indent_of_first(passage)
+    for i, token in enumerate(found):
+        depth += (token.kind is Is.OPEN) - (token.kind is Is.CLOSE)
+        if token.kind is not Is.LINE or depth > 0:
+            kept.append(token)
+            continue
+        following = found[i + 1] if i + 1 < len(found) else None
+        if following is None or following.kind is Is.LINE:
+            kept.append(_as_break(token))
+        elif _goes_on(kept[-1] if kept else None, following, token, indent):
+            kept.append(token)
+        else:
+            indent = len(token.text.replace("\0", ""))
+            kept.append(_as_break(token))
+            depth = 0
+    return kept
+
+
+def _goes_on(before: Token | None, following: Token, line: Token, indent: int) -> bool:
+    if following.kind is Is.RELATION:
+        return before is not None and before.kind is not Is.BREAK
+    if before is not None and (before.kind is Is.RELATION or _is_open(before)):
+        return True
+    if following.kind is not Is.OPERATOR or following.text not in ("+", "-", *_BINARY):
+        return False
+    if line.text[:1] == "\\":
+        return following.text != "-" or "&" in line.text
+    return len(line.text) > indent
+
+
+def _is_open(token: Token) -> bool:
+    return token.kind is Is.OPERATOR and token.text in ("+", "-", *_BINARY)
+
+
+def _as_break(token: Token) -> Token:
+    return Token(Is.BREAK, "\n", token.start, token.end, token.gap)
+
+
+def _indent_of_first(passage: Passage) -> int:
+    text = passage.text
+    return len(text) - len(text.lstrip(" \t\0"))

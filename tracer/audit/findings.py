@@ -1,0 +1,267 @@
+"""A text → what is wrong in it: its equations weighed, what follows from what put together."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+
+from tracer.audit.causes import cause
+from tracer.audit.equations import Equation, Side, equations
+from tracer.audit.expression import (
+    Expression,
+    Negative,
+    Number,
+    Product,
+    Sum,
+    is_printed,
+    numbers,
+)
+from tracer.audit.intervals import CONTEXT
+from tracer.audit.judgement import Judgement, Verdict, judge
+from tracer.audit.passages import passages
+from tracer.audit.texts import Text
+
+ENOUGH = 20
+"""So many equations, in which rounding could hide an error, show how a text computes."""
+
+EXCEPTIONS = 20
+"""One in so many may be otherwise."""
+
+SAME = 3
+"""A figure with so many digits is known again."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong, and where."""
+
+    text: Text
+    code: str
+    verdict: str
+    level: str
+    start: int
+    end: int
+    marks: tuple[int, int]
+    """From where to where the figures stand that are at fault, or the other side is."""
+    printed: str | None = None
+    computed: str | None = None
+    cause: str | None = None
+    follows_from: Finding | None = None
+
+    @property
+    def equation(self) -> str:
+        """The equation as it is printed, in one line."""
+        return " ".join(self.text.content[self.start : self.end].split())
+
+
+@dataclass
+class Audit:
+    """What was read of a text, and what was found."""
+
+    read: int = 0
+    unread: list[tuple[Text, int]] = field(default_factory=list)
+    """The signs that were not read."""
+    findings: list[Finding] = field(default_factory=list)
+    hold: int = 0
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """Two sides of an equation, and how they agree."""
+
+    left: Side
+    right: Side
+    judgement: Judgement
+
+
+CODES = {
+    Verdict.FALSE: ("A01", "false", "error"),
+    Verdict.LAST_DIGIT: ("A02", "last digit", "warning"),
+    Verdict.SCALE: ("A03", "unit or scale", "warning"),
+    Verdict.CUT: ("A04", "cut", "note"),
+}
+
+
+def audit(text: Text) -> Audit:
+    """Weigh every equation of a text that can be read."""
+    found = Audit()
+    with localcontext(CONTEXT):
+        weighed = []
+        for passage in passages(text):
+            in_passage = equations(passage)
+            found.unread += [(text, at) for at in in_passage.unread]
+            for equation in in_passage.equations:
+                pairs, unread = _weighed(equation, text)
+                found.unread += [(text, at) for at in unread]
+                if pairs:
+                    weighed.append(pairs)
+        if _computes_with_printed(weighed):
+            weighed = [[_as_printed(pair) for pair in pairs] for pairs in weighed]
+        found.read = len(weighed)
+        found.unread.sort(key=lambda place: place[1])
+        for pairs in weighed:
+            wrong = list(_findings(pairs, text, found.findings))
+            found.hold += not wrong
+            found.findings += wrong
+    found.findings = [
+        finding
+        for finding in found.findings
+        if not text.silenced & set(range(*_lines(finding)))
+    ]
+    return found
+
+
+def _lines(finding: Finding) -> tuple[int, int]:
+    first, _ = finding.text.place(finding.start)
+    last, _ = finding.text.place(finding.end)
+    return first, last + 1
+
+
+def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
+    """The pairs of a chain that can be judged, and the signs between the others."""
+    pairs, unread = [], []
+    computes = [not is_printed(side.expression) for side in equation.sides]
+    for i, sign in enumerate(equation.signs):
+        left, right = equation.sides[i : i + 2]
+        found = _judged(equation, i, text) if any(computes) else None
+        alone = is_printed(left.expression) and is_printed(right.expression)
+        if found is None or (alone and not found.verdict.holds and not _are_near(found)):
+            unread.append(sign)
+            continue
+        if (left.is_doubtful or right.is_doubtful) and not found.verdict.holds:
+            unread.append(sign)
+            continue
+        pairs.append(Weighed(left, right, found))
+    return pairs, unread
+
+
+def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
+    """Two sides that meet; what comes out of an earlier side of the chain is no error either."""
+    sides = equation.sides
+    found = judge(sides[i].expression, sides[i + 1].expression)
+    if found is None or found.verdict.holds:
+        return found
+    others = [side.expression for side in sides[:i] if not is_printed(side.expression)]
+    if _BULLET.search(text.content, *_before(text, sides[i].start)):
+        others.append(_negated(sides[i].expression))
+    for other in others:
+        instead = judge(other, sides[i + 1].expression)
+        if instead is not None and instead.verdict.holds:
+            return replace(instead, verdict=Verdict.CONSISTENT)
+    return found
+
+
+_BULLET = re.compile(r"[-−–]\s+\Z")
+
+
+def _before(text: Text, at: int) -> tuple[int, int]:
+    return max(0, at - 6), at
+
+
+def _negated(expression: Expression) -> Expression:
+    """The same with a minus at its beginning."""
+    match expression:
+        case Sum(((_, first), *others)):
+            return Sum((("+", _negated(first)), *others))
+        case Product(((sign, first), *others)):
+            return Product(((sign, Negative(first)), *others))
+    return Negative(expression)
+
+
+def _are_near(found: Judgement) -> bool:
+    """Whether two printed numbers are the same one, to be rounded."""
+    if found.computed is None:
+        return False
+    return abs(found.computed - found.printed) * 10 <= abs(found.computed)
+
+
+def _computes_with_printed(weighed: Sequence[Sequence[Weighed]]) -> bool:
+    """Whether a text goes on with the numbers that it prints, rather than with unrounded ones.
+
+    Then nearly all of its equations hold with the digits as they stand, even those in which
+    unrounded numbers would give another last digit.
+    """
+    deciding = [pair.judgement for pairs in weighed for pair in pairs if pair.judgement.decides]
+    counts = Counter(judgement.verdict for judgement in deciding)
+    at_face = counts[Verdict.EXACT] + counts[Verdict.ROUNDED]
+    return at_face >= ENOUGH and at_face >= EXCEPTIONS * counts[Verdict.CONSISTENT]
+
+
+def _as_printed(pair: Weighed) -> Weighed:
+    """In such a text, what only unrounded numbers give is another last digit."""
+    if pair.judgement.verdict is not Verdict.CONSISTENT or not pair.judgement.decides:
+        return pair
+    return replace(pair, judgement=replace(pair.judgement, verdict=Verdict.LAST_DIGIT))
+
+
+def _findings(
+    pairs: Sequence[Weighed], text: Text, earlier: Sequence[Finding]
+) -> Iterator[Finding]:
+    """What is wrong in a chain: what comes behind the first error follows from it."""
+    root: Finding | None = None
+    for pair in pairs:
+        if pair.judgement.verdict.holds:
+            continue
+        found = _finding(pair, text)
+        found = replace(found, follows_from=root or _root(found, pair, earlier))
+        root = root or found.follows_from or found
+        yield found
+
+
+def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding | None:
+    """An earlier finding of the same figure, or whose wrong figure is put in here."""
+    put_in = {
+        number.printed for number in numbers(pair.left.expression) if number.digits >= SAME
+    }
+    for other in earlier:
+        if other.follows_from is not None:
+            continue
+        same = (other.printed, other.computed) == (found.printed, found.computed)
+        if (same and found.computed is not None) or other.printed in put_in:
+            return other
+    return None
+
+
+def _finding(pair: Weighed, text: Text) -> Finding:
+    code, verdict, level = CODES[pair.judgement.verdict]
+    left, right = pair.left, pair.right
+    if is_printed(left.expression) and not is_printed(right.expression):
+        left, right = right, left
+    figure = _figure(right.expression, pair.judgement.place)
+    shown = pair.judgement.computed is not None
+    return Finding(
+        text=text,
+        code=code,
+        verdict=verdict,
+        level=level,
+        start=pair.left.start,
+        end=pair.right.end,
+        marks=(figure.start, figure.end) if figure else (right.start, right.end),
+        printed=text.content[figure.start : figure.end] if figure else None,
+        computed=_computed(pair.judgement) if shown else None,
+        cause=cause(left.expression, pair.judgement),
+    )
+
+
+def _figure(expression: Expression, place: int) -> Number | None:
+    """The number of a printed side that is at fault."""
+    found = numbers(expression) if is_printed(expression) else []
+    return found[place] if place < len(found) else None
+
+
+MORE = Decimal("0.01")
+"""Two more digits are told than are printed."""
+
+
+def _computed(judgement: Judgement) -> str:
+    """What it should be, with two digits more than are printed."""
+    assert judgement.computed is not None
+    value = judgement.computed
+    if judgement.unit:
+        step = min(judgement.unit, Decimal(1)) * MORE
+        value = (value / step).to_integral_value() * step
+    plain = f"{value:f}"
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
