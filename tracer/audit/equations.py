@@ -122,11 +122,12 @@ class _Finder:
 
     def _ends_with_a_list(self, start: int, end: int) -> bool:
         """Whether a last line begins with a sign that may be a bullet: - 4 more."""
-        if self.is_math or (end < len(self.tokens) and self.tokens[end].kind is Is.RELATION):
+        behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
+        if self.is_math or behind is Is.RELATION:
             return False
         return any(
-            line.kind is Is.LINE and behind.kind is Is.OPERATOR
-            for line, behind in pairwise(self.tokens[start:end])
+            line.kind is Is.LINE and following.kind is Is.OPERATOR
+            for line, following in pairwise(self.tokens[start:end])
         )
 
     def _is_bullet(self, start: int, end: int) -> bool:

@@ -24,11 +24,14 @@ from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
 from tracer.audit.texts import Text
 
-ENOUGH = 20
+ENOUGH = 10
 """So many equations, in which rounding could hide an error, show how a text computes."""
 
-EXCEPTIONS = 20
+EXCEPTIONS = 10
 """One in so many may be otherwise."""
+
+FURTHEST = 5
+"""So many sides back, an unrounded number may go on."""
 
 SAME = 3
 """A figure with so many digits is known again."""
@@ -123,12 +126,12 @@ def _lines(finding: Finding) -> tuple[int, int]:
 def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
     """The pairs of a chain that can be judged, and the signs between the others."""
     pairs, unread = [], []
-    computes = [not is_printed(side.expression) for side in equation.sides]
+    computes = any(not is_printed(side.expression) for side in equation.sides)
     for i, sign in enumerate(equation.signs):
         left, right = equation.sides[i : i + 2]
-        found = _judged(equation, i, text) if any(computes) else None
+        found = _judged(equation, i, text) if computes else None
         alone = is_printed(left.expression) and is_printed(right.expression)
-        if found is None or (alone and not found.verdict.holds and not _are_near(found)):
+        if found is None or (alone and not found.verdict.holds and not _are_one(left.expression, right.expression, found)):
             unread.append(sign)
             continue
         if (left.is_doubtful or right.is_doubtful) and not found.verdict.holds:
@@ -144,7 +147,8 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     found = judge(sides[i].expression, sides[i + 1].expression)
     if found is None or found.verdict.holds:
         return found
-    others = [side.expression for side in sides[:i] if not is_printed(side.expression)]
+    before = sides[max(0, i - FURTHEST) : i]
+    others = [side.expression for side in before if not is_printed(side.expression)]
     if _BULLET.search(text.content, *_before(text, sides[i].start)):
         others.append(_negated(sides[i].expression))
     for other in others:
@@ -171,8 +175,10 @@ def _negated(expression: Expression) -> Expression:
     return Negative(expression)
 
 
-def _are_near(found: Judgement) -> bool:
-    """Whether two printed numbers are the same one, to be rounded."""
+def _are_one(left: Expression, right: Expression, found: Judgement) -> bool:
+    """Whether two printed numbers are the same one, to be rounded: decimals, or nearly equal."""
+    if not any(number.is_whole for number in (*numbers(left), *numbers(right))):
+        return True
     if found.computed is None:
         return False
     return abs(found.computed - found.printed) * 10 <= abs(found.computed)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 
-DIGITS = 60
+DIGITS = 40
 
 CONTEXT = Context(
     prec=DIGITS, Emax=100_000, Emin=-100_000, traps=[InvalidOperation, DivisionByZero, Overflow]

@@ -23,6 +23,9 @@ from tracer.audit.tokens import FUNCTIONS, Is, Token, decimal_of
 DEEPEST = 40
 """Brackets in brackets, powers of powers; what is deeper is not read."""
 
+MOST_ZEROS = 1000
+"""Of a number in scientific notation."""
+
 _CLOSES = {"(": ")", "[": "]", "{": "}", "matrix": "matrix"}
 
 
@@ -134,6 +137,10 @@ class _Reader:
         while True:
             if sign := self.sign("*", "/", "@", "x"):
                 following = self.factor()
+                if sign.text in "*x" and (number := _scientific(factors[-1][1], following)):
+                    self.is_doubtful = self.is_doubtful or factors[-1][0] == "/"
+                    factors[-1] = (factors[-1][0], number)
+                    continue
                 if sign.text == "x" and not sign.gap:
                     self.is_doubtful = True  # 3x3 may be a size
                 factors.append(("*" if sign.text == "x" else sign.text, following))
@@ -388,6 +395,20 @@ class _Reader:
 def _number(token: Token, text: str) -> Number:
     plain = text if "×" not in text else str(decimal_of(text))
     return Number(Decimal(plain), plain, token.start, token.end)
+
+
+def _scientific(one: Expression, other: Expression) -> Expression | None:
+    """5.1×10⁻⁶ as the one number that it is."""
+    if isinstance(one, Negative) and (number := _scientific(one.of, other)):
+        return Negative(number)
+    match one, other:
+        case Number() as digits, Power(Number(printed="10"), exponent) if digits.value:
+            power = exponent.of if isinstance(exponent, Negative) else exponent
+            if isinstance(power, Number) and power.is_whole and abs(power.value) < MOST_ZEROS:
+                sign = "-" if power is not exponent else ""
+                printed = f"{digits.printed}e{sign}{power.value}"
+                return Number(Decimal(printed), printed, digits.start, power.end)
+    return None
 
 
 def _is_percent(term: Expression) -> bool:

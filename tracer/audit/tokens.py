@@ -54,6 +54,7 @@ FUNCTIONS = frozenset(
     "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm".split()
 )
 _OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
+_OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
 _OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
 _OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
 
@@ -86,7 +87,7 @@ _TOKEN = re.compile(
     rf"""
       (?P<line>\n[ \t\0]*)
     | (?P<space>[ \t\r\0\f]+|\u00a0|\u2009|\u202f)
-    | (?P<address>(?:https?|ftp)://\S+|\b[\w.+-]+@[\w-]+\.\w+)
+    | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}@[\w-]{{1,40}}\.[A-Za-z]+)
     | (?P<opaque>
         0[xXbBoO][0-9a-fA-F_]+
       | \d{{4}}-\d\d?-\d\d?(?![\d]) | \d\d?/\d\d?/\d{{2,4}}(?!\d)
@@ -121,6 +122,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 
 
@@ -137,6 +139,7 @@ def tokens(passage: Passage) -> list[Token]:
             continue
         read = _read(match, group, brackets, in_math=in_math)
         start, end = match.span()
+        gap = max(gap, group == "said")  # what is said in words stands apart
         if read is None:  # it is only there for the eye
             continue
         if group == "number" and "," in match[0] and brackets[-1:] in (["["], ["f("]):
@@ -208,7 +211,7 @@ def _read(
         case "mark":
             return Is.MARK, text
         case "subscript":
-            return Is.WORD, "_"
+            return Is.WORD, text
         case None:  # \llap{$ and $}
             return None
         case _:
@@ -216,7 +219,7 @@ def _read(
 
 
 def _number(text: str, match: re.Match[str]) -> tuple[Is, str]:
-    plain = re.sub(r"\{,\}|\\,|[,\u202f\u2009\u00a0]", "", text)
+    plain = _SEPARATOR.sub("", text) if "," in text or not text.isascii() else text
     if len(plain) > MOST_DIGITS or match.string[match.end() : match.end() + 1] == "_":
         return Is.OTHER, text
     return Is.NUMBER, plain
@@ -247,7 +250,7 @@ def _command(name: str) -> tuple[Is, str] | None:
 
 
 def _name(text: str) -> tuple[Is, str]:
-    plain = text.lower() if len(text) > 1 else text
+    plain = text.lower() if len(text) > 2 else text  # PI is something else
     if plain in FUNCTIONS:
         return Is.NAME, plain
     if plain in _OTHER_NAMES:
