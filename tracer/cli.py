@@ -14,7 +14,7 @@ import typer
 from tracer import __version__, completion, progress, streams
 from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
-from tracer.options import OPTIONS, PAGE, ROUNDING, TEXT, asks, request
+from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.pager import page
 from tracer.renderers import Format
 from tracer.request import Request
@@ -171,7 +171,7 @@ def audit(
         bool, typer.Option("--strict", help="Exit 1 for warnings, too, not only for errors.")
     ] = False,
     form: Annotated[
-        str,
+        Report,
         typer.Option(
             *("--format", "-f"),
             metavar="FORMAT",
@@ -180,8 +180,17 @@ def audit(
             show_default=False,
             help="How it is written: terminal, json, sarif or github.",
         ),
-    ] = "terminal",
-    output: OPTIONS["output"] = None,  # type: ignore[valid-type]
+    ] = Report.TERMINAL,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            parser=file_name,
+            show_default=False,
+            help="Write to this file instead of the screen.",
+        ),
+    ] = None,
 ) -> None:
     """False arithmetic in any text; exit 1 if there is some.
 
@@ -195,15 +204,14 @@ def audit(
     check([] if output is None else [output], map(Path, files))
     with progress.shown("audit"):
         audits, problems = audited(files)
-    report = Report(form)
     if output is not None:
         from tracer.files.writing import write
 
-        write([(output, rendered(report, audits, skipped=show_skipped, version=__version__))])
-    elif report is Report.TERMINAL:
+        write([(output, rendered(form, audits, skipped=show_skipped, version=__version__))])
+    elif form is Report.TERMINAL:
         sys.stdout.write(coloured(audits, skipped=show_skipped))
     else:
-        sys.stdout.write(rendered(report, audits, skipped=show_skipped, version=__version__))
+        sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
     if problems:
         raise TracerError(*problems)
     counting = ("error", "warning") if strict else ("error",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal, DecimalException
 
@@ -53,16 +53,14 @@ def _mistakes(expression: Expression, found: Judgement) -> Iterator[tuple[str, D
             yield told, value.middle
 
 
-def _instead(
-    expression: Expression, meaning: Meaning
-) -> Iterator[tuple[str, Expression, Meaning]]:
+def _instead(expression: Expression, meaning: Meaning) -> Iterator[tuple[str, Expression, Meaning]]:
     if isinstance(expression, Product) and expression.factors[-1][0] == "/":
         numerator = Product(expression.factors[:-1])
         yield "that is the numerator, not divided", numerator, meaning
     if isinstance(expression, Call) and expression.name == "sqrt":
         yield "the root is not taken", expression.arguments[0], meaning
     for name, told in (("ln", "natural"), ("log10", "decimal"), ("log2", "binary")):
-        other = _with_calls(expression, lambda n, to=name: to if n in _LOGS else n)
+        other = _with_logarithm(expression, name)
         if other != expression:
             yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
     if isinstance(expression, Sum) and 3 <= len(expression.terms) <= 50:
@@ -78,17 +76,18 @@ def _instead(
 _LOGS = ("ln", "log", "log10", "log2")
 
 
-def _with_calls(expression: Expression, named: Callable[[str], str]) -> Expression:
-    """The same with other functions."""
+def _with_logarithm(expression: Expression, to: str) -> Expression:
+    """The same with another logarithm."""
     match expression:
         case Call(name, arguments):
-            return Call(named(name), tuple(_with_calls(a, named) for a in arguments))
+            inner = tuple(_with_logarithm(each, to) for each in arguments)
+            return Call(to if name in _LOGS else name, inner)
         case Negative(of):
-            return Negative(_with_calls(of, named))
+            return Negative(_with_logarithm(of, to))
         case Product(factors):
-            return Product(tuple((sign, _with_calls(f, named)) for sign, f in factors))
+            return Product(tuple((sign, _with_logarithm(each, to)) for sign, each in factors))
         case Sum(terms):
-            return Sum(tuple((sign, _with_calls(t, named)) for sign, t in terms))
+            return Sum(tuple((sign, _with_logarithm(each, to)) for sign, each in terms))
     return expression
 
 

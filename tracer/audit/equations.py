@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from tracer.audit.expression import Expression
 from tracer.audit.passage import Kind, Passage
@@ -70,10 +70,15 @@ class _Finder:
         self.tokens = _with_breaks(found, passage)
         self.is_math = passage.kind is Kind.MATH
         self.pairs = partners(self.tokens)
-        signs = [token.kind is Is.RELATION for token in self.tokens]
-        self.signs_before = [0]
-        for is_sign in signs:
-            self.signs_before.append(self.signs_before[-1] + is_sign)
+        self.before = {kind: self._counted(kind) for kind in (Is.RELATION, Is.WORD)}
+
+    def _counted(self, kind: Is) -> list[int]:
+        """How many tokens of a kind stand before each."""
+        return [0, *accumulate(token.kind is kind for token in self.tokens)]
+
+    def _holds(self, kind: Is, start: int, end: int) -> bool:
+        """Whether a token of a kind stands between two places."""
+        return self.before[kind][end] > self.before[kind][start]
 
     def found(self) -> Found:
         chains: list[tuple[list[Side], list[int]]] = []
@@ -106,19 +111,19 @@ class _Finder:
             end -= 1
         if self._is_bullet(start, end):
             start += 1
-        if not 0 < end - start <= MOST_TOKENS or self._holds_sign(start, end):
-            return None
-        before = self._goes_on_before(start)
-        after = self._goes_on_behind(end)
-        if before is None or after is None:
+        if not 0 < end - start <= MOST_TOKENS or self._holds(Is.RELATION, start, end):
             return None
         try:
+            doubtful = self._is_doubtful_before(start) or self._is_doubtful_behind(end)
             found = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
         except UnreadableError:
             return None
-        place = self.tokens[start].start, self.tokens[end - 1].end
-        doubtful = found.is_doubtful or before or after or self._ends_with_a_list(start, end)
-        return Side(found.expression, *place, doubtful)
+        return Side(
+            found.expression,
+            self.tokens[start].start,
+            self.tokens[end - 1].end,
+            found.is_doubtful or doubtful or self._ends_with_a_list(start, end),
+        )
 
     def _ends_with_a_list(self, start: int, end: int) -> bool:
         """Whether a last line begins with a sign that may be a bullet: - 4 more."""
@@ -135,9 +140,6 @@ class _Finder:
         begins = start == 0 or self.tokens[start - 1].text == "\n"
         dash = begins and start + 1 < end and self.tokens[start].text in ("-", "*", "+")
         return dash and self.tokens[start + 1].gap > 0 and not self.is_math
-
-    def _holds_sign(self, start: int, end: int) -> bool:
-        return self.signs_before[end] > self.signs_before[start]
 
     def begins(self, at: int) -> int:
         """Where the left side of a sign begins."""
@@ -163,6 +165,11 @@ class _Finder:
             i = self.pairs.get(i, i) + 1 if token.kind is Is.OPEN else i + 1
         return begins
 
+    def _is_remark(self, i: int) -> bool:
+        """Whether words in parentheses stand there."""
+        token = self.tokens[i]
+        return token.text == "(" and token.gap > 0 and self._holds(Is.WORD, i, self.pairs.get(i, i))
+
     def _are_apart(self, i: int) -> bool:
         """Whether an operand ends before a token and another begins with it."""
         before, token = self.tokens[i - 1], self.tokens[i]
@@ -174,7 +181,7 @@ class _Finder:
         i = at + 1
         while i < len(self.tokens):
             token = self.tokens[i]
-            if i > at + 1 and self._are_apart(i) and token.gap:
+            if i > at + 1 and token.gap and (self._are_apart(i) or self._is_remark(i)):
                 break
             if token.kind is Is.OPEN and i in self.pairs:
                 i = self.pairs[i] + 1
@@ -188,40 +195,52 @@ class _Finder:
         following = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
         return following is None or following.kind not in (Is.OPERATOR, Is.RELATION)
 
-    def _goes_on_before(self, start: int) -> bool | None:
-        """Whether the side may belong to what stands before it; None where it does."""
+    def _is_doubtful_before(self, start: int) -> bool:
+        """Whether a side may belong to what stands before it.
+
+        Raises:
+            UnreadableError: it does.
+        """
         first = self.tokens[start]
         if first.kind is Is.OPERATOR and first.text in _BINARY | {"^", "%", "!"}:
-            return None
+            raise UnreadableError
         before = self.tokens[start - 1] if start else None
-        if before is None or before.kind in (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN):
+        if before is None or before.kind in _ENDS:
             return False
         if before.kind in (Is.NUMBER, Is.CLOSE):
             return True
-        if first.text in ("-", "+") or (first.kind is Is.OPEN and not first.gap):
-            return None
+        is_signed = first.text in ("-", "+")
+        is_applied = first.kind is Is.OPEN and not first.gap
         is_symbol = before.kind is Is.WORD and (len(before.text) < 2 or self.is_math)
-        if is_symbol or not (first.gap or before.kind is Is.MARK):
-            return None
+        is_beside = not first.gap and before.kind is not Is.MARK
+        if is_signed or is_applied or is_symbol or is_beside:
+            raise UnreadableError
         return False
 
-    def _goes_on_behind(self, end: int) -> bool | None:
-        """The same of what stands behind it."""
+    def _is_doubtful_behind(self, end: int) -> bool:
+        """Whether a side may go on with what stands behind it.
+
+        Raises:
+            UnreadableError: it does.
+        """
         last = self.tokens[end - 1]
         if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
-            return None
+            raise UnreadableError
         behind = self.tokens[end] if end < len(self.tokens) else None
         if behind is None:
             return False
+        is_symbol = behind.kind is Is.WORD and len(behind.text) < 2
+        if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
+            raise UnreadableError
         if behind.kind is Is.LINE:
-            following = self.tokens[end + 1] if end + 1 < len(self.tokens) else None
-            return following is not None and following.text in _BINARY
-        if behind.kind is Is.WORD:
-            if not behind.gap and not (behind.text[0] == "%"):
-                return None
-            return None if self.is_math and len(behind.text) < 2 else len(behind.text) < 2
-        return behind.kind in (Is.NUMBER, Is.OPEN)
+            following = self.tokens[end + 1 : end + 2]
+            return any(token.text in _BINARY for token in following)
+        goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
+        return is_symbol or goes_on
 
+
+_ENDS = (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN)
+"""Behind these, something begins."""
 
 _PARTS = frozenset((Is.NUMBER, Is.NAME, Is.OPERATOR, Is.OTHER, Is.LINE))
 """What a side is made of, apart from what stands in brackets."""

@@ -43,6 +43,16 @@ def window(number: Number) -> Interval:
     return Interval(number.value - half, number.value + half)
 
 
+def window_of_whole(number: Number) -> Interval:
+    """The same of what whole numbers make: only two zeros or more are no digits."""
+    if number.is_whole and number.unit <= TEN:
+        return Interval(number.value - HALF, number.value + HALF)
+    return window(number)
+
+
+TEN, HALF = Decimal(10), Decimal("0.5")
+
+
 def as_input(number: Number) -> Interval:
     """What it may have been before it was rounded, if it looks as if it was."""
     rounded = not number.is_whole and number.digits >= SIGNIFICANT
@@ -62,6 +72,9 @@ class Meaning:
     turn: str = "radians"
     gelu: str = "gelu"
     vectors: str = "dot"
+
+
+USUAL = Meaning()
 
 
 def meanings(*expressions: Expression) -> Iterator[Meaning]:

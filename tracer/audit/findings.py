@@ -60,17 +60,6 @@ class Finding:
         return " ".join(self.text.content[self.start : self.end].split())
 
 
-@dataclass
-class Audit:
-    """What was read of a text, and what was found."""
-
-    read: int = 0
-    unread: list[tuple[Text, int]] = field(default_factory=list)
-    """The signs that were not read."""
-    findings: list[Finding] = field(default_factory=list)
-    hold: int = 0
-
-
 @dataclass(frozen=True)
 class Weighed:
     """Two sides of an equation, and how they agree."""
@@ -78,6 +67,36 @@ class Weighed:
     left: Side
     right: Side
     judgement: Judgement
+
+
+@dataclass
+class Audit:
+    """What was read of a text, and what was found."""
+
+    weighed: list[list[Weighed]] = field(default_factory=list)
+    """Of each equation, the pairs of sides that could be judged."""
+    unread: list[tuple[Text, int]] = field(default_factory=list)
+    """The signs that were not read."""
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def read(self) -> int:
+        """How many equations were read."""
+        return len(self.weighed)
+
+    @property
+    def hold(self) -> int:
+        """In how many of them nothing is wrong."""
+        return sum(_worst(pairs).holds for pairs in self.weighed)
+
+    @property
+    def hold_unrounded(self) -> int:
+        """In how many nothing is wrong only because the numbers put in may have been rounded."""
+        return sum(_worst(pairs) is Verdict.CONSISTENT for pairs in self.weighed)
+
+
+def _worst(pairs: Sequence[Weighed]) -> Verdict:
+    return max(pair.judgement.verdict for pair in pairs)
 
 
 CODES = {
@@ -92,29 +111,24 @@ def audit(text: Text) -> Audit:
     """Weigh every equation of a text that can be read."""
     found = Audit()
     with localcontext(CONTEXT):
-        weighed = []
         for passage in passages(text):
             in_passage = equations(passage)
             found.unread += [(text, at) for at in in_passage.unread]
             for equation in in_passage.equations:
                 pairs, unread = _weighed(equation, text)
                 found.unread += [(text, at) for at in unread]
-                if pairs:
-                    weighed.append(pairs)
-        if _computes_with_printed(weighed):
-            weighed = [[_as_printed(pair) for pair in pairs] for pairs in weighed]
-        found.read = len(weighed)
-        found.unread.sort(key=lambda place: place[1])
-        for pairs in weighed:
-            wrong = list(_findings(pairs, text, found.findings))
-            found.hold += not wrong
-            found.findings += wrong
-    found.findings = [
-        finding
-        for finding in found.findings
-        if not text.silenced & set(range(*_lines(finding)))
-    ]
+                found.weighed += [pairs] if pairs else []
+        if _computes_with_printed(found.weighed):
+            found.weighed = [[_as_printed(pair) for pair in pairs] for pairs in found.weighed]
+        for pairs in found.weighed:
+            found.findings += list(_findings(pairs, text, found.findings))
+    found.unread.sort(key=lambda place: place[1])
+    found.findings = [each for each in found.findings if not _is_silenced(each)]
     return found
+
+
+def _is_silenced(finding: Finding) -> bool:
+    return not finding.text.silenced.isdisjoint(range(*_lines(finding)))
 
 
 def _lines(finding: Finding) -> tuple[int, int]:
@@ -131,7 +145,11 @@ def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
         left, right = equation.sides[i : i + 2]
         found = _judged(equation, i, text) if computes else None
         alone = is_printed(left.expression) and is_printed(right.expression)
-        if found is None or (alone and not found.verdict.holds and not _are_one(left.expression, right.expression, found)):
+        if found is None or (
+            alone
+            and not found.verdict.holds
+            and not _are_one(left.expression, right.expression, found)
+        ):
             unread.append(sign)
             continue
         if (left.is_doubtful or right.is_doubtful) and not found.verdict.holds:
@@ -219,9 +237,7 @@ def _findings(
 
 def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding | None:
     """An earlier finding of the same figure, or whose wrong figure is put in here."""
-    put_in = {
-        number.printed for number in numbers(pair.left.expression) if number.digits >= SAME
-    }
+    put_in = {number.printed for number in numbers(pair.left.expression) if number.digits >= SAME}
     for other in earlier:
         if other.follows_from is not None:
             continue

@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 
 from tracer.audit.passage import CUT, FILL, Kind, Passage, blank, with_mathematics
 
-_INLINE = frozenset("a abbr b bdi cite code em font i kbd mark q s samp small span strong u var wbr".split())
+_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong u var wbr"
+_INLINE = frozenset(_INSIDE_WORDS.split())
 _UNSEEN = frozenset(("script", "style", "svg", "head", "math"))
 
 

@@ -53,8 +53,10 @@ class Interval:
     def __truediv__(self, other: Interval) -> Interval:
         if other.low <= 0 <= other.high:
             raise UndefinedError
-        return self * Interval(1 / other.high, 1 / other.low) if other.low != other.high else (
-            Interval(*sorted((self.low / other.low, self.high / other.low)))
+        return (
+            self * Interval(1 / other.high, 1 / other.low)
+            if other.low != other.high
+            else (Interval(*sorted((self.low / other.low, self.high / other.low))))
         )
 
     @property
@@ -112,7 +114,9 @@ def exp(x: Decimal) -> Decimal:
     return x.exp()
 
 
-def _defined(of: Callable[[Decimal], Decimal], least: int, *, allowed: bool) -> Callable[[Decimal], Decimal]:
+def _defined(
+    of: Callable[[Decimal], Decimal], least: int, *, allowed: bool
+) -> Callable[[Decimal], Decimal]:
     def where_defined(x: Decimal) -> Decimal:
         if x < least or (x == least and not allowed):
             raise UndefinedError

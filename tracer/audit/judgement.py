@@ -8,6 +8,7 @@ from decimal import Decimal, DecimalException
 from enum import IntEnum
 
 from tracer.audit.evaluation import (
+    USUAL,
     Meaning,
     StandsFor,
     Value,
@@ -17,16 +18,20 @@ from tracer.audit.evaluation import (
     face,
     meanings,
     window,
+    window_of_whole,
 )
 from tracer.audit.expression import (
     Call,
     Expression,
     Negative,
+    Number,
     Power,
     Product,
     Sum,
+    Vector,
     is_printed,
     numbers,
+    parts,
     signed,
 )
 from tracer.audit.intervals import Interval, UndefinedError
@@ -77,7 +82,7 @@ class Judgement:
     """Which number of the printed side it is, counted from 0."""
     decides: bool = False
     """Whether it would be consistent with other last digits, too."""
-    meaning: Meaning = Meaning()
+    meaning: Meaning = USUAL
 
 
 def judge(left: Expression, right: Expression) -> Judgement | None:
@@ -104,11 +109,12 @@ def judge(left: Expression, right: Expression) -> Judgement | None:
 def _judged(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
     if is_printed(right):
         both = is_printed(left)
+        rounded_to = window_of_whole if _is_whole(left) else window
         return _of_figures(
             list(_flat(evaluate(left, face, meaning))),
             list(_flat(evaluate(left, window if both else as_input, meaning))),
             list(_flat(evaluate(right, face, meaning), evaluate(left, face, meaning))),
-            list(_flat(evaluate(right, window, meaning))),
+            list(_flat(evaluate(right, rounded_to, meaning))),
             meaning,
             is_percent=_is_percent(right) and _has_hundred(left),
         )
@@ -127,8 +133,8 @@ def _of_figures(
     """The worst of all figures of a side."""
     worst: Judgement | None = None
     decides = False
-    for place, parts in enumerate(zip(faces, inputs, printed, windows, strict=True)):
-        found = _of_a_figure(*parts, is_percent=is_percent, place=place, meaning=meaning)
+    for place, four in enumerate(zip(faces, inputs, printed, windows, strict=True)):
+        found = _of_a_figure(*four, is_percent=is_percent, place=place, meaning=meaning)
         decides = decides or found.decides
         if worst is None or found.verdict > worst.verdict:
             worst = found
@@ -154,7 +160,9 @@ def _of_a_figure(
     slack = unit * _TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
     needs_rounding = _is_between(value, unit) or as_inputs.low != as_inputs.high
-    decides = as_inputs.low < stands_for.low - unit / 2 or as_inputs.high > stands_for.high + unit / 2
+    decides = (
+        as_inputs.low < stands_for.low - unit / 2 or as_inputs.high > stands_for.high + unit / 2
+    )
 
     def said(verdict: Verdict, factor: Decimal = Decimal(1)) -> Judgement:
         return Judgement(verdict, value, unit, figure, factor, place, decides, meaning)
@@ -178,7 +186,10 @@ def _of_a_figure(
 def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
     """Two sides that are both to be worked out."""
     pairs = list(_side_by_side(left, right, as_input, as_part, meaning))
-    if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in _side_by_side(left, right, face, face, meaning)):
+    if all(
+        abs(a.middle - b.middle) <= _TOLERANCE
+        for a, b in _side_by_side(left, right, face, face, meaning)
+    ):
         return Judgement(Verdict.EXACT, meaning=meaning)
     if stands_term_by_term(left, right, meaning):
         return Judgement(Verdict.ROUNDED, meaning=meaning, decides=True)
@@ -203,7 +214,9 @@ def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -
     """
     match left, right:
         case _ if is_printed(right):
-            return all(_within(a.middle, b) for a, b in _side_by_side(left, right, face, window, meaning))
+            return all(
+                _within(a.middle, b) for a, b in _side_by_side(left, right, face, window, meaning)
+            )
         case Sum(terms), Sum(others) if len(terms) == len(others):
             return all(
                 stands_term_by_term(signed(*a), signed(*b), meaning)
@@ -286,6 +299,15 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
 
 def _is_percent(expression: Expression) -> bool:
     return isinstance(expression, Call) and expression.name == "percent"
+
+
+def _is_whole(expression: Expression) -> bool:
+    """Whether it is of whole numbers, without a quotient, so that nothing is to be rounded."""
+    if isinstance(expression, Number):
+        return expression.is_whole
+    is_quotient = isinstance(expression, Product) and any(s == "/" for s, _ in expression.factors)
+    known = isinstance(expression, Negative | Sum | Product | Power | Vector)
+    return known and not is_quotient and all(map(_is_whole, parts(expression)))
 
 
 def _has_hundred(expression: Expression) -> bool:

@@ -38,11 +38,9 @@ def blank(text: str, fill: str = FILL) -> str:
     return "\n".join(fill * len(line) for line in text.split("\n"))
 
 
-_DISPLAYS = (
-    "equation align alignat gather multline displaymath eqnarray flalign aligned math split".split()
-)
+_DISPLAYS = "equation align alignat gather multline displaymath eqnarray flalign aligned math"
 _OPENING = re.compile(
-    r"\$\$|(?<!\\)\\\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS) + r")\}"
+    r"\$\$|(?<!\\)\\\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS.split()) + r")\}"
 )
 _INLINE = re.compile(r"(?<![\\$\w])\$(?=[^\s$])([^$\n]{1,300})(?<=[^\s\\])\$(?![\d$])")
 _PARENTHESES = re.compile(r"(?<!\\)\\[()]")

@@ -13,6 +13,7 @@ from tracer.audit.texts import Text
 from tracer.errors import EXCERPT, cells, printable
 from tracer.names import count
 
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a report, and how it is shown where there is colour."""
@@ -71,7 +72,9 @@ def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
 def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
     """`18 equations read: 17 hold, 1 false; 41 signs not read (--show-skipped)`."""
     found = _all(audits)
-    parts = [f"{sum(audit.hold for audit in audits)} hold"]
+    unrounded = sum(audit.hold_unrounded for audit in audits)
+    only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
+    parts = [f"{sum(audit.hold for audit in audits)} hold{only}"]
     for _, verdict, _ in CODES.values():
         if number := sum(finding.verdict == verdict for finding in found):
             parts.append(f"{number} {verdict}")
@@ -244,5 +247,3 @@ def _escaped(text: str) -> str:
 
 def _property(text: str) -> str:
     return _escaped(text).replace(":", "%3A").replace(",", "%2C")
-
-

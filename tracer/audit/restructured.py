@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from tracer.audit.passage import FILL, Kind, Passage, with_mathematics
 
-_DIRECTIVE = re.compile(r"^([ \t]*)\.\. math::[ \t]*(.*\n(?:(?:\1[ \t]+\S.*|[ \t]*)\n?)*)", re.MULTILINE)
+_DIRECTIVE = re.compile(
+    r"^([ \t]*)\.\. math::[ \t]*(.*\n(?:(?:\1[ \t]+\S.*|[ \t]*)\n?)*)", re.MULTILINE
+)
 _ROLE = re.compile(r":math:`([^`]{0,500})`")
 _STRONG = re.compile(r"(?<![\w*])\*{1,2}(?=[^\s*])|(?<=[^\s*])\*{1,2}(?![\w*(])")
 _OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")

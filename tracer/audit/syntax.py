@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 
 from tracer.audit.expression import (
     Call,
@@ -77,9 +78,7 @@ def read(
 class _Reader:
     """Reads one expression."""
 
-    def __init__(
-        self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool
-    ) -> None:
+    def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
         self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
         self.at = self.end = self.depth = 0
         self.is_doubtful = False
@@ -271,7 +270,7 @@ class _Reader:
                 edges.pop(-2)
             return [
                 self._row(a + 1, b) if semicolons else self.whole(a + 1, b)
-                for a, b in zip(edges, edges[1:], strict=False)
+                for a, b in pairwise(edges)
             ]
         if self.tokens[opened].text in ("[", "matrix"):
             return self._rows(opened, closed)
@@ -286,9 +285,9 @@ class _Reader:
             if self.tokens[i].kind is Is.LINE and is_row_end == self.tokens[i].text[:1].strip(" ")
         ]
         edges = [opened, *lines, closed]
-        rows = [
+        rows: list[Expression] = [
             self._row(a + 1, b)
-            for a, b in zip(edges, edges[1:], strict=False)
+            for a, b in pairwise(edges)
             if any(self.tokens[i].kind is not Is.LINE for i in range(a + 1, b))
         ]
         if len(rows) == 1 and isinstance(rows[0], Vector):
@@ -307,9 +306,7 @@ class _Reader:
                 starts.append(at)
             at = self.pairs.get(at, at) + 1 if token.kind is Is.OPEN else at + 1
         edges = [*starts, end]
-        return Vector(
-            tuple(self.whole(a, b) for a, b in zip(edges, edges[1:], strict=False))
-        )
+        return Vector(tuple(self.whole(a, b) for a, b in pairwise(edges)))
 
     def _begins(self, at: int, end: int) -> bool:
         """Whether an item begins at a token behind a space: 1 -2 has two, 1 - 2 one."""
@@ -344,9 +341,6 @@ class _Reader:
         if name == "frac":
             above, below = self.braced(), self.braced()
             return Product((("*", above), ("/", below)))
-        if name == "log" and following is not None and following.text.startswith("_"):
-            name = {"2": "log2", "10": "log10", "e": "ln"}.get(following.text.strip("_{}"), "")
-            self.at += 1
         if name == "σ":
             return self.sigma(following)
         if name == "sqrt" and following is not None and following.text == "[":

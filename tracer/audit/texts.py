@@ -62,7 +62,7 @@ class Text:
 
     @cached_property
     def silenced(self) -> frozenset[int]:
-        """The lines of which nothing is to be said: with the remark, or behind it if it is alone."""
+        """The lines that are passed over: with the remark, or behind one that is alone."""
         found = set()
         for match in _SILENCED.finditer(self.content):
             number, _ = self.place(match.start())

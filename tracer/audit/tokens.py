@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, auto
 
-from tracer.audit.passage import CUT, FILL, Kind, Passage
+from tracer.audit.passage import CUT, Kind, Passage
 
 MOST_DIGITS = 40
 """A longer number is not read."""
@@ -50,9 +50,8 @@ class Token:
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
-FUNCTIONS = frozenset(
-    "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm".split()
-)
+_FUNCTIONS = "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm"
+FUNCTIONS = frozenset(_FUNCTIONS.split())
 _OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
 _OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
 _OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
@@ -74,12 +73,11 @@ _COMMANDS: dict[str, tuple[Is, str]] = {
     "{": (Is.OTHER, "{"),
     "}": (Is.OTHER, "}"),
 }
-_NOTHING = frozenset(
-    "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr displaystyle textstyle mathbf "
-    "boldsymbol bm boxed mathrm mathit mathsf limits nonumber notag small large , ; : ! [ ] ( )"
-    .split(" ")
-) | {" ", "\n"}  # fmt: skip
-_MATRICES = frozenset("matrix bmatrix pmatrix vmatrix smallmatrix array".split())
+_SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
+_FACES = "displaystyle textstyle mathbf boldsymbol bm boxed mathrm mathit mathsf nonumber notag"
+_NOTHING = frozenset(f"{_SIZES} {_FACES}".split()) | set(",;:![]() \n")
+_MATRIX_NAMES = "matrix bmatrix pmatrix vmatrix smallmatrix array"
+_MATRICES = frozenset(_MATRIX_NAMES.split())
 
 _DIGITS = r"\d+"
 _NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:\.\d+)?"
@@ -99,7 +97,8 @@ _TOKEN = re.compile(
     | \\llap\s?\{{\$ | \$\}}
     | \\(?:text|textbf|mathrm|textrm|mbox|operatorname\*?|mathbf|mathit)\s?
         \{{\s?(?P<said>[A-Za-z][^{{}}\\]{{0,200}})\}}
-    | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}(?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
+    | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
+        (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
     | \\(?P<command>[A-Za-z]+|[^A-Za-z])
     | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|_\w)
     | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
@@ -137,6 +136,9 @@ def tokens(passage: Passage) -> list[Token]:
         if group == "space":
             gap += match[0].count(" ") + 2 * match[0].count("\t") + (match[0] > "\x7f")
             continue
+        if group == "subscript" and found and found[-1].text == "log":
+            found[-1] = _with_base(found[-1], match[0].strip("_{}"))
+            continue
         read = _read(match, group, brackets, in_math=in_math)
         start, end = match.span()
         gap = max(gap, group == "said")  # what is said in words stands apart
@@ -156,9 +158,15 @@ def tokens(passage: Passage) -> list[Token]:
     return found
 
 
+def _with_base(log: Token, base: str) -> Token:
+    """A logarithm with its base."""
+    name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
+    return replace(log, kind=Is.NAME if name else Is.OTHER, text=name or base)
+
+
 def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
     """The numbers and commas of what would be a number with thousands separators elsewhere."""
-    parts = []
+    parts: list[Token] = []
     for part in re.finditer(r",|[^,]+", match[0]):
         kind = Is.COMMA if part[0] == "," else Is.NUMBER
         start = at + match.start() + part.start()
@@ -207,7 +215,11 @@ def _read(
         case "address":
             return Is.MARK, text
         case "break":
-            return None if text == "&" and in_math else (Is.OTHER if text == "|" and in_math else Is.BREAK, text)
+            return (
+                None
+                if text == "&" and in_math
+                else (Is.OTHER if text == "|" and in_math else Is.BREAK, text)
+            )
         case "mark":
             return Is.MARK, text
         case "subscript":
