@@ -70,7 +70,7 @@ OPTIONS = {
 }
 
 
-@settings(max_examples=8, phases=[Phase.generate], **OPTIONS)  # type: ignore[arg-type]
+@settings(max_examples=5, phases=[Phase.generate], **OPTIONS)  # type: ignore[arg-type]
 @given(st.data())
 def test_nothing_is_found_in_random_scenarios(data: st.DataObject) -> None:
     assert_nothing_is_found(data)
@@ -103,7 +103,7 @@ def share_found(scenario: str, times: int, seed: int) -> float:
     """Of changes that make an equation false, as the tests' own judge has it, those found."""
     text = printed("run", scenario)
     chance = random.Random(seed)
-    found = []
+    found: list[bool] = []
     while len(found) < times:
         changed = with_one_digit_changed(text, chance)
         if false_equations(changed):
@@ -112,7 +112,7 @@ def share_found(scenario: str, times: int, seed: int) -> float:
 
 
 def test_a_changed_digit_is_found() -> None:
-    assert share_found("alex", 40, seed=1) >= SHARE
+    assert share_found("alex", 25, seed=1) >= SHARE
 
 
 @pytest.mark.fuzz

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from tracer.audit.expression import Expression
+from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.passage import Kind, Passage
 from tracer.audit.syntax import UnreadableError, partners, read
 from tracer.audit.tokens import Is, Token, tokens
 
 MOST_TOKENS = 20_000
 """Of one side of an equation."""
+
+
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,27 @@ class Equation:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A row of numbers, and what stands before its sign."""
+
+    name: str
+    row: Side
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What was found in a passage: equations, and the signs that belong to none."""
 
     equations: list[Equation]
     unread: list[int]
+    named: list[Named]
+    """Of the signs that belong to none, those behind which a row of numbers stands."""
 
 
 def equations(passage: Passage) -> Found:
     """The equations of a passage, in their order."""
     if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
-        return Found([], [])
+        return Found([], [], [])
     return _Finder(tokens(passage), passage).found()
 
 
@@ -67,6 +80,7 @@ class _Finder:
     """Finds the sides around each sign, and puts those that meet into chains."""
 
     def __init__(self, found: list[Token], passage: Passage) -> None:
+        self.passage = passage
         self.tokens = _with_breaks(found, passage)
         self.is_math = passage.kind is Kind.MATH
         self.pairs = partners(self.tokens)
@@ -82,7 +96,7 @@ class _Finder:
 
     def found(self) -> Found:
         chains: list[tuple[list[Side], list[int]]] = []
-        unread = []
+        unread, named = [], list[Named]()
         ends_at = -1  # the sign behind the last side that was read
         for at, token in enumerate(self.tokens):
             if token.kind is not Is.RELATION:
@@ -90,10 +104,11 @@ class _Finder:
             goes_on = ends_at == at
             left = chains[-1][0][-1] if goes_on else self.side(self.begins(at), at)
             end = self.ends(at)
-            right = self.side(at + 1, end) if left else None
+            right = self.side(at + 1, end)
             ends_at = -1
             if left is None or right is None:
                 unread.append(token.start)
+                named += self.named(at, right)
                 continue
             if not goes_on:
                 chains.append(([left], []))
@@ -101,7 +116,20 @@ class _Finder:
             chains[-1][1].append(token.start)
             if end < len(self.tokens) and self.tokens[end].kind is Is.RELATION:
                 ends_at = end
-        return Found([Equation(tuple(sides), tuple(signs)) for sides, signs in chains], unread)
+        read = [Equation(tuple(sides), tuple(signs)) for sides, signs in chains]
+        return Found(read, unread, named)
+
+    def named(self, at: int, row: Side | None) -> Iterator[Named]:
+        """The row behind a sign with its name; none, if there is no row."""
+        if row is None or not isinstance(row.expression, Vector) or not is_printed(row.expression):
+            return
+        start = at
+        while start and self.tokens[start - 1].kind not in (Is.BREAK, Is.LINE, Is.RELATION):
+            start -= 1
+        first = self.tokens[start].start - self.passage.start
+        name = self.passage.text[first : self.tokens[at].start - self.passage.start]
+        if len(name) <= LONGEST_NAME:
+            yield Named("".join(name.split()).replace("&", "").replace("\0", ""), row)
 
     def side(self, start: int, end: int) -> Side | None:
         """What stands between two places, if it can be read and is not part of something else."""

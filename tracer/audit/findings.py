@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 
 from tracer.audit.causes import cause
-from tracer.audit.equations import Equation, Side, equations
+from tracer.audit.equations import Equation, Named, Side, equations
 from tracer.audit.expression import (
+    Call,
     Expression,
     Negative,
     Number,
@@ -22,6 +23,7 @@ from tracer.audit.expression import (
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
+from tracer.audit.quantities import Doubt, doubts
 from tracer.audit.texts import Text
 
 ENOUGH = 10
@@ -99,11 +101,14 @@ def _worst(pairs: Sequence[Weighed]) -> Verdict:
     return max(pair.judgement.verdict for pair in pairs)
 
 
-CODES = {
+CODES: dict[Verdict | str, tuple[str, str, str]] = {
     Verdict.FALSE: ("A01", "false", "error"),
     Verdict.LAST_DIGIT: ("A02", "last digit", "warning"),
     Verdict.SCALE: ("A03", "unit or scale", "warning"),
     Verdict.CUT: ("A04", "cut", "note"),
+    "two values": ("A05", "two values", "warning"),
+    "sum": ("A06", "not 1 in sum", "warning"),
+    "norm": ("A07", "not normed", "warning"),
 }
 
 
@@ -111,9 +116,11 @@ def audit(text: Text) -> Audit:
     """Weigh every equation of a text that can be read."""
     found = Audit()
     with localcontext(CONTEXT):
+        named: list[Named] = []
         for passage in passages(text):
             in_passage = equations(passage)
             found.unread += [(text, at) for at in in_passage.unread]
+            named += in_passage.named
             for equation in in_passage.equations:
                 pairs, unread = _weighed(equation, text)
                 found.unread += [(text, at) for at in unread]
@@ -122,9 +129,21 @@ def audit(text: Text) -> Audit:
             found.weighed = [[_as_printed(pair) for pair in pairs] for pairs in found.weighed]
         for pairs in found.weighed:
             found.findings += list(_findings(pairs, text, found.findings))
+        gains = bool(_GAINS.search(text.content))
+        found.findings += [_doubted(doubt, text) for doubt in doubts(named, gains=gains)]
+    found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     found.findings = [each for each in found.findings if not _is_silenced(each)]
     return found
+
+
+_GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b")
+
+
+def _doubted(doubt: Doubt, text: Text) -> Finding:
+    code, verdict, level = CODES[doubt.kind]
+    start, end = doubt.row.start, doubt.row.end
+    return Finding(text, code, verdict, level, start, end, (start, end), None, doubt.computed)
 
 
 def _is_silenced(finding: Finding) -> bool:
@@ -263,7 +282,7 @@ def _finding(pair: Weighed, text: Text) -> Finding:
         end=pair.right.end,
         marks=(figure.start, figure.end) if figure else (right.start, right.end),
         printed=text.content[figure.start : figure.end] if figure else None,
-        computed=_computed(pair.judgement) if shown else None,
+        computed=_computed(pair.judgement, _scale(right.expression)) if shown else None,
         cause=cause(left.expression, pair.judgement),
     )
 
@@ -278,12 +297,17 @@ MORE = Decimal("0.01")
 """Two more digits are told than are printed."""
 
 
-def _computed(judgement: Judgement) -> str:
+def _scale(expression: Expression) -> int:
+    """By how much a figure is larger than what it stands for: 14 in 14 %."""
+    return 100 if isinstance(expression, Call) and expression.name == "percent" else 1
+
+
+def _computed(judgement: Judgement, scale: int) -> str:
     """What it should be, with two digits more than are printed."""
     assert judgement.computed is not None
-    value = judgement.computed
+    value = judgement.computed * scale
     if judgement.unit:
-        step = min(judgement.unit, Decimal(1)) * MORE
+        step = min(judgement.unit * scale, Decimal(1)) * MORE
         value = (value / step).to_integral_value() * step
     plain = f"{value:f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain

@@ -100,11 +100,21 @@ def _told(finding: Finding) -> Iterator[Line]:
     yield Line(" " * (len(margin) - 2) + "| " + " " * cells(before) + carets, "bold")
 
 
+MEANT = {
+    "A05": "it was {} before",
+    "A06": "probabilities come to {}",
+    "A07": "of a LayerNorm the mean is 0 and the deviation 1; here the mean is {}",
+}
+"""What is said of rows of numbers."""
+
+
 def message(finding: Finding) -> str:
     """What is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
     parts = []
     if finding.computed is not None and finding.printed is not None:
         parts.append(f"computed {finding.computed}, printed {finding.printed}")
+    elif finding.code in MEANT:
+        parts.append(MEANT[finding.code].format(finding.computed))
     elif finding.computed is not None:
         parts.append(f"the left side is {finding.computed}")
     else:
