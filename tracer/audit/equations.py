@@ -233,7 +233,7 @@ class _Finder:
         if first.kind is Is.OPERATOR and first.text in _BINARY | {"^", "%", "!"}:
             raise UnreadableError
         before = self.tokens[start - 1] if start else None
-        if before is None or before.kind in _ENDS:
+        if before is None or before.kind in _ENDS or before.text.lower() in _BETWEEN:
             return False
         if before.kind in (Is.NUMBER, Is.CLOSE):
             return True
@@ -266,6 +266,9 @@ class _Finder:
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
         return is_symbol or goes_on
 
+
+_BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "hence", "gives"))
+"""Words that are no symbols."""
 
 _ENDS = (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN)
 """Behind these, something begins."""

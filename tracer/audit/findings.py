@@ -308,6 +308,8 @@ def _computed(judgement: Judgement, scale: int) -> str:
     value = judgement.computed * scale
     if judgement.unit:
         step = min(judgement.unit * scale, Decimal(1)) * MORE
+        if value and abs(value) < 100 * step:
+            step = Decimal(1).scaleb(value.adjusted() - 3)
         value = (value / step).to_integral_value() * step
     plain = f"{value:f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain

@@ -33,7 +33,7 @@ class Doubt:
 
 
 def doubts(named: Sequence[Named], *, gains: bool) -> Iterator[Doubt]:
-    """What is wrong with the rows of a text; a norm may have `gains`, and then come out otherwise."""
+    """What is wrong with the rows of a text; with `gains`, a norm may come out otherwise."""
     earlier: dict[str, Named] = {}
     for each in named:
         printed = numbers(each.row.expression)
