@@ -12,6 +12,7 @@ from tracer.audit.causes import cause
 from tracer.audit.equations import Equation, Named, Side, equations
 from tracer.audit.expression import (
     Call,
+    Constant,
     Expression,
     Negative,
     Number,
@@ -19,6 +20,7 @@ from tracer.audit.expression import (
     Sum,
     is_printed,
     numbers,
+    parts,
 )
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
@@ -159,23 +161,37 @@ def _lines(finding: Finding) -> tuple[int, int]:
 def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
     """The pairs of a chain that can be judged, and the signs between the others."""
     pairs, unread = [], []
-    computes = any(not is_printed(side.expression) for side in equation.sides)
+    computes = any(_computes(side.expression) for side in equation.sides)
     for i, sign in enumerate(equation.signs):
         left, right = equation.sides[i : i + 2]
         found = _judged(equation, i, text) if computes else None
-        alone = is_printed(left.expression) and is_printed(right.expression)
-        if found is None or (
-            alone
-            and not found.verdict.holds
-            and not _are_one(left.expression, right.expression, found)
-        ):
+        if found is None or not (found.verdict.holds or _is_meant(left, right, found)):
             unread.append(sign)
-            continue
-        if (left.is_doubtful or right.is_doubtful) and not found.verdict.holds:
-            unread.append(sign)
-            continue
-        pairs.append(Weighed(left, right, found))
+        else:
+            pairs.append(Weighed(left, right, found))
     return pairs, unread
+
+
+def _computes(expression: Expression) -> bool:
+    """Whether there is something to compute."""
+    return not (is_printed(expression) or isinstance(expression, Constant))
+
+
+def _is_meant(left: Side, right: Side, found: Judgement) -> bool:
+    """Whether two sides that do not agree are certainly meant to be equal."""
+    one, other = left.expression, right.expression
+    if left.is_doubtful or right.is_doubtful:
+        return False
+    if _is_angle(one):
+        return not all(number.is_whole for number in numbers(other))  # 2π = 360
+    return _computes(one) or _computes(other) or _are_one(one, other, found)
+
+
+def _is_angle(expression: Expression) -> bool:
+    """Whether π stands in it, but in no function: 2π may be 360 degrees."""
+    if isinstance(expression, Constant):
+        return expression.name == "π"
+    return not isinstance(expression, Call) and any(map(_is_angle, parts(expression)))
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:

@@ -256,6 +256,10 @@ class _Reader:
             return items[0]
         if self.tokens[opened].text == "{" or not items:
             raise UnreadableError
+        if self.tokens[opened].text == "(" and all(
+            isinstance(item, Number) and item.is_whole for item in items
+        ):
+            self.is_doubtful = True  # (8, 1) may be a shape
         return Vector(tuple(items))
 
     def items(self, opened: int, closed: int) -> list[Expression]:
