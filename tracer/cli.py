@@ -152,7 +152,7 @@ def weave(
     write(texts.items(), held={path: file.old for path, file in stale.items()})
 
 
-@command(WRITE, "audit text.md", "audit text.md --strict --format github")
+@command(WRITE, "audit text.md", "audit text.md --strict --format json")
 def audit(
     files: Annotated[
         list[str],
