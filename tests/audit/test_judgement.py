@@ -48,7 +48,7 @@ def test_nothing_is_said_of_what_holds(line: str) -> None:
         ("2,048 × 4 = 8.192", "A03", "8192", "1,000 times too small"),
         ("2.5 - 7.5 = 5.0", "A01", "-5", "its sign is the other one"),
         ("the loss is -ln(0.25) = 1.963", "A01", "1.38629", None),
-        ("-1/789 = -1/3 * 1/7 * 1/47", "A01", "-0.001267", None),
+        ("-1/789 = -1/3 * 1/7 * 1/47", "A01", "-0.00127", None),
         ("16.35 / 1.41 = 16.35", "A01", "11.5957", "that is the numerator, not divided"),
         ("√1.998 = 1.998", "A01", "1.41351", "the root is not taken"),
         ("ln(0.85) = -0.0706", "A01", "-0.162519", "that is with the decimal logarithm"),
@@ -59,6 +59,12 @@ def test_nothing_is_said_of_what_holds(line: str) -> None:
 )
 def test_what_is_said(line: str, code: str, computed: str, cause: str | None) -> None:
     assert told(line) == [(code, computed, cause)]
+
+
+def test_two_sides_to_be_worked_out_are_told_with_the_digits_that_differ() -> None:
+    content = "1 / (1 + e^(-0.3775)) = 1 / (1 + 0.68566)"
+    (finding,) = audit(Text("text", content, Markup.MARKDOWN)).findings
+    assert (finding.computed, finding.right) == ("0.59327", "0.593239")
 
 
 def test_a_logarithm_may_have_any_base_that_is_usual() -> None:

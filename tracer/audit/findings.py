@@ -56,6 +56,8 @@ class Finding:
     printed: str | None = None
     computed: str | None = None
     cause: str | None = None
+    right: str | None = None
+    """What the right side comes to, where that is to be worked out, too."""
     follows_from: Finding | None = None
 
     @property
@@ -300,6 +302,7 @@ def _finding(pair: Weighed, text: Text) -> Finding:
         printed=text.content[figure.start : figure.end] if figure else None,
         computed=_computed(pair.judgement, _scale(right.expression)) if shown else None,
         cause=cause(left.expression, pair.judgement),
+        right=_apart(pair.judgement)[1] if shown and not figure else None,
     )
 
 
@@ -321,11 +324,24 @@ def _scale(expression: Expression) -> int:
 def _computed(judgement: Judgement, scale: int) -> str:
     """What it should be, with two digits more than are printed."""
     assert judgement.computed is not None
+    if not judgement.unit:
+        return _apart(judgement)[0]
     value = judgement.computed * scale
-    if judgement.unit:
-        step = min(judgement.unit * scale, Decimal(1)) * MORE
-        if value and abs(value) < 100 * step:
-            step = Decimal(1).scaleb(value.adjusted() - 3)
-        value = (value / step).to_integral_value() * step
-    plain = f"{value:f}"
+    step = min(judgement.unit * scale, Decimal(1)) * MORE
+    if value and abs(value) < 100 * step:
+        step = Decimal(1).scaleb(value.adjusted() - 3)
+    return _plain(value, step)
+
+
+def _apart(judgement: Judgement) -> tuple[str, str]:
+    """Two sides that were worked out, with as many digits as tell them apart."""
+    assert judgement.computed is not None
+    gap = judgement.computed - judgement.printed
+    step = Decimal(1).scaleb(gap.adjusted() - 1)
+    return _plain(judgement.computed, step), _plain(judgement.printed, step)
+
+
+def _plain(value: Decimal, step: Decimal) -> str:
+    """A value in decimals, rounded."""
+    plain = f"{(value / step).to_integral_value() * step:f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain

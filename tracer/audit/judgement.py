@@ -201,8 +201,8 @@ def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Ju
         return Judgement(Verdict.SCALE, factor=factor, meaning=meaning)
     at_face = list(_side_by_side(left, right, face, face, meaning))
     if len(at_face) == 1:
-        (a, b), unit = at_face[0], max((n.unit for n in numbers(right)), default=Decimal(1))
-        return Judgement(Verdict.FALSE, a.middle, min(unit, Decimal(1)), b.middle, meaning=meaning)
+        (a, b) = at_face[0]
+        return Judgement(Verdict.FALSE, a.middle, printed=b.middle, meaning=meaning)
     return Judgement(Verdict.FALSE, meaning=meaning)
 
 

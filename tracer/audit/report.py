@@ -116,7 +116,7 @@ def message(finding: Finding) -> str:
     elif finding.code in MEANT:
         parts.append(MEANT[finding.code].format(finding.computed))
     elif finding.computed is not None:
-        parts.append(f"the left side is {finding.computed}")
+        parts.append(f"the left side is {finding.computed}, the right one {finding.right}")
     else:
         parts.append("the two sides differ")
     if finding.cause:
