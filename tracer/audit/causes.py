@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal, DecimalException
+from decimal import Decimal
 
 from tracer.audit.evaluation import Meaning, evaluate, face
 from tracer.audit.expression import Call, Expression, Negative, Product, Sum, total
-from tracer.audit.intervals import Interval, UndefinedError
+from tracer.audit.intervals import Interval
 from tracer.audit.judgement import Judgement, Verdict
 
 TELLING = 2
@@ -47,7 +47,7 @@ def _mistakes(expression: Expression, found: Judgement) -> Iterator[tuple[str, D
     for told, instead, meaning in _instead(expression, found.meaning):
         try:
             value = evaluate(instead, face, meaning)
-        except (UndefinedError, DecimalException, ArithmeticError):
+        except ArithmeticError:
             continue
         if isinstance(value, Interval):
             yield told, value.middle

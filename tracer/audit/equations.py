@@ -284,11 +284,13 @@ def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
     stands further in than the one on which the statement began.
     """
     kept: list[Token] = []
-    depth = 0
+    pairs = partners(found)
+    closes = 0  # where the brackets end that are open
     indent = _indent_of_first(passage)
     for i, token in enumerate(found):
-        depth += (token.kind is Is.OPEN) - (token.kind is Is.CLOSE)
-        if token.kind is not Is.LINE or depth > 0:
+        if token.kind is Is.OPEN:
+            closes = max(closes, pairs.get(i, i))
+        if token.kind is not Is.LINE or i < closes:
             kept.append(token)
             continue
         following = found[i + 1] if i + 1 < len(found) else None
@@ -299,7 +301,6 @@ def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
         else:
             indent = len(token.text.replace("\0", ""))
             kept.append(_as_break(token))
-            depth = 0
     return kept
 
 

@@ -218,20 +218,21 @@ def _sum(items: Sequence[Interval]) -> Interval:
     return total
 
 
+_OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
+
+
 def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
     """A function of what it is given."""
-    if name in ("max", "min", "mean", "sum", "norm", "softmax"):
+    if name in _OF_ROWS:
         row = given[0] if len(given) == 1 else tuple(given)
         if not isinstance(row, tuple):
-            if name in ("norm",):
-                return intervals.absolute(row)
             raise UndefinedError
-        if name in ("max", "relu") and len(given) > 1 and any(isinstance(x, tuple) for x in row):
+        if name == "max" and any(isinstance(item, tuple) for item in row):
             return _largest(row)
         return _of_a_row(name, [scalar(item) for item in row])
-    if len(given) == 2 and name in ("log",):
-        raise UndefinedError
     if len(given) > 1:
+        if name == "log":
+            raise UndefinedError  # log(8, 2) has its base behind, or before
         return _called(name, [tuple(given)], meaning)
     x = given[0]
     if name == "factorial":

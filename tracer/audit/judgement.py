@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from decimal import Decimal, DecimalException
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import IntEnum
 
 from tracer.audit.evaluation import (
@@ -97,7 +97,7 @@ def judge(left: Expression, right: Expression) -> Judgement | None:
     for meaning in meanings(left, right):
         try:
             found = _judged(left, right, meaning)
-        except (UndefinedError, DecimalException, ArithmeticError, RecursionError):
+        except ArithmeticError:  # undefined, or too large
             continue
         if not found.verdict.holds and meaning.vectors == "each":
             continue  # nobody is held to a product that is seldom meant
@@ -140,7 +140,7 @@ def _of_figures(
             worst = found
     if worst is None:
         raise UndefinedError
-    return worst
+    return replace(worst, decides=decides)
 
 
 def _of_a_figure(
