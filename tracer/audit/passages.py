@@ -24,5 +24,5 @@ def _passages(text: Text) -> Iterator[Passage]:
             return restructured.passages(text.content)
         case Markup.HTML:
             return html.passages(text.content)
-        case _:
+        case Markup.PLAIN | Markup.NOTEBOOK:
             return markdown.plain(text.content)
