@@ -24,6 +24,7 @@ def told(content: str) -> list[tuple[str, str | None, str | None]]:
         "2.589×2.565 + 1.589×1.577 = 9.148",  # 9.1466; consistent, 9.1427 to 9.1506
         "√1.998 = 1.413",  # 1.41351; consistent, from √1.9975
         "e^7.956 = 2851",  # 2852.6; consistent, from 2851.2
+        "e^(-11.50079) ≈ 1×10⁻⁵",  # 1.0122×10⁻⁵: one number, with one digit
         "50,257 × 768 ≈ 38,600,000",  # zeros at the end of a whole number are no digits
         "2/3 × 6.0 = 0.67 × 6.0 = 4.0",  # the unrounded number goes on
     ],
