@@ -14,6 +14,7 @@ ORDER = (
     *(
         ("errors", "names", "node", "interruption"),
         ("files", "streams", "progress"),
+        ("audit",),
         ("tokenization",),
         ("checkpoints",),
         ("scenario",),
@@ -74,6 +75,7 @@ def test_there_is_no_circle() -> None:
 @pytest.mark.parametrize(("library", "places"), [
     ("rich", {
         "tracer.progress",
+        "tracer.audit.report",
         *(f"tracer.renderers.{name}" for name in ("rows", "terminal")),
     }),
     ("yaml", {"tracer.scenario.reader"}),

@@ -45,6 +45,14 @@ def test_its_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
 
 
+def test_its_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = README.split("<!-- audit -->\n```text\n")[1].split("```\n<!-- /audit -->")[0]
+    line = told.splitlines()[1].partition(" | ")[2]
+    Path("text.md").write_text(line, encoding="utf-8")
+    assert run("audit", "text.md").stdout.startswith(told)
+
+
 def test_the_map_for_contributors_names_every_file() -> None:
     its_map = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
     files = {path.name for path in (ROOT / "tracer").rglob("*.py")} - {"__init__.py"}

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracer import __version__, progress, streams
+from tracer import __version__, completion, progress, streams
+from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.pager import page
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
-from tracer.values import file_name
+from tracer.values import file_name, one_of, some
 
 if TYPE_CHECKING:
     from tracer.pipeline import Answer
@@ -185,6 +186,73 @@ def check(request: Request) -> None:
         found = checked(request)
     _show(request, found.answer)
     raise typer.Exit(0 if found.holds else 1)
+
+
+@command(WRITE, "audit text.md", "audit text.md --strict --format json")
+def audit(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            parser=some("a file, a folder or -"),
+            help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
+            "of such; or - for standard input.",
+        ),
+    ],
+    show_skipped: Annotated[
+        bool, typer.Option("--show-skipped", help="List the signs that were not read, too.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 1 for warnings, too, not only for errors.")
+    ] = False,
+    form: Annotated[
+        Report,
+        typer.Option(
+            *("--format", "-f"),
+            metavar="FORMAT",
+            parser=one_of(Report),
+            autocompletion=completion.choices(Report),
+            show_default=False,
+            help="How it is written: terminal, json, sarif or github.",
+        ),
+    ] = Report.TERMINAL,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            parser=file_name,
+            show_default=False,
+            help="Write to this file instead of the screen.",
+        ),
+    ] = None,
+) -> None:
+    """False arithmetic in any text; exit 1 if there is some.
+
+    What cannot be read for certain is left alone: silence is no proof. A line that has the comment
+    “audit: ignore”, or follows such a comment, is passed over.
+    """
+    from tracer.audit.auditing import audited
+    from tracer.audit.report import coloured, rendered
+    from tracer.files.targets import check
+
+    check([] if output is None else [output], map(Path, files))
+    with progress.shown("audit"):
+        audits, problems = audited(files)
+    if output is not None:
+        from tracer.files.writing import write
+
+        write([(output, rendered(form, audits, skipped=show_skipped, version=__version__))])
+    elif form is Report.TERMINAL:
+        sys.stdout.write(coloured(audits, skipped=show_skipped))
+    else:
+        sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
+    if problems:
+        raise TracerError(*problems)
+    counting = ("error", "warning") if strict else ("error",)
+    wrong = any(finding.level in counting for found in audits for finding in found.findings)
+    raise typer.Exit(1 if wrong else 0)
 
 
 @command(SCENARIOS, "scenarios", "tutorial pizza")

@@ -41,6 +41,9 @@ the middle (and 12.6 times its own `run alex`)."""
 LINE, STEP = 10.0, 100.0
 """Milliseconds."""
 
+MEGABYTE, AUDIT = 1_000_000, 3.0
+"""Letters; seconds."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -131,6 +134,17 @@ def tape() -> Iterator[Measured]:
     yield Measured("the scores of one head, written, of 144 heads", least, STEP, "ms")
 
 
+def audited() -> Iterator[Measured]:
+    """A megabyte of Markdown with four equations in each kilobyte."""
+    from tracer.audit.findings import audit
+    from tracer.audit.texts import Markup, Text
+
+    page = printed(program("tutorial", "pizza"))
+    megabyte = Text("page", (page * (MEGABYTE // len(page) + 1))[:MEGABYTE], Markup.MARKDOWN)
+    least = min(_cpu_of(lambda: audit(megabyte)) for _ in range(FEW_ROUNDS))
+    yield Measured("audit of a megabyte of Markdown", least, AUDIT, "s")
+
+
 def trained() -> Iterator[Measured]:
     """SmolLM2, where its package is installed: the taped pass, a step, the memory of a layer."""
     from tests.benchmarks import plain_llama
@@ -181,7 +195,7 @@ def _cpu_of(compute: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, trained)}
+BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, audited, trained)}
 
 
 def main(names: list[str]) -> int:
