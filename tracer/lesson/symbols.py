@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM, Role
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Together
+from tracer.decoder.training_operations import Scale, Together
 from tracer.decoder.value import Value
 from tracer.lesson.expression import LOSS, Expression, Partial, Symbol
 from tracer.lesson.steps import Naming, telling
@@ -77,13 +77,15 @@ def of_training(
         case "new":
             assert isinstance(of, Symbol)
             return Symbol(of.base, of.below, f"{of.above}+")
+        case "decayed" if isinstance(of, Symbol) and isinstance(record.operation, Scale):
+            return Symbol(f"{of.base}′", of.below, of.above)  # the weight, not its gradient
         case "left" | "right" | "third" | "fourth":
             whole = ways.get(value)
             if whole and whole.role.of and whole.role.of.parameter and worked:
                 parameter = replace(whole.place, phase="forward").address(whole.role.of)
                 return Partial(found.get(parameter) or _plain(whole.role.of), part)
             return in_symbols(record, list(inputs)) or inputs[0]
-        case "difference":
+        case "difference" | "squares":
             return in_symbols(record, list(inputs)) or inputs[0]
         case _:
             return _plain(role)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -116,6 +117,7 @@ class Teacher:
         written: list[Block] = []
         for record in step.records:
             written += self.learned(record, step)
+        written = _together(written)
         claim = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(claim)] if claim else written
 
@@ -125,10 +127,14 @@ class Teacher:
         if isinstance(operation, Pinned):
             return [self.pinned(value), self.told.matrix(value)]
         worked = self.is_worked(value)
-        if not worked and (step.place.phase == "update" or value in self.totals):
+        is_part = value in self.totals or value.role.derivation == "clipped"
+        if not worked and (step.place.phase == "update" or is_part):
             return []
         caption = step.kind.caption_of(record)
-        said: list[Block] = [Paragraph((caption,))] if caption else []
+        said: list[Block] = []
+        if caption and caption not in self.captions:
+            self.captions.add(caption)
+            said.append(Paragraph((caption,)))
         if self.is_only_passed_on(record):
             self.tables.add(value)
             return [*said, *self.equal(record)]
@@ -139,14 +145,16 @@ class Teacher:
             written.append(Formula(shown))
         elif lines and value.axes:
             written.append(Formula(Chain((self.told.symbols[value.address],), ())))
+        if not value.axes and not lines:
+            lines = (Line(None, self.writer.is_given(value)),)
         if lines:
             written.append(Working(lines))
         if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))
         if value.axes and value not in self.tables:
-            self.tables.add(value)
             written.append(self.told.matrix(value))
+        self.tables.add(value)
         return written
 
     def is_worked(self, value: Value) -> bool:
@@ -159,7 +167,8 @@ class Teacher:
     def totals(self) -> dict[Value, Value]:
         """The gradients that are added up of several, by each of their parts."""
         sums = [r for r in self.trace.records if isinstance(r.operation, Together)]
-        return {way: record.output for record in sums for way in record.inputs}
+        gradients = [r for r in sums if r.output.role.derivation == "gradient"]
+        return {way: record.output for record in gradients for way in record.inputs}
 
     def is_only_passed_on(self, record: Record) -> bool:
         """Whether a gradient is another one, which stands above; all columns are all of it."""
@@ -316,6 +325,17 @@ class Teacher:
             return None
         title = sentences.picture(step, self.told)
         return Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def _together(blocks: Sequence[Block]) -> list[Block]:
+    """Lines that follow each other stand together."""
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Working) and found and isinstance(found[-1], Working):
+            found[-1] = Working((*found[-1].lines, *block.lines))
+        else:
+            found.append(block)
+    return found
 
 
 def _of(value: Value) -> str:

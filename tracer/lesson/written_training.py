@@ -60,7 +60,7 @@ def in_symbols(operation: OfTraining | Join, of: list[Expression]) -> Expression
     """The right-hand side of a formula; nothing where numbers are only taken over."""
     match operation:
         case Miss(_, counted):
-            missed = Difference(of[0], Symbol("y"))
+            missed = Difference(of[0], Symbol("t"))
             return missed if counted == 1 else Quotient(missed, Number.of(counted))
         case TransposedMatMul():
             return MatrixProduct(Transposed(of[0]), of[1])

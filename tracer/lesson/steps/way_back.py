@@ -134,8 +134,8 @@ def _of_each(what: str) -> Sentence:
 
 def _at_the_logits(step: Step, told: Told) -> Sentence:
     return (
-        "How the loss changes with each logit: its probability, less 1 if its word is the right "
-        "one, divided by the number of positions that count.",
+        "How the loss changes with each logit: its probability, less t, which is 1 for the right "
+        "word and else 0; divided by the number of positions that count.",
     )
 
 
