@@ -143,7 +143,8 @@ def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block
     if re.match(" {4}[^ ]", lines[0]):
         here = range(first, first + len(lines))
         return _Lines(tuple(by_number[number] for number in here if number in by_number))
-    if (" = " in joined or len(lines) == 1) and "  " not in lines[0].strip():
+    goes_on = all(line.startswith(" " * 6) for line in lines[1:])
+    if (" = " in joined or goes_on) and "  " not in lines[0].strip():
         return _formula(joined)
     return _table(lines)
 
@@ -273,7 +274,7 @@ def _heading_of(step: list[_Block]) -> str:
 def _query(blocks: Iterable[_Block]) -> _Table | None:
     """The first matrix of queries."""
     tables = (block for block in blocks if isinstance(block, _Table))
-    return next((table for table in tables if re.fullmatch("Q[¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None)
+    return next((table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None)
 
 
 class _Page:
@@ -339,7 +340,8 @@ class _Page:
         reading = _Reading(line, self.formula, self.width, mask, starts)
         named = self.named()
         for part in reading.parts(line.sides[0]):
-            forms = {part.number} | ({_negated(part.number)} if part.subtracted else set())
+            minus = part.subtracted or reading.said("-sum(")
+            forms = {part.number} | ({_negated(part.number)} if minus else set())
             stood = part.brought or bool(forms & self.seen)
             fits = part.brought or bool(forms & named)
             yield Operand(line.line, line.text, part.number, stood, fits)
@@ -359,9 +361,10 @@ class _Page:
 
 
 def _brings(expression: str, symbol: str) -> bool:
-    """Whether the symbol's numbers are put in: it is named, or an angle is that is turned by."""
-    turned = symbol in ("sin(θ)", "cos(θ)") and re.search(r"rotate\(.*, θ\)", expression)
-    return bool(turned) or _names(expression, symbol)
+    """Whether the symbol's numbers are put in: it is named, or its square or its angle is."""
+    turned = symbol in ("sin(θ)", "cos(θ)") and re.search(r"rotate(?: back)?\(.*, θ\)", expression)
+    squared = symbol in ("g", "g′") and _names(expression, f"{symbol}²")
+    return bool(turned) or squared or _names(expression, symbol)
 
 
 def _names(expression: str, symbol: str) -> bool:
@@ -441,9 +444,10 @@ class _Reading:
         """Whether it is √d_k, under a dot product of so many terms or stated alone."""
         if node.kind != "√":
             return False
-        if terms:
+        if terms > 1:
             return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
-        return "√d_k" in self.line.names and _printed(node.parts[0]) == str(self.width)
+        alone = "√d_k" in self.line.names or self.said("√d_k")
+        return alone and _printed(node.parts[0]) == str(self.width)
 
     def is_missed(self, target: Node) -> bool:
         """Whether it is t of p - t: 1 for the right word, else 0."""

@@ -158,11 +158,12 @@ def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
 
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _WORD = r"[^\W\d_²³][\w\u0300-\u036f'′]*"
+_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # one in another: (FFN(x₁) - μ)²
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"
     r"|(?P<more>\[(?P<count>[0-9]+) more: )"
-    rf"|(?P<name>∂L[₀-₉]*/∂(?:{_WORD}|\((?:[^()]|\([^()]*\))*\))|{_WORD})"
+    rf"|(?P<name>∂L[₀-₉]*/∂(?:{_WORD}|{_BRACKETS})|{_WORD})"
     r"|(?P<sign>[-+×·/^²³√∞(),\]]))"
 )
 

@@ -22,7 +22,7 @@ OF_UPDATES: dict[Derivation, Telling] = {
     "decayed": Telling(Symbol("g′"), "With the decay, which draws each weight to 0:"),
     "velocity": Telling(Symbol("v"), "The velocity: what was going on, and the new gradient:"),
     "first_moment": Telling(Symbol("m"), "The running mean of the gradients:"),
-    "squared": Telling(Symbol("g²"), "The gradients, squared:"),
+    "squared": Telling(Symbol("²"), "The gradients, squared:"),
     "second_moment": Telling(Symbol("v"), "The running mean of their squares:"),
     "unbiased_first": Telling(Symbol("m̂"), "Both began with 0, which is made up for:"),
     "unbiased_second": Telling(Symbol("v̂")),
