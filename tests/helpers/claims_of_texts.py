@@ -44,7 +44,8 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("The model reads") == (len(at.tokens) == 1)
     assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1)
     if "keeps" in said:
-        masked = [v["data"] for a, v in at.values.items() if a.endswith(".masked")]
+        masks = {a: v for a, v in at.values.items() if re.match(r"layer.*\.masked$", a)}
+        masked = [value["data"] for value in masks.values()]
         kept = all(
             number(str(x)) < -1e300 for m in masked for i, r in enumerate(m) for x in r[i + 1 :]
         )

@@ -60,7 +60,8 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
         return faults(text, Judge({}, spec, 0, document["rounding"], turns, cached), SEEN)
     values = by_address(document)
     token = dict(pairwise(options)).get("--token", len(values["tokens"]["data"]))
-    judge = Judge(values, spec, int(token) - 1, document["rounding"])
+    passes = document.get("passes", [])
+    judge = Judge(values, spec, int(token) - 1, document["rounding"], passes=passes)
     if command == "tutorial":
         judge.further, judge.turns = further(stdin or to_yaml(spec))
     return faults(text, judge, SEEN)
