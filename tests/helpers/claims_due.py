@@ -12,12 +12,12 @@ from tests.helpers.judge import UNNAMED, Judge, Row, number
 def due(at: Judge) -> str | None:
     """The claim that the numbers of a section carry, if they carry one."""
     name = at.address.rpartition(".")[2]
-    if at.address.startswith("gradient."):
-        return "raised" if says_what_a_weight_means(at) else None
     if at.address not in at.values or at.pinned(at.address) or "unmasked" in at.address:
         return None
     if at.tokens[at.followed] == at.padding:
         return None
+    if at.address.startswith("gradient."):
+        return "raised" if says_what_a_weight_means(at) else None
     for names, check in DUE.items():
         if name in names.split() and (asked := check(at)):
             return asked

@@ -16,7 +16,8 @@ from tests.helpers.judge import Judge, address_of, form, listed, number
     r"guessed there\."
 )
 def not_counted(at: Judge, said: dict[str, Any]) -> None:
-    none = [target for target in at.values["loss.target"]["data"] if target == "—"]
+    examples = [v["data"] for a, v in at.values.items() if a.endswith("loss.target")]
+    none = [target for targets in examples for target in targets if target == "—"]
     assert int(said["n"]) == len(none) and ("positions do" in said[""]) == (len(none) > 1)
 
 

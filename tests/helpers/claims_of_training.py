@@ -43,7 +43,7 @@ def place_of(at: Judge) -> str:
 
 def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
     """The address and the index of the largest gradient of a section's parameters."""
-    ends = [names for end, names in OF_STEPS.items() if re.search(rf"[._]{end}$", at.address)]
+    ends = [names for end, names in OF_STEPS.items() if re.search(rf"(\.|final_|cross_){end}$", at.address)]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
     found = []
     for address in addresses:

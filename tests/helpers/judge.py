@@ -271,5 +271,7 @@ def address_of(heading: str, at: Judge) -> str:
     if title in ATTENTIONS:
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
         address = f"{attention}head{head[1] if head else 1}.{ATTENTIONS[title]}"
-        return f"{address}s" if f"{address}s" in at.values else address
+        turned = address.replace(".key", ".rotated_key") in at.values
+        kept = f"{address.replace('.rotated_key', '.key')}s"  # keys are kept as they are turned
+        return kept if kept in at.values and not (turned and title == "Key") else address
     return OUTSIDE.get(title, "")
