@@ -16,10 +16,11 @@ from tests.helpers import (
     claims_of_texts,
     claims_of_tokens,
     claims_of_trained,
+    claims_of_training,
 )
 from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, OF_ENCODER, Judge, address_of
-from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
+from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
 
 __all__ = [
     "FORMS",
@@ -29,6 +30,7 @@ __all__ = [
     "claims_of_texts",
     "claims_of_tokens",
     "claims_of_trained",
+    "claims_of_training",
     "faults",
 ]
 
@@ -39,6 +41,9 @@ UNNUMBERED = {
     "What is left out": "own",
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
+
+ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"
+"""The headings that are not those of a part, wherever they stand."""
 
 
 def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
@@ -52,12 +57,12 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             at.lines.append(line)
         elif re.fullmatch("[═─]+", line):
             continue
-        elif re.fullmatch("═+", below) and not re.match("Summary|The text|Turn ", line):
-            part = line
+        elif re.fullmatch("═+", below) and not re.match(ALONE, line):
+            part = re.sub("^The way back: (.)", lambda begins: begins[1].upper(), line)
         elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             found += missing(at, seen)
             at.look(into_encoder=False)
-            line = whole_heading(line, part, crosses="encoder" in at.spec)
+            line = whole_heading(line, part if "─" in below else "", crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
             at.look(into_encoder=bool(re.match(r"\d+\. Encoder(?! · Output of the encoder)", line)))
@@ -104,7 +109,7 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:
     """What is wrong with a sentence, if anything is."""
     line = line.replace(OF_ENCODER, "") if at.outside else line
-    if line in ANYWHERE:
+    if line in ANYWHERE or line in OF_TRAINING:
         return None
     if line in GOALS or line in PHRASES:
         computed = not (at.address and at.pinned(at.address))

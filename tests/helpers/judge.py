@@ -31,6 +31,7 @@ OUTSIDE = {
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
     **{"Angles of the positions": "position.cos"},
     **{"LayerNorm behind the layers": "final_norm", "RMSNorm behind the layers": "final_norm"},
+    "norm behind the layers": "final_norm",
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},
@@ -103,6 +104,8 @@ class Judge:
     cached: bool = False
     further: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The values of the passes that a tutorial tells of behind its own."""
+    passes: list[dict[str, Any]] = field(default_factory=list)
+    """The steps of a training, and what came after them."""
     turn: int = 0
     heading: str = ""
     address: str = ""
@@ -282,7 +285,12 @@ def address_of(heading: str, at: Judge) -> str:
     where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
     found = re.search(r"layer (\d+)", where, re.IGNORECASE)
     layer = f"layer{found[1] if found else 1}."
-    after = re.fullmatch(r"(Residual connection|LayerNorm|RMSNorm) (?:after|before) (.+)", title)
+    if title.startswith("Way back: "):
+        through = heading.replace("Way back: ", "")
+        return f"gradient.{address_of(through, at)}"
+    after = re.fullmatch(
+        r"(Residual connection|LayerNorm|RMSNorm|norm) (?:after|before|of) (.+)", title
+    )
     if after:
         name = "residual" if after[1] == "Residual connection" else "norm"
         return f"{layer}{SUB_LAYERS[after[2]]}.{name}"

@@ -26,7 +26,7 @@ SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
     **{" ": " ", "top": "ᵀ", "max": "max", "sin": "sin", "cos": "cos", "ln": "ln"},
 }
-FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln|Φ)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
+FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln|Φ|ReLU′)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
 
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
 VECTOR_GOES_ON = r",\\" + "\n" + r"&\phantom{{}=[}\, "

@@ -157,11 +157,13 @@ def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
 # --- parsing -------------------------------------------------------------------------------------
 
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_WORD = r"[^\W\d_²³][\w\u0300-\u036f'′]*"
+_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # one in another: (FFN(x₁) - μ)²
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"
     r"|(?P<more>\[(?P<count>[0-9]+) more: )"
-    r"|(?P<name>[^\W\d_²³][\w\u0300-\u036f'′]*)"
+    rf"|(?P<name>∂L[₀-₉]*/∂(?:{_WORD}|{_BRACKETS})|{_WORD})"
     r"|(?P<sign>[-+×·/^²³√∞(),\]]))"
 )
 
@@ -196,7 +198,7 @@ class _Parser:
         end = 0
         while end < len(source):
             token = _TOKEN.match(source, end)
-            if token is None or (token["name"] and not token["name"][0].isalpha()):
+            if token is None or (token["name"] and not token["name"].strip("∂")[0].isalpha()):
                 raise _UnreadableError(source)
             self.tokens.append(token)
             end = token.end()
@@ -284,7 +286,7 @@ class _Parser:
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] == "max" or token["name"] in ("sin", "cos", "ln", "Φ")
+            known = token["name"] in ("max", "sin", "cos", "ln", "Φ", "ReLU′")
             if known and token["name"] != "max" and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
@@ -390,6 +392,8 @@ def _evaluate(node: Node) -> _Value:
             return _power(a, _rational(Fraction(1, 2)))
         case "e^", [a]:
             return _exponential(a)
+        case "ReLU′", [a]:
+            return _ONE if _compare(a, _ZERO) > 0 else _ZERO
         case ("sin" | "cos" | "ln" | "Φ") as name, [a]:
             return _function(name, a)
         case "π", []:

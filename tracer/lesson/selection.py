@@ -25,8 +25,10 @@ def steps(records: Sequence[Record]) -> list[Step]:
     together: dict[tuple[Kind, Place], list[Record]] = {}
     for record in records:
         kind = KIND_OF.get(record.output.role)
-        if kind is not None and record.output.place.example is None:
-            together.setdefault((kind, record.output.place), []).append(record)
+        place = record.output.place
+        if kind is not None and place.example is None:
+            where = Place(phase=place.phase) if kind.everywhere else place
+            together.setdefault((kind, where), []).append(record)
     return [
         Step(number, kind, place, tuple(found))
         for number, ((kind, place), found) in enumerate(together.items(), 1)

@@ -7,9 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from tracer.decoder.roles import ATTENTION_OUTPUT, FFN_OUTPUT, NORM, RESIDUAL, RMS_NORM, Role
+from tracer.decoder.roles import (
+    ATTENTION_OUTPUT,
+    ENCODER_OUTPUT,
+    FFN_OUTPUT,
+    NORM,
+    RESIDUAL,
+    RMS_NORM,
+    Role,
+)
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Together
+from tracer.decoder.training_operations import Scale, Together
 from tracer.decoder.value import Value
 from tracer.lesson.expression import LOSS, Expression, Number, Partial, Symbol
 from tracer.lesson.steps import Naming, telling
@@ -36,7 +44,7 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     sub_layers = Counter[bool]()
     others = {value.place.example for value in values} - {None}
     worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
-    ways = {way: r.output for r in records if isinstance(r.operation, Together) for way in r.inputs}
+    ways = {way: r for r in records if isinstance(r.operation, Together) for way in r.inputs}
     for record in records:
         value, tower = record.output, record.output.place.encoder
         # What comes from an earlier trace has no symbol here, and needs none.
@@ -61,12 +69,13 @@ def of_training(
     record: Record,
     found: Mapping[str, Expression],
     inputs: Sequence[Expression],
-    ways: Mapping[Value, Value],
+    ways: Mapping[Value, Record],
     worked: int | None,
 ) -> Expression:
     """The symbol of a gradient, of one of its ways, or of what an update makes of a weight.
 
-    `ways` are the gradients that are added up of several: the sum by each of its parts. In a batch
+    `ways` are the gradients that are added up of several: the sum by each of its parts. Those to
+    the encoder are counted, since each layer that they come from has the same symbols. In a batch
     the number of the example that is `worked` is known.
     """
     value, role = record.output, record.output.role
@@ -85,13 +94,18 @@ def of_training(
         case "new":
             assert isinstance(of, Symbol)
             return Symbol(of.base, of.below, f"{of.above}+")
+        case "decayed" if isinstance(of, Symbol) and isinstance(record.operation, Scale):
+            return Symbol(f"{of.base}′", of.below, of.above)  # the weight, not its gradient
         case "left" | "right" | "third" | "fourth":
-            whole = ways.get(value)
-            if whole and whole.role.of and whole.role.of.parameter and worked:
-                parameter = replace(whole.place, phase="forward").address(whole.role.of)
-                return Partial(found.get(parameter) or _plain(whole.role.of), part)
+            if value in ways:
+                together, whole = ways[value].inputs, ways[value].output
+                if whole.role.of is ENCODER_OUTPUT:
+                    return Symbol("G", str(together.index(value) + 1))
+                if whole.role.of and whole.role.of.parameter and worked:
+                    parameter = replace(whole.place, phase="forward").address(whole.role.of)
+                    return Partial(found.get(parameter) or _plain(whole.role.of), part)
             return in_symbols(record, list(inputs)) or inputs[0]
-        case "difference":
+        case "difference" | "squares" | "squared":
             return in_symbols(record, list(inputs)) or inputs[0]
         case _:
             return _plain(role)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -9,7 +10,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Join, Pinned, Select
 from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Together
+from tracer.decoder.training_operations import Columns, Together
 from tracer.decoder.value import Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -120,6 +121,7 @@ class Teacher:
         written: list[Block] = []
         for record in step.records:
             written += self.learned(record, step)
+        written = _together(written)
         claim = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(claim)] if claim else written
 
@@ -129,26 +131,34 @@ class Teacher:
         if isinstance(operation, Pinned):
             return [self.pinned(value), self.told.matrix(value)]
         worked = self.is_worked(value)
-        if not worked and (step.place.phase == "update" or value in self.totals):
+        is_part = value in self.totals or value.role.derivation == "clipped"
+        if not worked and (step.place.phase == "update" or is_part):
             return []
-        if isinstance(operation, Copy) and record.inputs[0] in self.tables:
+        caption = step.kind.caption_of(record)
+        said: list[Block] = []
+        if caption and caption not in self.captions:
+            self.captions.add(caption)
+            said.append(Paragraph((caption,)))
+        if self.is_only_passed_on(record):
             self.tables.add(value)
-            return [self.equal(record)]
-        written = self.taken(record) if worked else []
-        if caption := step.kind.caption_of(record):
-            written.append(Paragraph((caption,)))
+            return [*said, *self.equal(record)]
+        written = [*(self.taken(record) if worked else []), *said]
+        lines = self.writer.lines(record, self.token) if worked else ()
         if in_symbols := formula(record, self.told.symbols):
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
-        lines = self.writer.lines(record, self.token) if worked else ()
+        elif lines and value.axes:
+            written.append(Formula(Chain((self.told.symbols[value.address],), ())))
+        if not value.axes and not lines:
+            lines = (Line(None, self.writer.is_given(value)),)
         if lines:
             written.append(Working(lines))
         if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))
         if value.axes and value not in self.tables:
-            self.tables.add(value)
             written.append(self.told.matrix(value))
+        self.tables.add(value)
         return written
 
     def is_worked(self, value: Value) -> bool:
@@ -161,21 +171,37 @@ class Teacher:
     def totals(self) -> dict[Value, Value]:
         """The gradients that are added up of several, by each of their parts."""
         sums = [r for r in self.trace.records if isinstance(r.operation, Together)]
-        return {way: record.output for record in sums for way in record.inputs}
+        gradients = [r for r in sums if r.output.role.derivation == "gradient"]
+        return {way: record.output for record in gradients for way in record.inputs}
+
+    def is_only_passed_on(self, record: Record) -> bool:
+        """Whether a gradient is another one, which stands above; all columns are all of it."""
+        operation, value = record.operation, record.output
+        whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
+        return (whole or isinstance(operation, Copy)) and record.inputs[0] in self.tables
 
     def taken(self, record: Record) -> list[Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""
         missing = [
             value
             for value in record.inputs
-            if value not in self.tables and value.axes and value.address in self.told.symbols
+            if value not in self.tables and value.address in self.told.symbols
         ]
         self.tables.update(missing)
         written: list[Block] = []
         for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
-            shown = [self.told.matrix(value) for value in missing if value.place.phase == phase]
+            shown = [self.stood(value) for value in missing if value.place.phase == phase]
             written += [Paragraph((words,)), *shown] if shown else []
         return written
+
+    def stood(self, value: Value) -> Block:
+        """A value of the forward pass: its matrix, or its line where it is a single number."""
+        if value.axes:
+            return self.told.matrix(value)
+        record = self.trace.producers[value]
+        is_worked = isinstance(record.operation, Worked)
+        chain = self.writer.named(record, ()) if is_worked else self.writer.is_given(value)
+        return Working((Line(None, chain),))
 
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -286,17 +312,19 @@ class Teacher:
         record = self.trace.producers[value]
         if isinstance(record.operation, Copy) and self.stands(record.inputs[0]) in self.tables:
             self.tables.add(value)
-            return [*written, self.equal(record)]
+            return [*written, *self.equal(record)]
         if isinstance(record.operation, Given | Interleave):
             written += self.described(value)
         self.tables.add(value)
         return [*written, self.matrix(value, self.figure(value, step))]
 
-    def equal(self, record: Record) -> Formula:
-        """That a value is another one, which stands above."""
-        symbols, given = self.told.symbols, record.inputs[0]
-        equal = Chain((symbols[record.output.address], symbols[given.address]), ("=",))
-        return Formula(sized(equal, record, symbols, self.trace.producers))
+    def equal(self, record: Record) -> list[Block]:
+        """That a value is another one, which stands above; nothing where both have one symbol."""
+        symbols = self.told.symbols
+        own, other = symbols[record.output.address], symbols[record.inputs[0].address]
+        if own == other:
+            return []
+        return [Formula(sized(Chain((own, other), ("=",)), record, symbols, self.trace.producers))]
 
     def figure(self, value: Value, step: Step) -> Figure | None:
         """The picture of a step's result, where it is worth one."""
@@ -305,6 +333,17 @@ class Teacher:
             return None
         title = sentences.picture(step, self.told.at(step.place))
         return Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def _together(blocks: Sequence[Block]) -> list[Block]:
+    """Lines that follow each other stand together."""
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Working) and found and isinstance(found[-1], Working):
+            found[-1] = Working((*found[-1].lines, *block.lines))
+        else:
+            found.append(block)
+    return found
 
 
 def _of(value: Value) -> str:

@@ -50,6 +50,7 @@ from tracer.decoder.operations import (
     Total,
 )
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import ColumnDot, RowDot, Trained, TransposedMatMul
 from tracer.decoder.value import Form, Value
@@ -214,6 +215,9 @@ class Sides:
                 return list(self.sums(self.record, index, guard))
             case Divide() if self._divides_dot_products():
                 return self._scaled(guard, limit)
+            case Divide() if inputs[1].role is SCALE:
+                over = operand(0, *index)
+                return [Quotient(over, under) for under in self._scales(inputs[1])]
             case Divide():
                 return [Quotient(operand(0, *index), operand(1))]
             case Share():
@@ -357,11 +361,7 @@ class Sides:
         dot, scale = self.record.inputs
         producers, number = self.producers, self.number
         products, parts = self.sums(producers[dot], self.index, guard)
-        root = self._root(producers[scale])
-        exact_root, comes_out = value(root)
-        under: Expression = Number(trimmed(exact_root)) if comes_out else root
-        if scale.form is Form.AS_THEY_ARE:
-            under = number(scale, ())  # the printed root is the one used
+        root, under = self._scales(scale)
         totals = [_total(parts, limit)]
         if dot.form is Form.AS_THEY_ARE:
             totals.append(number(dot, self.index))  # and so is the printed sum
@@ -370,6 +370,14 @@ class Sides:
             Quotient(parts, under),
             *(Quotient(total, under) for total in totals),
         ]
+
+    def _scales(self, scale: Value) -> tuple[Expression, Expression]:
+        """√d_k as it is written, and as it is used."""
+        root = self._root(self.producers[scale])
+        exact_root, comes_out = value(root)
+        if scale.form is Form.AS_THEY_ARE:
+            return root, self.number(scale, ())  # the printed root is the one used
+        return root, Number(trimmed(exact_root)) if comes_out else root
 
     def _root(self, scale: Record) -> Expression:
         """√d_k as it is written; what was set or pinned in its place is no root."""

@@ -12,6 +12,7 @@ LONGEST_NAME = 24
 
 GREEK = {
     "ω": r"\omega",
+    "η": r"\eta",
     "θ": r"\theta",
     "μ": r"\mu",
     "σ": r"\sigma",

@@ -92,8 +92,8 @@ OF_A_SUM: Sentence = (
     "gone through every matrix on the way.",
 )
 OF_A_NORM: Sentence = (
-    "A norm lets no feature of a token change alone, since each of them moves the mean and the "
-    "spread, and with these all the others. So there are several ways back, which are added up.",
+    "A norm lets no feature of a token change alone, since each of them moves what all are divided "
+    "by. So there are several ways back, which are added up.",
 )
 OF_A_ROW: Sentence = (
     "The rows of the table are learned like any weight. A word that is read twice is told twice "
@@ -134,8 +134,8 @@ def _of_each(what: str) -> Sentence:
 
 def _at_the_logits(step: Step, told: Told) -> Sentence:
     return (
-        "How the loss changes with each logit: its probability, less 1 if its word is the right "
-        "one, divided by the number of positions that count.",
+        "How the loss changes with each logit: its probability, less t, which is 1 for the right "
+        "word and else 0; divided by the number of positions that count.",
     )
 
 
@@ -149,6 +149,13 @@ def _activation(step: Step, told: Told) -> Sentence:
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient goes back times the slope of the activation function.",)
     return ("There is no activation function here: the gradient stays as it is.",)
+
+
+def _at_the_input(step: Step, told: Told) -> Sentence:
+    what = "How the loss changes with what goes into the decoder"
+    if isinstance(step.last.operation, Copy):
+        return (f"{what}.",)
+    return (f"{what}: all ways that lead from it to the loss, added up.",)
 
 
 def _summed(step: Step, told: Told) -> Sentence:
@@ -166,7 +173,10 @@ BACK: dict[Kind, Kind] = {
     ),
     NORM_STEP: _back(
         NORM_STEP,
-        ("How the loss changes with what goes into the norm: directly, and through its spread.",),
+        (
+            "How the loss changes with what goes into the norm: directly, and through what it is "
+            "divided by.",
+        ),
         (GAIN, SHIFT, STANDARDIZED, *RMS_NORM_STEP.roles),
         {STANDARDIZED: STANDARD},
         (OF_A_NORM,),
@@ -205,7 +215,7 @@ BACK: dict[Kind, Kind] = {
     QUERY_STEP: _back(QUERY_STEP, _of_each("each query"), (W_Q, B_Q)),
     KEY_STEP: _back(KEY_STEP, _of_each("each key"), (W_K, B_K)),
     VALUE_STEP: _back(VALUE_STEP, _of_each("each value"), (W_V, B_V)),
-    INPUT_STEP: _back(INPUT_STEP, ("All ways that lead from the input to the loss, added up.",)),
+    INPUT_STEP: _back(INPUT_STEP, _at_the_input),
     ENCODER_STEP: _back(
         ENCODER_STEP,
         ("How the loss changes with what the encoder gives: here its own way back would begin.",),
