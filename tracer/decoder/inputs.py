@@ -132,11 +132,13 @@ def encoder_output(tape: Tape, encoder: Encoder) -> Value:
 
 
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
-    """M: -∞ where a query does not see a key; None where each sees all.
+    """M: -∞ where a query does not see a key; None where each sees all, or none looks.
 
     Seen is what is not later, or of that only what is near, or what rows say; never what only
     fills up the sequence.
     """
+    if not any(layer.attention for layer in scenario.layers):
+        return None
     tokens, queries = scenario.tokens, x.axes[0]
     asked: Any = scenario.mask
     n, first = len(tokens), len(tokens) - len(queries.labels)
