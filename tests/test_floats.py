@@ -138,6 +138,25 @@ def test_large_and_small_numbers(size: str, token: str) -> None:
     assert_true(printed("run", "-", "--token", token, stdin=scenario), fewest=30)
 
 
+ACTIVATED = """\
+title: t
+tokens: [a]
+embeddings: [[{0}]]
+positions: none
+layers: [{{ffn: {{activation: {1}, W_1: [[3]], W_2: [[1]]}}}}]
+"""
+
+
+@pytest.mark.parametrize("number", ["1000000000000", "-1000000000000"])
+@pytest.mark.parametrize("function", ["gelu", "gelu_tanh", "silu"])
+def test_activations_of_what_is_very_large(function: str, number: str) -> None:
+    scenario = ACTIVATED.format(number, function) + IN_FLOATS
+    text = printed("step", "activation", "-s", "-", stdin=scenario)
+    activated = "0" if number.startswith("-") else r"3\.000×10¹²"
+    assert re.search(rf"h₁: .*(\n .*)* {activated}\n", text)
+    assert_true(text)
+
+
 @pytest.mark.parametrize("embedding", [800, -800])
 def test_powers_of_e_beyond_a_float_are_refused(embedding: int) -> None:
     """The row's largest is taken away first; the other is then e to about -800."""

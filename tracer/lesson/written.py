@@ -241,7 +241,7 @@ class Sides:
                     function,
                     operand(0, *index),
                     lambda of: self._part(value(of)[0], address, guard),
-                    lambda of: _total(of, limit),
+                    lambda of: _total(of, max(limit, 0)),  # it divides, and may be as small as 1
                 )
             case Total():
                 return [self._row(0, index[0], guard)]
