@@ -20,6 +20,8 @@ from functools import lru_cache
 
 _CONTEXT = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NOISE = Decimal("1e-90")  # a remainder this small beside its own terms is zero
+_BEYOND = Decimal("1e18")  # e to the power of more has no Decimal
+_FAR, _FRACTIONS = 6, 400  # from here on so many fractions give 120 digits of a tail
 _LINES_KEPT = 20_000  # most are judged again: in another format, or by another question
 
 
@@ -420,7 +422,7 @@ def _exponential(exponent: _Value) -> _Value:
         return _INFINITY if exponent.infinite > 0 else _ZERO
     n = _fraction(exponent)
     if n is None:
-        return _opaque("^", _opaque("e"), exponent)
+        return _opaque("e^", exponent)
     _, monomial = _monomial([(_Atom("e"), n)])
     return _Value(frozenset({(monomial, Fraction(1))}))
 
@@ -594,6 +596,8 @@ def _term(monomial: _Monomial, coefficient: Fraction) -> Decimal:
         exponent = Decimal(power.numerator) / power.denominator
         if isinstance(base, Fraction):
             result *= (Decimal(base.numerator) / base.denominator) ** exponent
+        elif base.name == "e":
+            result *= _e_to(exponent)
         else:
             result *= _irrational(base.name, *map(_decimal, base.of)) ** exponent
     return result
@@ -601,8 +605,8 @@ def _term(monomial: _Monomial, coefficient: Fraction) -> Decimal:
 
 def _irrational(name: str, *of: Decimal) -> Decimal:
     match name:
-        case "e":
-            return Decimal(1).exp()
+        case "e^":
+            return _e_to(of[0])
         case "ln":
             return of[0].ln()
         case "π":
@@ -617,9 +621,11 @@ def _irrational(name: str, *of: Decimal) -> Decimal:
 
 
 def _normal(x: Decimal) -> Decimal:
-    """½ + (x - x³/(2·3) + x⁵/(4·2!·5) - x⁷/(8·3!·7) + …) / √(2π): what cancels needs digits."""
+    """½ + (x - x³/(2·3) + x⁵/(4·2!·5) - x⁷/(8·3!·7) + …) / √(2π), or what is left of its tail."""
+    if abs(x) > _FAR:
+        return _tail(-x) if x < 0 else 1 - _tail(x)
     with localcontext() as context:
-        context.prec += 30 + int(x * x)
+        context.prec += 30 + int(x * x)  # what cancels needs digits
         power = total = x
         n = 0
         while abs(power) > Decimal(10) ** -context.prec:
@@ -628,6 +634,22 @@ def _normal(x: Decimal) -> Decimal:
             total += power / (2 * n + 1)
         result = Decimal("0.5") + total / (2 * _PI).sqrt()
     return +result
+
+
+def _tail(x: Decimal) -> Decimal:
+    """1 - Φ(x), by Laplace's fraction: e^(-x²/2) / √(2π) / (x + 1/(x + 2/(x + 3/(x + …))))."""
+    under = x
+    for n in range(_FRACTIONS, 0, -1):
+        under = x + n / under
+    return _e_to(-x * x / 2) / (2 * _PI).sqrt() / under
+
+
+def _e_to(x: Decimal) -> Decimal:
+    """e^x; of an x beyond all bounds a number that is nearer to 1, but grows with x as well."""
+    if abs(x) <= _BEYOND:
+        return x.exp()
+    far = _BEYOND.exp() * abs(x) / _BEYOND
+    return far if x > 0 else 1 / far
 
 
 def _sine(x: Decimal) -> Decimal:
