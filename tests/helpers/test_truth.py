@@ -276,6 +276,14 @@ def test_continuation_lines_are_joined() -> None:
     assert found[0].text == joined
 
 
+def test_a_line_behind_a_comma_goes_on_with_any_sign() -> None:
+    text = "    m: max(0.5,\n         1.5, 0)\n       = 1.5\n    1 = 1\n      2 = 3\n"
+    assert [(each.left, each.right) for each in equations(text)] == [
+        ("max(0.5, 1.5, 0)", "1.5"),
+        ("1", "1"),
+    ]
+
+
 def test_a_false_continuation_is_caught() -> None:
     ((found, _),) = false_equations("    a: 1 + 1\n      = 2\n      = 3")
     assert (found.line, found.left, found.right) == (1, "2", "3")

@@ -1,7 +1,8 @@
 """An independent judge of printed arithmetic: text in, equations out, a verdict on each.
 
 A worked line is indented by exactly four spaces: an optional `label: `, then a chain of sides
-joined by `=` and `≈`, which may go on over deeper lines that begin with `=`, `≈`, `+`, `-` or `/`.
+joined by `=` and `≈`, which may go on over deeper lines that begin with `=`, `≈`, `+`, `-` or `/`,
+or stand behind a comma.
 `=` must hold exactly with the digits shown; `≈` must be correct rounding, number by number.
 
 Every value is held exactly, as a quotient of two polynomials with rational coefficients whose
@@ -128,7 +129,7 @@ def _worked_lines(text: str) -> list[tuple[int, str]]:
         if re.match(r" {4}[^ ]", line):
             found.append((number, line.strip()))
             open_ = True
-        elif open_ and re.match(r" {6,}[-=≈+/]", line):
+        elif open_ and re.match(r" {6,}[-=≈+/]" if found[-1][1][-1] != "," else " {6,}", line):
             found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
         else:
             open_ = False
