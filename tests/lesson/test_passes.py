@@ -257,7 +257,8 @@ def test_random_scenarios(scenario: Scenario) -> None:
     whole, headings = "\n".join(words), list(sections(text))
     positions = scenario.get("positions", "none")
     assert ("are waves" in whole) == ("sinusoidal" in positions)
-    assert ("There are no positions here" in whole) == (positions == "none")
+    nothing_turns = "rotary" in positions and not sub_layers(scenario, "attention")
+    assert ("There are no positions here" in whole) == (positions == "none" or nothing_turns)
     attentions = sub_layers(scenario, "attention", "cross_attention")
     with_w_o = sum("W_O" in attention for attention in attentions)
     # What a step is for is said once, and of the next ones where.
