@@ -70,7 +70,7 @@ def worked(text: str) -> list[Worked]:
             every = [side.strip() for side in re.split("[=≈]", chain)]
             names = tuple(every[: len(every) - len(sides)])
             label = line.removesuffix(chain).strip().removesuffix(":")
-            parsed = tuple(_Parser(side).side() for side in sides)
+            parsed = tuple(map(_parsed, sides))
             found.append(Worked(number, line, label, names, parsed))
     return found
 
@@ -83,14 +83,13 @@ def falsehood(equation: Equation) -> str | None:
 @lru_cache(_LINES_KEPT)
 def _falsehood(left_side: str, relation: str, right_side: str) -> str | None:
     try:
-        left, right = _Parser(left_side).side(), _Parser(right_side).side()
         with localcontext(_CONTEXT):
-            ours, theirs = _evaluate(left), _evaluate(right)
+            ours, theirs = _worth(left_side), _worth(right_side)
             if _compare(ours, theirs) == 0:
                 return None
             if relation == "=":
                 return f"the left side is {_shown(ours)}, the right side is {_shown(theirs)}"
-            return _misrounded(left, right)
+            return _misrounded(_parsed(left_side), _parsed(right_side))
     except ArithmeticError as error:
         return f"a side has no value: {error}"
 
@@ -144,7 +143,7 @@ def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
         chain = line[start:].strip()
         sides, relations = [s.strip() for s in re.split("[=≈]", chain)], re.findall("[=≈]", chain)
         try:
-            kinds = [_kinds(_Parser(side).side()) for side in sides]
+            kinds = [_kinds(_parsed(side)) for side in sides]
         except _UnreadableError:
             continue
         symbolic = [bool(each & {"name", "call"}) for each in kinds]
@@ -270,10 +269,7 @@ class _Parser:
         token = self.tokens[start]
         self.at += 1
         if token["number"]:
-            power = int((token["power"] or "0").translate(_SUPERSCRIPTS))
-            unit = Fraction(10) ** (power - len(token["decimals"] or ""))
-            value = _rational(Fraction(token["mantissa"]) * Fraction(10) ** power)
-            return replace(self.node("number", start), value=value, unit=unit)
+            return _number(token["mantissa"], token["decimals"] or "", token["power"] or "0")
         if token["more"]:
             inner = self.sum()
             self.need("]")
@@ -298,6 +294,20 @@ class _Parser:
             self.need(")")
             return inner
         raise _UnreadableError(self.source)
+
+
+@lru_cache(_LINES_KEPT)
+def _parsed(side: str) -> Node:
+    """A side, read once: it stands on the right of one relation and on the left of the next."""
+    return _Parser(side).side()
+
+
+@lru_cache(_LINES_KEPT)
+def _number(mantissa: str, decimals: str, power: str) -> Node:
+    exponent = int(power.translate(_SUPERSCRIPTS))
+    value = _rational(Fraction(mantissa) * Fraction(10) ** exponent)
+    text = mantissa if power == "0" else f"{mantissa}×10{power}"
+    return Node("number", text, value=value, unit=Fraction(10) ** (exponent - len(decimals)))
 
 
 def _negative(node: Node) -> Node | None:
@@ -363,6 +373,11 @@ def _shown(value: _Value) -> str:
 
 
 # --- evaluation ----------------------------------------------------------------------------------
+
+
+@lru_cache(_LINES_KEPT)
+def _worth(side: str) -> _Value:
+    return _evaluate(_parsed(side))
 
 
 def _evaluate(node: Node) -> _Value:
