@@ -154,7 +154,8 @@ def test_names_that_are_lost_in_markdown(name: str) -> None:
 
 
 def test_a_label_that_looks_like_a_table() -> None:
-    scenario = {"title": "T", "tokens": ["a"], "embeddings": [[1]], "vocabulary": ["|", "none"]}
+    scenario: Scenario = {"title": "T", "tokens": ["a"], "embeddings": [[1]]}
+    scenario |= {"vocabulary": ["|", "none"]}
     scenario |= {"layers": [], "unembedding": {"W_U": [[1, 0]]}, "targets": ["|"]}
     markdown = printed("loss", "-", "--format", "markdown", stdin=to_yaml(scenario))
     assert "\n|: -ln(" in markdown
