@@ -75,7 +75,7 @@ from tracer.lesson.expression import (
     value,
 )
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import round_half_away, trimmed
+from tracer.scenario.rounding import SCIENTIFIC_FROM, round_half_away, trimmed
 
 Worked: TypeAlias = Computed | Mask | Largest
 """Operations that have worked lines."""
@@ -241,7 +241,7 @@ class Sides:
                     function,
                     operand(0, *index),
                     lambda of: self._part(value(of)[0], address, guard),
-                    lambda of: _total(of, max(limit, 0)),  # it divides, and may be as small as 1
+                    lambda of: self._divisor(of, address, guard, limit),
                 )
             case Total():
                 return [self._row(0, index[0], guard)]
@@ -328,6 +328,13 @@ class Sides:
         if guard and pencil.carry is not Carry.LINE:
             places = max(places, min(places + guard, Number(trimmed(exact)).places))
         return Number(pencil.printed(exact, places))
+
+    def _divisor(self, of: Expression, address: str, guard: int, limit: int) -> Number:
+        """What 1 + e^-x comes to: it may be as small as 1, and larger than anybody reads."""
+        exact, _ = value(of)
+        if exact.adjusted() >= SCIENTIFIC_FROM:
+            return self._part(exact, address, guard)
+        return _total(of, max(limit, 0))
 
     def _divides_dot_products(self) -> bool:
         producer = self.producers.get(self.record.inputs[0])
