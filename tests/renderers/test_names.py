@@ -13,7 +13,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.helpers.command import printed
-from tests.helpers.random_scenarios import ODD_WORDS, Scenario, odd_tokens, scenarios, to_yaml
+from tests.helpers.random_scenarios import (
+    ODD_WORDS,
+    Scenario,
+    odd_tokens,
+    printed_or_rejected,
+    scenarios,
+    to_yaml,
+)
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 INLINE = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close"}
@@ -165,7 +172,7 @@ def test_a_label_that_looks_like_a_table() -> None:
 @several
 @given(scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",), max_layers=1))
 def test_random_scenarios_in_markdown(scenario: Scenario) -> None:
-    assert_well_formed(printed("tutorial", "-", stdin=to_yaml(scenario)))
+    assert_well_formed(printed_or_rejected(scenario, "tutorial", "-"))
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -243,7 +250,7 @@ def test_names_in_latex(names: list[str]) -> None:
 @several
 @given(scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",), max_layers=1))
 def test_random_scenarios_in_latex(scenario: Scenario) -> None:
-    latex = printed("tutorial", "-", "--format", "latex", stdin=to_yaml(scenario))
+    latex = printed_or_rejected(scenario, "tutorial", "-", "--format", "latex")
     assert_balanced(latex)
     assert_escaped(latex)
     for rows in re.findall(r"\\begin\{[a-z*]+\}(?:\[l\]\{.*\})?\n(.*?)\\end", latex, re.DOTALL):
