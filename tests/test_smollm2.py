@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,6 +36,11 @@ def plain() -> dict[str, Any]:
     return plain_pass(checkpoint, list(ids))
 
 
+@cache
+def shown(command: str) -> str:
+    return printed(*command.split())
+
+
 def value(address: str, *command: str) -> Any:
     """A value of what a command prints as JSON."""
     document = json.loads(printed(*command, "--format", "json"))
@@ -55,12 +61,12 @@ def test_the_attention_is_that_of_plain_numpy(plain: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_equation_is_true(command: str) -> None:
-    text = printed(*command.split())
+    text = shown(command)
     assert (unreadable(text), false_equations(text)) == ([], [])
     assert len(equations(text)) >= COMMANDS[command]
 
 
 def test_it_says_paris_and_goes_on() -> None:
-    assert "the model says “␣Paris”, with a probability of 77.3 %" in printed("run", "paris")
+    assert "the model says “␣Paris”, with a probability of 77.3 %" in shown("run paris")
     text = printed("generate", "paris", "--max-tokens", "2")
     assert "“The capital of France is Paris.”" in text

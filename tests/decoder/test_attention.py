@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
-from tests.helpers.command import run, run_json
-from tests.helpers.random_scenarios import CAUSAL, NEVER_AHEAD, Scenario, scenarios, to_yaml
+from tests.helpers.command import run_json
+from tests.helpers.random_scenarios import (
+    CAUSAL,
+    NEVER_AHEAD,
+    Scenario,
+    printed_or_rejected,
+    scenarios,
+)
 from tests.helpers.reference import Array, reference
 from tests.helpers.traces import numbers, traced, traced_or_rejected, values
 
@@ -100,9 +106,8 @@ LARGEST = 50
 
 def in_json(scenario: Scenario) -> dict[str, Any]:
     """The values of a run by address, as JSON has them."""
-    ran = run("run", "-", "--format", "json", stdin=to_yaml(scenario))
-    assert ran.exit_code == 0, ran.stderr
-    return {value["address"]: value for value in json.loads(ran.stdout)["values"]}
+    shown = printed_or_rejected(scenario, "run", "-", "--format", "json")
+    return {value["address"]: value for value in json.loads(shown)["values"]}
 
 
 def floats(value: dict[str, Any]) -> Array:

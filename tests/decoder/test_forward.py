@@ -76,6 +76,11 @@ def test_every_value_is_the_one_of_the_reference(spec: Scenario) -> None:
     assert_is_the_references(ran, spec, 1e-12)
 
 
+def beyond_floats(expected: dict[str, Array]) -> bool:
+    exponents = [x for a, x in expected.items() if a.endswith((".scores", "logits"))]
+    return any(not np.abs(x).max() < 700 for x in exponents)
+
+
 @many
 @given(scenarios(carry="never", max_layers=2))
 def test_floats_give_the_values_of_the_reference_too(spec: Scenario) -> None:
@@ -85,10 +90,10 @@ def test_floats_give_the_values_of_the_reference_too(spec: Scenario) -> None:
         # Floats have no e^710 and no e^-746, and a row of equal numbers no norm.
         assert re.search("a division by zero|too (large|small) a number", str(error))
         found = reference(spec)
-        scores = [x for a, x in found.items() if a.endswith((".scores", "logits"))]
-        extreme = any(not np.abs(x).max() < 700 for x in scores)
-        assert extreme or any(not x.min() > 1e-3 for a, x in found.items() if a.endswith(".std"))
+        equal = any(not x.min() > 1e-3 for a, x in found.items() if a.endswith(".std"))
+        assert beyond_floats(found) or equal
         reject()
+    assume(not beyond_floats(reference(spec)))  # without their largest, floats have the powers
     for address, value in values(ran).items():
         assert value.role.words or value.numbers.dtype == np.float64, address
     assert_is_the_references(ran, spec, 1e-9)

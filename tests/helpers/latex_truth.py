@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tests.helpers.truth import without_pictures
 
@@ -95,8 +96,8 @@ def _fenced(lines: list[str]) -> list[str]:
         return []  # a diagram
     if len(lines) == 1 and _is_no_chain(lines[0]):
         return []
-    for line in lines:
-        if not re.match(r"\S| {2,}[-=≈+/] ", line):
+    for before, line in pairwise(["", *lines]):
+        if not re.match(r"\S| {2,}[-=≈+/] " if before[-1:] != "," else " {2,}", line):
             raise UnreadableError(
                 f"a line that neither begins a chain nor goes on with one: {line}"
             )
@@ -158,7 +159,7 @@ def _label(head: str) -> str:
     label = re.sub(r"\\text(?=\{)|[\\{}$]", "", inner)
     if not label.endswith(":"):
         raise UnreadableError(head)
-    return f"{label} "
+    return f"{label.lstrip()} "
 
 
 def plain(latex: str) -> str:

@@ -6,16 +6,27 @@ and on its place: dropping a layer or a bias leaves the other numbers as they we
 """
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
+from tests.helpers.command import run
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 
-__all__ = ["CARRY_MODES", "Scenario", "odd_tokens", "scenarios", "to_yaml", "words"]
+__all__ = [
+    "CARRY_MODES",
+    "Scenario",
+    "odd_tokens",
+    "printed_or_rejected",
+    "scenarios",
+    "to_yaml",
+    "words",
+]
 
 T = TypeVar("T")
 
@@ -140,6 +151,15 @@ def scenarios(
         scenario |= make.sequences(tokens, known, vocabulary)
     scenario["rounding"] = make.rounding(carry, all_digits)
     return scenario
+
+
+def printed_or_rejected(spec: Scenario, *arguments: str, width: int = 80) -> str:
+    """What it prints of a scenario; none where layers make e to the power of millions."""
+    ran = run(*arguments, width=width, stdin=to_yaml(spec))
+    if re.search("too (large|small) a number to work with", ran.stderr):
+        reject()
+    assert ran.exit_code == 0, ran.stderr
+    return ran.stdout
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,10 @@ TRUE = """
     Φ(1) ≈ 0.8413
     0.735×Φ(0.735) ≈ 0.735×0.769 ≈ 0.565
     (-3.700)×Φ(-3.700) ≈ (-3.700)×0.000108 = -0.0003996 ≈ -0.00040
+    Φ(-98.8) ≈ 8.6×10⁻²¹²³
+    (-3.9×10²⁵)×Φ(-3.9×10²⁵) ≈ (-3.9×10²⁵)×0 = 0
+    (-3.9×10²⁵) / (1 + e^(3.9×10²⁵)) ≈ 0
+    e^(-√(2×10⁴⁰)) ≈ e^(-1.41×10²⁰)
     √(8 / π) ≈ 1.596
     1.840 / (1 + e^(-1.840)) ≈ 1.840 / (1 + 0.159) = 1.840 / 1.159 ≈ 1.588
     0.077 / (1 + e^(-√(8 / π)×(0.077 + 0.044715×0.077³))) ≈ 0.077 / (1 + e^(-0.123)) ≈ 0.041
@@ -140,6 +144,11 @@ FALSE = """
     Φ(1) = 0.8413
     Φ(1) ≈ 0.8414
     (-0.5)×Φ(-0.5) ≈ (-0.5)×0.691
+    Φ(-98.8) ≈ 8.7×10⁻²¹²³
+    Φ(-3.9×10²⁵) = 0
+    (-3.9×10²⁵) / (1 + e^(3.9×10²⁵)) = 0
+    e^(3.9×10²⁵) ≈ 10
+    e^(-√(2×10⁴⁰)) ≈ e^(-1.42×10²⁰)
     √(8 / π) ≈ 1.595
     √(8 / π) = 1.5957691216
     1.698 / (1 + e^(-1.698)) ≈ 1.698 / (1 + 0.184)
@@ -280,6 +289,14 @@ def test_continuation_lines_are_joined() -> None:
     assert found[0].text == joined
 
 
+def test_a_line_behind_a_comma_goes_on_with_any_sign() -> None:
+    text = "    m: max(0.5,\n         1.5, 0)\n       = 1.5\n    1 = 1\n      2 = 3\n"
+    assert [(each.left, each.right) for each in equations(text)] == [
+        ("max(0.5, 1.5, 0)", "1.5"),
+        ("1", "1"),
+    ]
+
+
 def test_a_false_continuation_is_caught() -> None:
     ((found, _),) = false_equations("    a: 1 + 1\n      = 2\n      = 3")
     assert (found.line, found.left, found.right) == (1, "2", "3")
@@ -380,6 +397,14 @@ def test_functions_agree_with_the_machine(
     printed = f"{value:.{8 - value.adjusted()}f}"
     assert false_equations(f"    {name}({x}) ≈ {printed}") == []
     assert false_equations(f"    {name}({x}) = {printed}") != []
+
+
+@pytest.mark.parametrize("x", ["-35.5", "-12.75", "-6.1", "-5.9", "-0.5", "0.001", "5.9", "7.5"])
+def test_the_normal_distribution_agrees_with_the_machine(x: str) -> None:
+    value = Decimal(math.erfc(-float(x) / math.sqrt(2)) / 2)
+    printed = f"{value:.{8 - value.adjusted()}f}"
+    assert false_equations(f"    Φ({x}) ≈ {printed}") == []
+    assert false_equations(f"    Φ({x}) = {printed}") != []
 
 
 def test_it_depends_on_nothing_it_judges() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.helpers.command import printed, run, run_json
-from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.random_scenarios import Scenario, printed_or_rejected, scenarios
 from tests.helpers.small_scenario import changed
 
 SCENARIOS = ("alex", "science", "pizza", "comics")
@@ -247,7 +247,7 @@ def sub_layers(scenario: Scenario, *kinds: str) -> list[dict[str, Any]]:
 )
 @given(scenario=scenarios(carry="step", epsilons=("0.1",), encodes=False))
 def test_random_scenarios(scenario: Scenario) -> None:
-    text = tutorial("-", stdin=to_yaml(scenario))
+    text = printed_or_rejected(scenario, "tutorial", "-")
     words = [unescaped(paragraph) for paragraph in paragraphs(text)]
     assert [w for w in words if re.search(r"\bNone\b|[{}]|Decimal\(|TODO|  |\bnan\b", w)] == []
     assert [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.command import printed
 from tests.helpers.latex_truth import UnreadableError, from_latex, from_markdown
-from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, to_yaml
+from tests.helpers.random_scenarios import Scenario, odd_tokens, printed_or_rejected, scenarios
 from tests.helpers.truth import Equation, equations, false_equations, unreadable
 
 FORMATS: dict[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
@@ -95,9 +95,8 @@ def test_other_commands(command: tuple[str, ...], form: str) -> None:
     form=st.sampled_from([*FORMATS]),
 )
 def test_random_scenarios(scenario: Scenario, form: str) -> None:
-    source = to_yaml(scenario)
-    terminal = printed("tutorial", "-", "--format", "terminal", stdin=source)
-    text = printed("tutorial", "-", *FORMATS[form][0], stdin=source)
+    terminal = printed_or_rejected(scenario, "tutorial", "-", "--format", "terminal")
+    text = printed_or_rejected(scenario, "tutorial", "-", *FORMATS[form][0])
     assert_as(list(map(bare, equations(terminal))), form, text)
 
 
@@ -126,6 +125,7 @@ READ = {
     "\\[ \\begin{array}{l|r}\nM & \\text{=} \\\\ \\hline\na & -\\infty\n\\end{array} \\]": "",
     "\\begin{alignat*}{2}\n\\text{\\& \\{:}\\quad & 1 + \\sin(1) && \\\\\n& \\quad - 1 &&\n"
     "\\end{alignat*}": "& : 1 + sin(1)\n- 1",
+    "\\begin{alignat*}{2}\n\\text{\\$\\$ a:}\\quad & 1 && = 1\n\\end{alignat*}": "a: 1 = 1",
     "\\begin{alignat*}{2}\n& {-}1 + 2 && \\approx 1.5\n\\end{alignat*}": "-1 + 2 ≈ 1.5",
 }
 

@@ -117,11 +117,13 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None
 
 
 def attention_mask(tape: Tape, tower: Tower, asked: Any, x: Value) -> Value | None:
-    """M: -∞ where a query does not see a key; None where each sees all.
+    """M: -∞ where a query does not see a key; None where each sees all, or none looks.
 
     Seen is what is not later, or of that only what is near, or what rows say; never what only
     fills up the sequence.
     """
+    if not any(layer.attention for layer in tower.layers):
+        return None
     tokens, queries = tower.tokens, x.axes[0]
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Context, Decimal, Inexact, localcontext
+from decimal import Context, Decimal, Inexact, Overflow, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from tracer.decoder.normal import PI, normal
@@ -255,11 +255,14 @@ def total_of(terms: Iterable[Decimal]) -> Decimal:
 def value(expression: Expression) -> tuple[Decimal, bool]:
     """What an expression comes to, and whether that is exact rather than cut off somewhere.
 
+    A number beyond all bounds is ∞, and nothing is left of what is divided by it.
+
     Raises:
         ValueError: it holds a symbol or a matrix.
     """
     with localcontext(CONTEXT) as context:
         context.clear_flags()
+        context.traps[Overflow] = False
         result = _value(expression, context)
         return result, not context.flags[Inexact]
 

@@ -79,7 +79,7 @@ from tracer.lesson.expression import (
     value,
 )
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import round_half_away, trimmed
+from tracer.scenario.rounding import SCIENTIFIC_FROM, round_half_away, trimmed
 
 Worked: TypeAlias = Computed | Mask | Largest | Trained
 """Operations that have worked lines."""
@@ -250,7 +250,7 @@ class Sides:
                     function,
                     operand(0, *index),
                     lambda of: self.part(value(of)[0], address, guard),
-                    lambda of: _total(of, limit),
+                    lambda of: self._divisor(of, address, guard, limit),
                 )
             case Total():
                 return [self.row(0, index[0], guard)]
@@ -351,6 +351,13 @@ class Sides:
         if guard and pencil.carry is not Carry.LINE:
             places = max(places, min(places + guard, Number(trimmed(exact)).places))
         return Number(pencil.printed(exact, places))
+
+    def _divisor(self, of: Expression, address: str, guard: int, limit: int) -> Number:
+        """What 1 + e^-x comes to: it may be as small as 1, and larger than anybody reads."""
+        exact, _ = value(of)
+        if exact.adjusted() >= SCIENTIFIC_FROM:
+            return self.part(exact, address, guard)
+        return _total(of, max(limit, 0))
 
     def _divides_dot_products(self) -> bool:
         producer = self.producers.get(self.record.inputs[0])
