@@ -204,7 +204,12 @@ def audit(
         bool, typer.Option("--show-skipped", help="List the signs that were not read, too.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 1 for warnings, too, not only for errors.")
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit 1 for warnings, too, and note what holds only with numbers that "
+            "were not rounded as they are printed.",
+        ),
     ] = False,
     form: Annotated[
         Report,
@@ -239,7 +244,7 @@ def audit(
 
     check([] if output is None else [output], map(Path, files))
     with progress.shown("audit"):
-        audits, problems = audited(files)
+        audits, problems = audited(files, strict=strict)
     if output is not None:
         from tracer.files.writing import write
 

@@ -38,6 +38,13 @@ def test_it_exits_1_for_errors_and_with_strict_for_warnings() -> None:
     assert exits == [1, 1, 0, 1, 0, 0, 0, 0]
 
 
+def test_strict_notes_what_only_unrounded_numbers_give() -> None:
+    unrounded = "11.254 / 1.414 = 7.956\n"  # 7.959; 11.2535 / 1.4145 is 7.9558
+    assert codes("-", stdin=unrounded) == []
+    assert codes("-", "--strict", stdin=unrounded) == ["-:1 A08"]
+    assert run("audit", "-", "--strict", stdin=unrounded).exit_code == 0
+
+
 def test_several_files_and_folders_each_once(here: Path) -> None:
     Path("docs/.hidden").mkdir(parents=True)
     for name in ("a.md", "docs/b.rst", "docs/c.yaml", "docs/.hidden/d.md", "e.py"):

@@ -14,7 +14,7 @@ from tracer.files.reading import read_file, read_standard_input
 STANDARD_INPUT = "-"
 
 
-def audited(names: Sequence[str]) -> tuple[list[Audit], list[Problem]]:
+def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit], list[Problem]]:
     """Each text of the files that can be read, weighed; and why others cannot be."""
     found: list[Audit] = []
     problems: list[Problem] = []
@@ -30,7 +30,9 @@ def audited(names: Sequence[str]) -> tuple[list[Audit], list[Problem]]:
             done.add(path)
             progress.tell(f"audit {path}")
             try:
-                found += [audit(text) for text in texts(str(path), _content(name, path))]
+                found += [
+                    audit(text, strict=strict) for text in texts(str(path), _content(name, path))
+                ]
             except TracerError as error:
                 problems += error.problems
     return found, problems

@@ -110,14 +110,19 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
     Verdict.LAST_DIGIT: ("A02", "last digit", "warning"),
     Verdict.SCALE: ("A03", "unit or scale", "warning"),
     Verdict.CUT: ("A04", "cut", "note"),
+    Verdict.CONSISTENT: ("A08", "unrounded", "note"),
     "two values": ("A05", "two values", "warning"),
     "sum": ("A06", "not 1 in sum", "warning"),
     "norm": ("A07", "not normed", "warning"),
 }
 
 
-def audit(text: Text) -> Audit:
-    """Weigh every equation of a text that can be read."""
+def audit(text: Text, *, strict: bool = False) -> Audit:
+    """Weigh every equation of a text that can be read.
+
+    Where it is `strict`, also those are noted that do not hold with the digits as they stand, and
+    do only if the numbers put in had more.
+    """
     found = Audit()
     with localcontext(CONTEXT):
         named: list[Named] = []
@@ -133,6 +138,8 @@ def audit(text: Text) -> Audit:
             found.weighed = [[_as_printed(pair) for pair in pairs] for pairs in found.weighed]
         for pairs in found.weighed:
             found.findings += list(_findings(pairs, text, found.findings))
+            only = [pair for pair in pairs if pair.judgement.verdict is Verdict.CONSISTENT]
+            found.findings += [_finding(pair, text) for pair in only if strict]
         gains = bool(_GAINS.search(text.content))
         found.findings += [_doubted(doubt, text) for doubt in doubts(named, gains=gains)]
     found.findings.sort(key=lambda finding: finding.start)
@@ -276,7 +283,7 @@ def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding 
     """An earlier finding of the same figure, or whose wrong figure is put in here."""
     put_in = {number.printed for number in numbers(pair.left.expression) if number.digits >= SAME}
     for other in earlier:
-        if other.follows_from is not None:
+        if other.follows_from is not None or other.level == "note":
             continue
         same = (other.printed, other.computed) == (found.printed, found.computed)
         if (same and found.computed is not None) or other.printed in put_in:

@@ -75,7 +75,9 @@ def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
     unrounded = sum(audit.hold_unrounded for audit in audits)
     only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
     parts = [f"{sum(audit.hold for audit in audits)} hold{only}"]
-    for _, verdict, _ in CODES.values():
+    for code, verdict, _ in CODES.values():
+        if code == ONLY_UNROUNDED:  # they are among those that hold
+            continue
         if number := sum(finding.verdict == verdict for finding in found):
             parts.append(f"{number} {verdict}")
     unread = sum(len(audit.unread) for audit in audits)
@@ -108,6 +110,9 @@ MEANT = {
 """What is said of rows of numbers."""
 
 
+ONLY_UNROUNDED = "A08"
+
+
 def message(finding: Finding) -> str:
     """What is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
     parts = []
@@ -119,7 +124,9 @@ def message(finding: Finding) -> str:
         parts.append(f"the left side is {finding.computed}, the right one {finding.right}")
     else:
         parts.append("the two sides differ")
-    if finding.cause:
+    if finding.code == ONLY_UNROUNDED:
+        parts.append("right only for numbers that had more digits before they were put in")
+    elif finding.cause:
         parts.append(finding.cause)
     return f"{finding.verdict}: {'; '.join(parts)}"
 
