@@ -278,7 +278,7 @@ def test_a_pinned_parameter_has_no_operands() -> None:
     assert record.inputs == ()
     assert [[axis.name, *axis.labels] for axis in record.output.axes] == [
         ["feature", "d₀", "d₁"],
-        ["feature", "a", "b", "c"],
+        ["word", "a", "b", "c"],
     ]
 
 

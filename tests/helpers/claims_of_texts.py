@@ -186,6 +186,8 @@ def as_in(at: Judge, said: dict[str, Any]) -> None:
     said_where = (said["where"] or "").lower().removeprefix("the ")
     if not said_where.startswith(("encoder", "decoder")):  # it is the one of the step before
         where = re.sub("^(?:encoder|decoder)(?:, |$)", "", where)
+    if at.address == "final_norm" and not where:  # the part of the text is that of the words
+        said_where = said_where.removeprefix("decoder")
     # A residual's or a norm's title says which sub-layer it is of.
     assert where == said_where or (
         at.address.endswith((".residual", ".norm")) and where.startswith(said_where)

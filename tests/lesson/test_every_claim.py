@@ -196,9 +196,9 @@ ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trai
 
 SELDOM = (
     "Everything is hidden|The random number is .*Rounding|The end token|There are no layers|"
-    "“.*comes last|ReLU keeps ..P<n>|The ..P<noun>keys"
+    "“.*comes last|ReLU keeps ..P<n>|The ..P<noun>keys|A token may look at itself alone"
 )
-"""What is met in `test_words_and_numbers.py` or the bundled scenarios."""
+"""What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 
 
 @settings(few, max_examples=25)

@@ -71,6 +71,7 @@ class Teacher:
         self.writer = Writer(self.told, terms)
         self.said: dict[Sentence, Step] = {}
         self.reasons: set[Sentence] = set()
+        """In their words alone: the numbers and symbols of another place make it no other."""
         self.captions: set[str] = set()
         self.said_rows = False
         self.tables: set[Value] = set()
@@ -206,8 +207,9 @@ class Teacher:
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
         reasons = step.kind.reasons_of(step, self.told.at(step.place)) if self.full else ()
-        new = [reason for reason in reasons if reason not in self.reasons]
-        self.reasons.update(new)
+        words = [tuple(part for part in reason if isinstance(part, str)) for reason in reasons]
+        new = [r for r, of in zip(reasons, words, strict=True) if of not in self.reasons]
+        self.reasons.update(words)
         return new
 
     def sources(self, step: Step) -> list[tuple[Expression, int]]:
