@@ -106,7 +106,7 @@ CASES = {
 }
 TABLES = ("embeddings", "positions.table")
 
-few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 many = settings(few, max_examples=400)
 
 

