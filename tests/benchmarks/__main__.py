@@ -30,6 +30,7 @@ ROUNDS, FEW_ROUNDS = 21, 7
 
 START, VERSION, GROWTH, TAPE = 1.35, 1.15, 1.3, 1.10
 THEIRS, PART, MEMORY = 1.5, 0.25, 1.3
+WAY_BACK = 3.0
 
 DEQUANTISED = 20 * (2 * 576 + 576 * (576 + 2 * 192 + 576) + 3 * 576 * 1536) * 8
 """Bytes of SmolLM2's layers 1 to 20."""
@@ -145,6 +146,21 @@ def audited() -> Iterator[Measured]:
     yield Measured("audit of a megabyte of Markdown", least, AUDIT, "s")
 
 
+def way_back() -> Iterator[Measured]:
+    """What the gradients of a pass take, beside that pass on the same tape."""
+    from tests.benchmarks import learned
+    from tracer.__main__ import collect_seldom
+
+    collect_seldom()
+    forward, learning = learned.passes()
+    taken: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        taken.append((_cpu_of(forward), _cpu_of(learning)))
+    one, both = (min(times) for times in zip(*taken, strict=True))
+    what = f"way back / pass, {learned.TOKENS} tokens × {learned.WIDTH} features, in floats"
+    yield Measured(what, (both - one) / one, WAY_BACK)
+
+
 def trained() -> Iterator[Measured]:
     """SmolLM2, where its package is installed: the taped pass, a step, the memory of a layer."""
     from tests.benchmarks import plain_llama
@@ -195,7 +211,9 @@ def _cpu_of(compute: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, audited, trained)}
+BENCHMARKS = {
+    f.__name__: f for f in (start, version, wide, growth, tape, way_back, audited, trained)
+}
 
 
 def main(names: list[str]) -> int:

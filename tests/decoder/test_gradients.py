@@ -106,7 +106,7 @@ CASES = {
 }
 TABLES = ("embeddings", "positions.table")
 
-few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 many = settings(few, max_examples=400)
 
 
@@ -416,12 +416,10 @@ def test_a_table_that_only_another_example_reads_from_is_learned() -> None:
     scenario = parse(text + NEVER, "f.yaml")
     found = way_back([scenario.reading_example(each) for each in scenario.training])
     gradients = gradients_of(found)
-    first, second, third = found["gradient.example2.embedding"].array  # of b, b and a
+    once, again, of_a = found["gradient.example2.embedding"].array  # of b, b and a
+    np.testing.assert_allclose(gradients["embeddings"].array[:2], [of_a, once + again], rtol=1e-12)
     np.testing.assert_allclose(
-        gradients["embeddings"].array[:2], [third, first + second], rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        gradients["positions.table"].array[:3], [first, second, third], rtol=1e-12
+        gradients["positions.table"].array[:3], [once, again, of_a], rtol=1e-12
     )
 
 

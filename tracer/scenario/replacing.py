@@ -74,7 +74,7 @@ def _typed(numbers: Any) -> Any:
         return {word: _typed(row) for word, row in numbers.items()}
     if isinstance(numbers, Decimal | float):
         exact = numbers if isinstance(numbers, Decimal) else Decimal(repr(float(numbers)))
-        if not abs(exact) <= LARGEST:
+        if abs(exact) > LARGEST:
             raise OverflowError
         if abs(exact) < SMALLEST:
             return Decimal(0)

@@ -75,5 +75,13 @@ def _number(dumper: _Dumper, number: Decimal) -> yaml.Node:
     return dumper.represent_scalar(tag, text)
 
 
+def _text(dumper: _Dumper, text: str) -> yaml.Node:
+    # In double quotes what no editor shows is written as an escape: some of it would end a line.
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"'
+    )
+
+
 _Dumper.add_representer(list, _list)
+_Dumper.add_representer(str, _text)
 _Dumper.add_representer(Decimal, _number)
