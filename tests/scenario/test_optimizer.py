@@ -15,7 +15,7 @@ from tracer.scenario.optimizer import Optimizer
 def test_what_is_not_said() -> None:
     plain = parse(SMALL, "f.yaml").optimizer
     assert (plain.kind, plain.learning_rate) == ("sgd", Decimal("0.01"))
-    assert (plain.momentum, plain.weight_decay, plain.clip) == (0, 0, None)
+    assert plain.momentum == plain.weight_decay == 0 and plain.clip is None
     assert (plain.beta_1, plain.beta_2) == (Decimal("0.9"), Decimal("0.999"))
     assert plain.epsilon == Decimal("1e-8")
 

@@ -75,8 +75,11 @@ def test_a_norm_of_a_layer_becomes_one_of_each_sub_layer() -> None:
     changed = with_parameters(scenario, new)
     (layer,) = changed.layers
     assert layer.norm is None and layer.attention and layer.attention.norm and layer.ffn
-    assert layer.attention.norm.gain == (1, 1) and layer.attention.norm.placement == "pre"
-    assert layer.ffn.norm and layer.ffn.norm.gain == (2, 3)
+    assert (
+        layer.attention.norm.gain == decimals(["1", "1"])[0]
+        and layer.attention.norm.placement == "pre"
+    )
+    assert layer.ffn.norm and layer.ffn.norm.gain == decimals(["2", "3"])[0]
 
 
 def test_a_sub_layer_without_the_norm_of_its_layer_stays_without() -> None:
