@@ -58,7 +58,8 @@ def test_numbers_are_as_somebody_types_them(number: Any, as_typed: str) -> None:
     assert changed.layers[0].ffn
     found = changed.layers[0].ffn.W_1[0][0]
     assert format(found, "f") == format(Decimal(as_typed).normalize(), "f")
-    assert parse(SMALL.replace("W_1: [[1]", f"W_1: [[{found:f}]"), "f.yaml")
+    again = parse(SMALL.replace("W_1: [[1]", f"W_1: [[{found:f}]"), "f.yaml")
+    assert again.layers[0].ffn and again.layers[0].ffn.W_1[0][0] == found
 
 
 @pytest.mark.parametrize("number", [Decimal("1.1e12"), Decimal("-1e15"), 1e300, np.inf])
@@ -71,7 +72,7 @@ def test_a_number_that_nobody_can_type_is_refused(number: Any) -> None:
 
 def test_a_norm_of_a_layer_becomes_one_of_each_sub_layer() -> None:
     scenario = small("    norm: {epsilon: 1, gain: [1, 1], placement: pre}\n")
-    new = {("layers", 0, "ffn", "norm", "gain"): (Decimal(2), Decimal(3))}
+    new: dict[Way, Any] = {("layers", 0, "ffn", "norm", "gain"): (Decimal(2), Decimal(3))}
     changed = with_parameters(scenario, new)
     (layer,) = changed.layers
     assert layer.norm is None and layer.attention and layer.attention.norm and layer.ffn
