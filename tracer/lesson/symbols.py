@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -29,13 +30,12 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
     values = [record.output for record in records]
     ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
-    ends = [v for v in ends if v.place.example is None]
     last = {_sub_layer(value): value for value in ends}
     leaving = set(last.values())
     several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}
-    x: Expression = Symbol("X′")
-    sub_layers = 0
+    x: dict[int | None, Expression] = {}  # by example
+    sub_layers = Counter[int | None]()
     others = {value.place.example for value in values} - {None}
     worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
     ways = {way: r for r in records if isinstance(r.operation, Together) for way in r.inputs}
@@ -47,12 +47,13 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
             found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
         head = str(value.place.head) if _sub_layer(value) in several and value.place.head else ""
-        symbol = telling(value.role)
+        symbol, example = telling(value.role), value.place.example
         if callable(symbol):
-            symbol = symbol(Naming(inputs, head, str(sub_layers + 1), x))
+            came = x.get(example, Symbol("X′"))
+            symbol = symbol(Naming(inputs, head, str(sub_layers[example] + 1), came))
         if value in leaving:
-            sub_layers += 1
-            x = symbol = Symbol("x", str(sub_layers))
+            sub_layers[example] += 1
+            x[example] = symbol = Symbol("x", str(sub_layers[example]))
         found[value.address] = symbol
     return found
 
@@ -109,5 +110,5 @@ def _plain(role: Role) -> Expression:
     return symbol(Naming((), "", "", Symbol("x"))) if callable(symbol) else symbol
 
 
-def _sub_layer(value: Value) -> tuple[int | None, str | None]:
-    return value.place.layer, value.place.sub_layer
+def _sub_layer(value: Value) -> tuple[int | None, int | None, str | None]:
+    return value.place.example, value.place.layer, value.place.sub_layer
