@@ -43,7 +43,11 @@ def place_of(at: Judge) -> str:
 
 def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
     """The address and the index of the largest gradient of a section's parameters."""
-    ends = [names for end, names in OF_STEPS.items() if re.search(rf"(\.|final_|cross_){end}$", at.address)]
+    ends = [
+        names
+        for end, names in OF_STEPS.items()
+        if re.search(rf"(\.|final_|cross_){end}$", at.address)
+    ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
     found = []
     for address in addresses:
@@ -186,7 +190,9 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     first, *_, last = at.passes
     steps = len(at.passes) - 1
     assert said["steps"] == ("one step" if steps == 1 else f"{steps} steps")
-    assert said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
+    assert (
+        said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
+    )
     change = number(last["printed"]) - number(first["printed"])
     assert (said.get("how") is None) == (change == 0)
     assert said.get("how") == (None if not change else "fallen" if change < 0 else "grown")

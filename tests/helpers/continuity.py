@@ -274,7 +274,9 @@ def _heading_of(step: list[_Block]) -> str:
 def _query(blocks: Iterable[_Block]) -> _Table | None:
     """The first matrix of queries."""
     tables = (block for block in blocks if isinstance(block, _Table))
-    return next((table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None)
+    return next(
+        (table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None
+    )
 
 
 class _Page:

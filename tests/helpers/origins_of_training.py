@@ -74,4 +74,3 @@ def _turned_back(record: Record, index: Index) -> list[Entry]:
     pair = j // 2 if record.operation.layout == "pairs" else j % half
     both = (2 * pair, 2 * pair + 1) if record.operation.layout == "pairs" else (pair, pair + half)
     return [*(Entry(g, (i, k)) for k in both), Entry(cos, (i, pair)), Entry(sin, (i, pair))]
-
