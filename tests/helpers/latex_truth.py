@@ -12,6 +12,7 @@ number.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -21,12 +22,14 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 GREEK = {
     **{"omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
-    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε", "Phi": "Φ", "pi": "π"},
+    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε", "eta": "η", "Phi": "Φ", "pi": "π"},
 }
 SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
+    **{"partial": "∂", "prime": "′"},
     **{" ": " ", "top": "ᵀ", "max": "max", "sin": "sin", "cos": "cos", "ln": "ln"},
 }
+ACCENTS = {"hat": "\u0302", "bar": "\u0304"}
 FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln|Φ|ReLU′)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
 
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
@@ -177,7 +180,7 @@ def _pieces(rest: str) -> Iterator[str]:
             name, rest = command[0][1:], rest[command.end() :]
             if name in ("text", "mathrm"):
                 inner, rest = _group(rest)
-                yield re.sub(r"[\\{}$]", "", inner)
+                yield re.sub(r"[\\{}$]", "", inner.replace("$'$", "′"))
             elif name == "sqrt":
                 inner, rest = _group(rest)
                 yield f"√({plain(inner)})"
@@ -188,7 +191,12 @@ def _pieces(rest: str) -> Iterator[str]:
             elif name == "frac":
                 over, rest = _group(rest)
                 under, rest = _group(rest)
-                yield f"({plain(over)}) / ({plain(under)})"
+                slope = f"{plain(over)}/{plain(under)}".replace("∂ ", "∂")
+                is_slope = slope.startswith("∂")
+                yield slope if is_slope else f"({plain(over)}) / ({plain(under)})"
+            elif name in ACCENTS:
+                inner, rest = _group(rest)
+                yield unicodedata.normalize("NFC", plain(inner) + ACCENTS[name])
             elif name in GREEK or name in SIGNS:
                 yield GREEK.get(name) or SIGNS[name]
             else:

@@ -30,6 +30,7 @@ OTHER_COMMANDS = [
     ("why", "layer1.attention.head1.masked[Frank,Emma]", "--depth", "2"),
     ("generate", "pizza", "--max-tokens", "1", "--worked", "--kv-cache", "--seed", "1"),
     ("step", "softmax", "-s", "pizza", "--layer", "1", "--no-mask", "--token", "2"),
+    ("train", "alex-learns", "--momentum", "0.5", "--weight-decay", "0.1", "--clip", "0.1"),
     ("step", "probabilities", "-s", "comics", "--decimals", "2", "--carry", "never"),
 ]
 
@@ -120,6 +121,8 @@ READ = {
     r"\[ 1 + [\text{58 more: } 1.23] = 2.23 \]": "1 + [58 more: 1.23] = 2.23",
     r"\[ \sqrt{d_{k}} = \sqrt{2} \approx 1.414 \]": "√(d_k) = √(2) ≈ 1.414",
     r"\[ \max(0, -\infty) = -\ln(1) \]": "max(0, -∞) = -ln(1)",
+    r"\[ \frac{\partial L}{\partial (\sigma^{2})} = \frac{1}{2} = 0.5 \]": "∂L/∂(σ²) = (1) / (2) = 0.5",
+    r"\[ (\frac{\partial L}{\partial W})^{2} = \bar{g} \times \hat{x} - 1 = 2 \]": "(∂L/∂W)² = ḡ×x̂ - 1 = 2",
     r"\[ a = \max(0, h) \]": "",
     r"\[ {X'}_{\text{a = 1}} = [1,\ -2.5] \]": "",
     "\\[ \\begin{array}{l|r}\nM & \\text{=} \\\\ \\hline\na & -\\infty\n\\end{array} \\]": "",

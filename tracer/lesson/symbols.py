@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
@@ -23,6 +23,11 @@ from tracer.lesson.expression import LOSS, Expression, Number, Partial, Symbol
 from tracer.lesson.steps import Naming, telling
 from tracer.lesson.written import in_symbols
 
+INPUT = Symbol("X′")
+
+Pass: TypeAlias = tuple[bool, int | None]
+"""Whether it is the encoder's, and of which example of a batch."""
+
 ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
 """What may leave a sub-layer: the last recorded of these."""
 
@@ -34,14 +39,12 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
     """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
     values = [record.output for record in records]
     ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
-    ends = [v for v in ends if v.place.example is None]
     last = {_sub_layer(value): value for value in ends}
     leaving = set(last.values())
     several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}
-    input_vectors = Symbol("X′")
-    x: dict[bool, Expression] = {False: input_vectors, True: of_encoder(input_vectors)}
-    sub_layers = Counter[bool]()
+    x: dict[Pass, Expression] = {}
+    sub_layers = Counter[Pass]()
     others = {value.place.example for value in values} - {None}
     worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
     ways = {way: r for r in records if isinstance(r.operation, Together) for way in r.inputs}
@@ -53,15 +56,16 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
             found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
         head = str(value.place.head) if _sub_layer(value) in several and value.place.head else ""
-        symbol = telling(value.role)
+        symbol, of = telling(value.role), _pass(value)
         if callable(symbol):
-            symbol = symbol(Naming(inputs, head, str(sub_layers[tower] + 1), x[tower]))
+            came = x.get(of, of_encoder(INPUT) if tower else INPUT)
+            symbol = symbol(Naming(inputs, head, str(sub_layers[of] + 1), came))
         if value in leaving:
-            sub_layers[tower] += 1
-            symbol = Symbol("x", str(sub_layers[tower]))
+            sub_layers[of] += 1
+            symbol = Symbol("x", str(sub_layers[of]))
         found[value.address] = symbol = of_encoder(symbol) if tower else symbol
         if value in leaving:
-            x[tower] = symbol
+            x[of] = symbol
     return found
 
 
@@ -136,5 +140,9 @@ def _of_encoder(part: Any) -> Any:
     return of_encoder(part) if isinstance(part, get_args(Expression)) else part
 
 
-def _sub_layer(value: Value) -> tuple[bool, int | None, str | None]:
-    return value.place.encoder, value.place.layer, value.place.sub_layer
+def _sub_layer(value: Value) -> tuple[Pass, int | None, str | None]:
+    return _pass(value), value.place.layer, value.place.sub_layer
+
+
+def _pass(value: Value) -> Pass:
+    return value.place.encoder, value.place.example

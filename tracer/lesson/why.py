@@ -16,6 +16,7 @@ from tracer.decoder.operations import (
     Join,
     Largest,
     Mask,
+    MeanOf,
     Moved,
     Pick,
     Reused,
@@ -23,6 +24,7 @@ from tracer.decoder.operations import (
     Surprise,
 )
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import AsRows, ByWord, Columns, ColumnTotal, Miss, Taken
 from tracer.decoder.value import Value
 from tracer.lesson.document import (
     Block,
@@ -89,8 +91,8 @@ class Origins:
         if _is_worked(record, entry):
             first = self.teacher.writer.chain(record, entry.at).sides[0]
             operands = list(entries_in(first))
-            if operands == [entry]:  # the sum of one number is that number
-                operands = [Entry(record.inputs[0], (*entry.at, 0))]
+            if operands == [entry]:
+                operands = [only_part(record, entry)]
         elif isinstance(record.operation, Chosen):
             operands = [chosen_by(record, entry)]
         else:
@@ -99,7 +101,9 @@ class Origins:
 
     def followed(self, entry: Entry) -> Entry:
         """The entry, or the one that it is under another name: O¹ of [O¹ O²]."""
-        while (record := self.producers.get(entry.value)) and isinstance(record.operation, Moved):
+        while (record := self.producers.get(entry.value)) and isinstance(
+            record.operation, Moved | Taken
+        ):
             moved = moved_from(record, record.operation, entry)
             if moved is None or moved.value not in self.producers:
                 break
@@ -128,6 +132,8 @@ class Origins:
         address = record.output.address
         symbol, step = self.teacher.told.symbols[address], self.teacher.step_of.get(address)
         worked = isinstance(record.operation, Worked)
+        if worked and not step:
+            return (symbol, f", {address}:")  # of another example, which is not told
         where = f"step {step.number}" if step and worked else "given"
         return (symbol, f", {address}, {where}:")
 
@@ -200,8 +206,10 @@ def _is_worked(record: Record, entry: Entry) -> bool:
     match record.operation:
         case Mask():
             return bool(entry.value.numbers[entry.at] == HIDDEN.value)
-        case Surprise(columns, _):
+        case Surprise(columns, _) | Miss(columns, _):
             return columns[entry.at[0]] is not None
+        case ByWord(words, _):
+            return entry.at[0] in words
         case operation:
             return isinstance(operation, Worked) and not sees_nothing(record, entry.at)
 
@@ -214,8 +222,25 @@ def chosen_by(record: Record, entry: Entry) -> Entry:
     return Entry(of, (entry.at[0], column))
 
 
-def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
-    """The entry that stands here under another name; none of what a mask hides."""
+def only_part(record: Record, entry: Entry) -> Entry:
+    """The one number that an entry is the sum or the mean of."""
+    of, at = record.inputs[0], entry.at
+    match record.operation:
+        case MeanOf(counted):
+            return Entry(of, (counted[0],))
+        case ColumnTotal():
+            return Entry(of, (0, *at))
+        case ByWord(words, _):
+            return Entry(of, (words.index(at[0]), at[1]))
+        case _:
+            return Entry(of, (*at, 0))
+
+
+def moved_from(record: Record, operation: Moved | Taken, entry: Entry) -> Entry | None:
+    """The entry that stands here under another name.
+
+    None of what a mask hides, nor of a word that no column is of.
+    """
     index = entry.at
     first = record.inputs[0]
     match operation:
@@ -247,6 +272,12 @@ def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
         case Interleave():
             row, column = index
             return Entry(record.inputs[column % 2], (row, column // 2))
+        case Columns(start, _):
+            row, column = index
+            return Entry(first, (row, start + column))
+        case AsRows(words, _):
+            row, column = index
+            return Entry(first, (column, words.index(row))) if row in words else None
         case Select(columns):
             return Entry(first, (first.shape[0] - 1, columns[index[1]]))
         case Largest() if sees_nothing(record, index):

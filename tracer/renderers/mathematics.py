@@ -80,7 +80,7 @@ class LatexNotation(Notation):
         return rf"\underset{{{times}}}{{{of}}}"
 
     def partial(self, of: str, over: str) -> tuple[str, Binding]:
-        return rf"\frac{{\partial {over}}}{{\partial {of}}}", Binding.ATOM
+        return rf"\frac{{\partial {over}}}{{\partial {of}}}", Binding.POWER
 
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
