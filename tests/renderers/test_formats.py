@@ -121,8 +121,12 @@ READ = {
     r"\[ 1 + [\text{58 more: } 1.23] = 2.23 \]": "1 + [58 more: 1.23] = 2.23",
     r"\[ \sqrt{d_{k}} = \sqrt{2} \approx 1.414 \]": "√(d_k) = √(2) ≈ 1.414",
     r"\[ \max(0, -\infty) = -\ln(1) \]": "max(0, -∞) = -ln(1)",
-    r"\[ \frac{\partial L}{\partial (\sigma^{2})} = \frac{1}{2} = 0.5 \]": "∂L/∂(σ²) = (1) / (2) = 0.5",
-    r"\[ (\frac{\partial L}{\partial W})^{2} = \bar{g} \times \hat{x} - 1 = 2 \]": "(∂L/∂W)² = ḡ×x̂ - 1 = 2",
+    r"\[ \frac{\partial L}{\partial (\sigma^{2})} = \frac{1}{2} = 0.5 \]": (
+        "∂L/∂(σ²) = (1) / (2) = 0.5"
+    ),
+    r"\[ (\frac{\partial L}{\partial W})^{2} = \bar{g} \times \hat{x} - 1 = 2 \]": (
+        "(∂L/∂W)² = ḡ×x̂ - 1 = 2"
+    ),
     r"\[ a = \max(0, h) \]": "",
     r"\[ {X'}_{\text{a = 1}} = [1,\ -2.5] \]": "",
     "\\[ \\begin{array}{l|r}\nM & \\text{=} \\\\ \\hline\na & -\\infty\n\\end{array} \\]": "",
