@@ -16,6 +16,9 @@ from tracer.renderers.wrapping import cut, rows
 UNCUT = 1000
 """Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
 
+FIRM = "\u00a0"
+"""A space at which no line is broken."""
+
 SPACE = r" \; "
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
@@ -103,6 +106,12 @@ class MeasureNotation(TextNotation):
 
     def number(self, number: Number) -> str:
         return super().number(number).replace("×", self.times)
+
+    def raised(self, base: str, exponent: Expression) -> str:
+        return super().raised(base, exponent).replace(" ", FIRM)
+
+    def root(self, of: Expression) -> str:
+        return super().root(of).replace(" ", FIRM)
 
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         if not self.fractions:
@@ -196,7 +205,7 @@ class Mathematics:
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
-            latex.append([in_latex] if fits else cut(in_latex, UNCUT))
+            latex.append([in_latex] if fits else _cut(in_latex))
         bodies = []
         for row in rows(plain, 0, 0, room, tail):
             inner = r"\quad " if row[0][1] else ""
@@ -212,6 +221,19 @@ class Mathematics:
         if label := _label(line):
             written[0] = f"{self.named(f'{label}:')}\\quad {written[0]}"
         return written
+
+
+def _cut(latex: str) -> list[str]:
+    """A side cut as its plain text is: never inside a root or an exponent."""
+    pieces: list[str] = []
+    depth = 0
+    for piece in cut(latex, UNCUT):
+        if depth:
+            pieces[-1] += f" {piece}"
+        else:
+            pieces.append(piece)
+        depth += piece.count("{") - piece.count("}")
+    return pieces
 
 
 def _end(row: str, end: str = END) -> str:
