@@ -250,10 +250,11 @@ def _is_typed(line: Worked) -> bool:
 
     Or what the squares of gradients come to that are not written out.
     """
-    squares = line.names[:1] and line.names[0].startswith("sum((∂L/∂")
+    squares = line.names[:1] and line.names[0].startswith(_SQUARES)
     return bool(line.names in _TYPED or squares) and len(line.sides) == 1
 
 
+_SQUARES = "sum((∂L/∂"
 _TYPED = (("c",), ("cᴱ",), ("T",), ("u",))
 """What scores are divided by, the temperature, a random number."""
 
@@ -341,13 +342,18 @@ class _Page:
     def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
         mask = any(_names(e, m) for e in self.expressions for m in ("M", "Mᴱ"))
         reading = _Reading(line, self.formula, self.width, mask, starts)
-        named = self.named()
+        named = self.named() | (self.squares() if "Σ_squares" in line.names else set())
         for part in reading.parts(line.sides[0]):
             minus = part.subtracted or reading.said("-sum(")
             forms = {part.number} | ({_negated(part.number)} if minus else set())
             stood = part.brought or bool(forms & self.seen)
             fits = part.brought or bool(forms & named)
             yield Operand(line.line, line.text, part.number, stood, fits)
+
+    def squares(self) -> set[str]:
+        """What the squares of each parameter's gradients come to."""
+        places = [self.places[symbol] for symbol in self.places if symbol.startswith(_SQUARES)]
+        return set(chain.from_iterable(places))
 
     def named(self) -> set[str]:
         """The numbers of the places that the formula over the lines names, and of nameless ones.

@@ -127,7 +127,8 @@ def _display(latex: str) -> list[str]:
         latex = latex.replace(VECTOR_GOES_ON, r",\ ").replace(" &= ", " = ")
         latex = latex.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
     if environment := ENVIRONMENT.fullmatch(latex):
-        return _rows(environment["rows"])
+        worked = _rows(environment["rows"])
+        return [] if _is_no_chain(" ".join(worked)) else worked  # a formula in several rows
     if "\n" in latex or "&" in latex:
         raise UnreadableError(latex)
     line = plain(latex)

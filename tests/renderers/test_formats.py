@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.command import printed
+from tests.helpers.every_part import every_part
 from tests.helpers.latex_truth import UnreadableError, from_latex, from_markdown
 from tests.helpers.random_scenarios import Scenario, odd_tokens, printed_or_rejected, scenarios
 from tests.helpers.truth import Equation, equations, false_equations, unreadable
@@ -88,6 +89,13 @@ def test_other_commands(command: tuple[str, ...], form: str) -> None:
     expected = shown(*command)
     assert_as(expected, form, printed(*command, *FORMATS[form][0]))
     assert expected
+
+
+@every_format
+def test_every_part_of_training(form: str) -> None:
+    source = every_part()
+    expected = list(map(bare, equations(printed("train", "-", stdin=source))))
+    assert_as(expected, form, printed("train", "-", *FORMATS[form][0], stdin=source))
 
 
 @several

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.command import printed
+from tests.helpers.every_part import every_part
 from tests.helpers.random_scenarios import ODD_WORDS, Scenario, to_yaml
 
 PDFLATEX, LUALATEX = shutil.which("pdflatex"), shutil.which("lualatex")
@@ -94,6 +95,20 @@ def test_tutorials(name: str, tmp_path: Path) -> None:
     assert re.findall("LaTeX Warning: (?!Label).*|hyperref Warning: .*", log) == []
     (pages,) = re.findall(r"Output written on a.pdf \(([0-9]+) pages?,", log)
     assert int(pages) <= MOST_PAGES[name]
+
+
+@needs_pdflatex
+def test_training(tmp_path: Path) -> None:
+    command = ("train", "comics", "--steps", "3", "--format", "latex", "--standalone")
+    log = typeset(tmp_path, printed(*command))
+    assert overfull(log) == []
+
+
+@needs_pdflatex
+def test_slopes_of_every_activation_function(tmp_path: Path) -> None:
+    """Roots and exponents of such length that a line has to be broken beside them."""
+    written = printed("train", "-", "--format", "latex", "--standalone", stdin=every_part())
+    typeset(tmp_path, written)
 
 
 @needs_lualatex

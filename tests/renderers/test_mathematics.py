@@ -118,6 +118,12 @@ def test_tutorials(name: str, engine: str) -> None:
 
 
 @every_engine
+def test_training(engine: str) -> None:
+    command = ("train", "science", "--optimizer", "adam", "--clip", "0.1", "--steps", "2")
+    assert not_set(engine, printed(*command, "--format", "markdown", "--math")) == []
+
+
+@every_engine
 def test_tokens_and_labels_of_any_kind(engine: str) -> None:
     names = list(dict.fromkeys([*ODD_WORDS, *MARKUP]))
     few = [names[i : i + 8] for i in range(0, len(names), 8)]

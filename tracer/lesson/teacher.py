@@ -8,7 +8,7 @@ from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Join, Pinned, Select
-from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
+from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, SQUARES, TEMPERATURE
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Columns, Together
 from tracer.decoder.value import Value
@@ -145,7 +145,8 @@ class Teacher:
             return [*said, *self.equal(record)]
         written = [*(self.taken(record) if worked else []), *said]
         lines = self.writer.lines(record, self.token) if worked else ()
-        if in_symbols := formula(record, self.told.symbols):
+        in_symbols = formula(record, self.told.symbols)
+        if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
         elif lines and value.axes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
 from tracer.lesson.document import Formula, Matrix, Working
-from tracer.lesson.expression import Number
+from tracer.lesson.expression import Chain, Number
 from tracer.renderers.lettering import in_text, short, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.text import number_text
@@ -109,10 +109,22 @@ def _width(block: Displayed) -> int:
 def _widths(matrix: Matrix) -> list[int]:
     """Of the labels of the rows, and of each column."""
     columns = (
-        max(width(short(column)), *(len(number_text(row[j])) for row in matrix.cells))
+        max(
+            width(short(column)),
+            *(_width_of(row[j], bold=i == matrix.marked) for i, row in enumerate(matrix.cells)),
+        )
         for j, column in enumerate(matrix.columns)
     )
-    return [wide + 2 for wide in (max(width(short(row)) for row in matrix.rows), *columns)]
+    symbol = PAPER.width_of_formula(Chain((matrix.symbol,), ()))
+    stub = max(symbol, *(width(short(row)) for row in matrix.rows))
+    return [wide + 2 for wide in (stub, *columns)]
+
+
+def _width_of(number: Number, *, bold: bool) -> int:
+    """Of a number, with the space around the × of a power of ten; bold digits are wider."""
+    written = number_text(number)
+    wide = len(written) + 5 * ("×" in written)
+    return wide + wide // 6 if bold else wide
 
 
 def _narrow(matrix: Matrix) -> Iterator[Matrix]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Sum, Symbol
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
@@ -15,6 +15,9 @@ from tracer.renderers.wrapping import cut, rows
 
 UNCUT = 1000
 """Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
+
+FIRM = "\u00a0"
+"""A space at which no line is broken."""
 
 SPACE = r" \; "
 
@@ -101,6 +104,15 @@ class MeasureNotation(TextNotation):
     def __init__(self, *, fractions: bool) -> None:
         self.fractions = fractions
 
+    def number(self, number: Number) -> str:
+        return super().number(number).replace("×", self.times)
+
+    def raised(self, base: str, exponent: Expression) -> str:
+        return super().raised(base, exponent).replace(" ", FIRM)
+
+    def root(self, of: Expression) -> str:
+        return super().root(of).replace(" ", FIRM)
+
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         if not self.fractions:
             return super().quotient(quotient)
@@ -132,10 +144,24 @@ class Mathematics:
         self.named, self.letters, self.paper = named, letters, paper
 
     def formula(self, chain: Chain) -> str:
-        """A chain in symbols, in one line."""
+        """A chain in symbols, in one line; a sum that is too long for it goes on below."""
+        last = chain.sides[-1]
+        if isinstance(last, Sum) and self.width_of_formula(chain) > self.letters:
+            return self._broken(chain, last)
         first, *rest = map(self.in_formulas.write, chain.sides)
         related = zip(chain.relations, rest, strict=True)
         return " ".join([first, *(f"{RELATIONS[relation]} {side}" for relation, side in related)])
+
+    def _broken(self, chain: Chain, last: Sum) -> str:
+        """A chain that ends in a long sum, in several rows."""
+        before = Chain((*chain.sides[:-1], last.terms[0]), chain.relations)
+        written, used = [self.formula(before)], self.width_of_formula(before)
+        for term in last.terms[1:]:
+            wide = cells(f" + {FRACTIONS.write(term)}")
+            sign = "+" if used + wide <= self.letters else f"&&{END}& \\quad +"
+            used = used + wide if sign == "+" else wide
+            written += [sign, self.in_formulas.write(term)]
+        return f"\\begin{{alignedat}}{{2}}\n& {' '.join(written)} &&\n\\end{{alignedat}}"
 
     def lines(self, working: Working) -> str:
         """Worked lines below each other, in three columns: label, sides, result.
@@ -179,7 +205,7 @@ class Mathematics:
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
-            latex.append([in_latex] if fits else cut(in_latex, UNCUT))
+            latex.append([in_latex] if fits else _cut(in_latex))
         bodies = []
         for row in rows(plain, 0, 0, room, tail):
             inner = r"\quad " if row[0][1] else ""
@@ -195,6 +221,19 @@ class Mathematics:
         if label := _label(line):
             written[0] = f"{self.named(f'{label}:')}\\quad {written[0]}"
         return written
+
+
+def _cut(latex: str) -> list[str]:
+    """A side cut as its plain text is: never inside a root or an exponent."""
+    pieces: list[str] = []
+    depth = 0
+    for piece in cut(latex, UNCUT):
+        if depth:
+            pieces[-1] += f" {piece}"
+        else:
+            pieces.append(piece)
+        depth += piece.count("{") - piece.count("}")
+    return pieces
 
 
 def _end(row: str, end: str = END) -> str:
@@ -224,7 +263,7 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 105, paper=True)
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 101, paper=True)
 """As LaTeX sets it on A4, where lines stand close."""
 
 PAGE = Mathematics(on_page, 92, paper=False)
