@@ -78,7 +78,7 @@ def test_there_is_no_circle() -> None:
         "tracer.audit.report",
         *(f"tracer.renderers.{name}" for name in ("rows", "terminal")),
     }),
-    ("yaml", {"tracer.scenario.reader"}),
+    ("yaml", {"tracer.scenario.reader", "tracer.scenario.writer"}),
     ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),
 ])  # fmt: skip
 def test_a_library_is_imported_where_it_belongs(library: str, places: set[str]) -> None:

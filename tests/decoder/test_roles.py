@@ -153,6 +153,7 @@ def passes() -> Iterator[Trace]:
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
     yield trace("f", turned.reading(("a", "b", "a")), cache=trace("f", turned))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
+    yield from train("f", parts, Optimizer()).steps
     for kind in ("sgd", "adamw"):
         optimizer = Optimizer.model_validate({"kind": kind, "clip": "0.01", "weight_decay": "0.1"})
         yield from train("f", learns, optimizer, 2).steps

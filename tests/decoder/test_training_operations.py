@@ -178,7 +178,7 @@ def test_turning_back_undoes_a_turn(arithmetic: Arithmetic) -> None:
 
 ROUNDED = [
     # what a line shows on the way has one decimal here
-    (Miss((0,), 3), [array(["0.25", "0.75"])], array(["-0.8", "0.75"]) / 3),  # 0.25 - 1 ≈ -0.8
+    (Miss((0,), 3), [array(["0.25", "0.75"])], array(["-0.8", "0.8"]) / 3),
     (TransposedMatMul(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array(["0.5"])),
     (ColumnDot(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array("0.5")),
     (RowDot(), [array(["0.25", "0.15"]), array(["1", "1"])], array("0.5")),
