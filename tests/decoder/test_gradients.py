@@ -288,6 +288,17 @@ def test_nothing_is_recorded_for_nothing(name: str) -> None:
     assert_all_is_used(way_back(case(name)))
 
 
+def test_nothing_is_recorded_before_something_given() -> None:
+    """Of a norm behind it γ and β are still learned, and so are the weights of later parts."""
+    rows = "[[1, 2, 4], [2, 0, 1], [0, 1, 5], [3, 1, 1]]"
+    found = way_back(case("crossed", f"given: {{layer1.attention.residual: {rows}}}\n{NEVER}"))
+    assert_all_is_used(found)
+    of_layer = "gradient.layer1.attention"
+    assert {a for a in found.values if a.startswith(f"{of_layer}.")} == {
+        *(f"{of_layer}.norm{part}" for part in ("", ".gain", ".shift", ".standardized")),
+    }
+
+
 def assert_all_is_used(found: Trace) -> None:
     """What is recorded on the way back is a gradient, or something is computed from it."""
     used = {value for record in found.records for value in record.inputs}
