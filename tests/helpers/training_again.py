@@ -16,7 +16,8 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
         case "miss", [p]:
             right = np.array([[j == k for k in range(p.shape[1])] for j in given["columns"]])
             counts = np.array([[j is not None] * p.shape[1] for j in given["columns"]])
-            return np.where(counts, p - right.astype(int), Decimal(0)) / int(given["counted"])
+            zero = np.array(Decimal(0), object)
+            return np.where(counts, p - right.astype(int), zero) / int(given["counted"])
         case "transposed_matmul", [a, b]:
             return a.T @ b
         case "column_sum", [a]:
