@@ -113,7 +113,7 @@ OPTIMIZING = ("optimizer", "learning_rate", "momentum", "weight_decay", "clip")
 @command(TRAIN_AND_GENERATE, "train pizza", "train pizza --steps 10 --save trained.yaml")
 @asks("SCENARIO", "token", "parameter", "example", "steps", *OPTIMIZING, "save", "given", *PAGE)
 def train(request: Request) -> None:
-    """Gradients and the update of the weights, worked; the loss of several steps."""
+    """The way back, each gradient worked; the update of the weights."""
     _show(request)
 
 

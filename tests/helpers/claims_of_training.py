@@ -37,7 +37,9 @@ NAMES = {
 
 def place_of(at: Judge) -> str:
     """layer1.attention.head1. of a section of the way back; final_ of the norm behind all."""
-    found = re.match(r"gradient\.((?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?)", at.address)
+    found = re.match(
+        r"gradient\.((?:encoder\.)?(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?)", at.address
+    )
     return found[1] if found else ""
 
 
@@ -82,6 +84,8 @@ def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
 
 def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
     """Where a scenario says a parameter; the norm of a layer is said at each sub-layer first."""
+    if address.startswith("encoder."):
+        return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
     layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(norm)\.)?(\w+)", address)
     if layer is None:
         return tuple(address.split("."))
@@ -117,7 +121,7 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     found = steepest(at)
     assert found
     address, index = found
-    symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰")
+    symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱ")
     assert place_of(at) + NAMES.get(symbol, symbol) in (address, place_of(at) + address)
     axes = at.values[f"gradient.{address}"]["axes"]
     names = [told_apart(a["labels"])[i] for a, i in zip(axes, index, strict=True)]
@@ -132,8 +136,10 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
 @form(r"ReLU lets a gradient pass where it kept the number, .+ its slope is 1 or 0\.")
 @form(r"There is no activation function here: the gradient stays as it is\.")
 def bends(at: Judge, said: dict[str, Any]) -> None:
-    layer, sub_layer = place_of(at).split(".")[:2]
-    ffn = at.spec["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]
+    place = place_of(at)
+    tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
+    layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
+    ffn = tower["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]
     assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
 
 

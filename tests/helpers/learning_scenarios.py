@@ -83,6 +83,8 @@ def _copied(data: Any) -> Any:
 def _numbers(spec: Any, address: str) -> Any:
     """The numbers of a parameter, where the scenario says them."""
     first, *rest = address.split(".")
+    if first == "encoder":
+        return _numbers(spec["encoder"], ".".join(rest))
     match first, rest:
         case ("final_norm", [name]):
             return spec["final_norm"][name]
