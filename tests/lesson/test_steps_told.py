@@ -16,6 +16,7 @@ from tracer.lesson.steps import KIND_OF, KINDS, OF_TRAINING, OPERANDS, untold
 
 EVERY_KIND = (*KINDS, *OF_TRAINING)
 PARTS = [(kind, role) for kind in EVERY_KIND for role in kind.roles]
+OF_THE_PASS = [(kind, role) for kind, role in PARTS if kind in KINDS]
 
 
 def test_every_role_is_told_once() -> None:
@@ -39,7 +40,7 @@ def test_a_kind_that_is_left_out_is_named(
     assert untold() == [role.name for role in ROLES if role in kind.roles]
 
 
-@pytest.mark.parametrize(("kind", "role"), PARTS, ids=lambda part: part.name)
+@pytest.mark.parametrize(("kind", "role"), OF_THE_PASS, ids=lambda part: part.name)
 def test_a_role_that_is_left_out_of_a_kind_is_named(
     kind: steps.Kind, role: Role, monkeypatch: pytest.MonkeyPatch
 ) -> None:
