@@ -45,6 +45,9 @@ FORMATS = {
     "picture.md": ("tutorial", "picture.yaml"),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "loss.txt": ("loss", "pizza.yaml"),
+    "training.txt": ("train", "science.yaml"),
+    "training.md": ("train", "comics.yaml", "--steps", "3", "--format", "markdown"),
+    "training.tex": ("train", "alex-learns.yaml", "--optimizer", "adam", "--format", "latex"),
     "turns.txt": ("generate", "pizza.yaml", "--kv-cache", "--top-k", "3", "--seed", "1"),
 }
 

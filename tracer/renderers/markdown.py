@@ -163,9 +163,9 @@ class _Page:
         return [f"![{escaped(figures.description(block))}]({path})"]
 
     def _matrix(self, matrix: Matrix) -> str:
-        header = [self._symbol(matrix.symbol), *map(escaped, matrix.columns)]
+        header = [self._symbol(matrix.symbol), *(name and escaped(name) for name in matrix.columns)]
         cells = [
-            [escaped(label), *map(number_text, numbers)]
+            [label and escaped(label), *map(number_text, numbers)]
             for label, numbers in zip(matrix.rows, matrix.cells, strict=True)
         ]
         return _table(header, cells, matrix.marked, "---:")
