@@ -68,8 +68,9 @@ def says_what_a_weight_means(at: Judge) -> bool:
 
 def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
     """By how much the loss is larger with one weight raised."""
-    raised: Any = copy.deepcopy(at.spec)
-    *keys, last = keys_of(address, raised)
+    whole = at.outside[1] if at.outside else at.spec
+    raised: Any = copy.deepcopy(whole)
+    *keys, last = keys_of(f"encoder.{address}" if at.outside else address, raised)
     part = raised
     for key in keys:
         part = part[key]
@@ -79,7 +80,7 @@ def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
     for i in index[:-1]:
         numbers = numbers[i]
     numbers[index[-1]] = float(numbers[index[-1]]) + RAISED
-    return loss(raised) - loss(at.spec)
+    return loss(raised) - loss(whole)
 
 
 def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:

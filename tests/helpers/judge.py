@@ -132,7 +132,7 @@ class Judge:
                     **value,
                     "address": address,
                     "symbol": value["symbol"].replace(OF_ENCODER, ""),
-                    "operands": [each.removeprefix("encoder.") for each in value["operands"]],
+                    "operands": [_without_encoder(each) for each in value["operands"]],
                 }
                 for address, value in _inside(self.values).items()
             }
@@ -237,9 +237,13 @@ class Judge:
 
 
 def _inside(values: dict[str, Any]) -> dict[str, Any]:
-    """What is inside the encoder, by addresses that do not say so."""
-    own = {a: v for a, v in values.items() if a.startswith("encoder.") and a != "encoder.output"}
-    return {address.removeprefix("encoder."): value for address, value in own.items()}
+    """What is inside the encoder, by addresses that do not say so; gradients there, too."""
+    own = {a: v for a, v in values.items() if _without_encoder(a) != a and a != "encoder.output"}
+    return {_without_encoder(address): value for address, value in own.items()}
+
+
+def _without_encoder(address: str) -> str:
+    return re.sub(r"^(gradient\.)?encoder\.", r"\1", address)
 
 
 Check = Callable[[Judge, dict[str, Any]], None]
