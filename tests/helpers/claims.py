@@ -11,12 +11,12 @@ from collections import Counter
 from itertools import pairwise
 
 from tests.helpers import (
+    claims_of_learning,
     claims_of_parts,
     claims_of_steps,
     claims_of_texts,
     claims_of_tokens,
     claims_of_trained,
-    claims_of_training,
 )
 from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, Judge, address_of
@@ -30,7 +30,7 @@ __all__ = [
     "claims_of_texts",
     "claims_of_tokens",
     "claims_of_trained",
-    "claims_of_training",
+    "claims_of_learning",
     "faults",
 ]
 

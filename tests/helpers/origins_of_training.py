@@ -35,7 +35,7 @@ from tracer.lesson.expression import Entry, Index
 def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
     """The entries that are put in, in any order."""
     x = record.inputs
-    rows, columns = (x[0].numbers.shape + (0, 0))[:2]
+    rows, columns = (*x[0].numbers.shape, 0, 0)[:2]
     match record.operation:
         case TransposedMatMul():
             i, j = index

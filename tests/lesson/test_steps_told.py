@@ -12,13 +12,14 @@ import pytest
 from tracer.decoder import roles
 from tracer.decoder.roles import ROLES, Role
 from tracer.lesson import steps
-from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, untold
+from tracer.lesson.steps import KIND_OF, KINDS, OF_TRAINING, OPERANDS, untold
 
 PARTS = [(kind, role) for kind in KINDS for role in kind.roles]
 
 
 def test_every_role_is_told_once() -> None:
-    told = Counter([*OPERANDS, *(role for _, role in PARTS)])
+    of_training = [role for kind in OF_TRAINING for role in kind.roles if role.of is None]
+    told = Counter([*OPERANDS, *(role for _, role in PARTS), *of_training])
     assert {role: told[role] for role in ROLES} == dict.fromkeys(ROLES, 1)
     assert set(told) == set(ROLES)
     assert untold() == []
