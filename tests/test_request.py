@@ -30,8 +30,9 @@ REFUSED = {
     "latex",
     "why output[1,1] --depth 1 -f json": "--depth: goes with a text, not --format json",
     "why output[1,1] --depth 0 -f json": "--depth: goes with a text, not --format json",
-    "run alex -f npz": "--format: goes with run, step, lens or loss and --output, where it is npz",
-    "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens or loss and "
+    "run alex -f npz": "--format: goes with run, step, lens, loss or train and --output, where it "
+    "is npz",
+    "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens, loss or train and "
     "--output, where it is safetensors",
     "value output[1,1] --example 1": "--example: goes with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: goes with numbers of the forward pass, not of "
