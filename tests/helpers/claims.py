@@ -11,12 +11,12 @@ from collections import Counter
 from itertools import pairwise
 
 from tests.helpers import (
+    claims_of_learning,
     claims_of_parts,
     claims_of_steps,
     claims_of_texts,
     claims_of_tokens,
     claims_of_trained,
-    claims_of_training,
 )
 from tests.helpers.claims_due import due
 from tests.helpers.judge import FORMS, OF_ENCODER, Judge, address_of
@@ -25,12 +25,12 @@ from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
 __all__ = [
     "FORMS",
     "Judge",
+    "claims_of_learning",
     "claims_of_parts",
     "claims_of_steps",
     "claims_of_texts",
     "claims_of_tokens",
     "claims_of_trained",
-    "claims_of_training",
     "faults",
 ]
 

@@ -5,7 +5,7 @@ The judge decides on its own; each name is that of the check of the sentence tha
 
 from __future__ import annotations
 
-from tests.helpers.claims_of_training import says_what_a_weight_means
+from tests.helpers.claims_of_learning import says_what_a_weight_means
 from tests.helpers.judge import UNNAMED, Judge, Row, number
 
 

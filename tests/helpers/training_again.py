@@ -14,10 +14,9 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
     """The entries that an operation should give; a and b are its operands."""
     match operation, inputs:
         case "miss", [p]:
-            right = np.array([[j == k for k in range(p.shape[1])] for j in given["columns"]])
-            counts = np.array([[j is not None] * p.shape[1] for j in given["columns"]])
-            zero = np.array(Decimal(0), object)
-            return np.where(counts, p - right.astype(int), zero) / int(given["counted"])
+            right = [[int(j == k) for k in range(p.shape[1])] for j in given["columns"]]
+            counts = [[int(j is not None)] for j in given["columns"]]
+            return (p - np.array(right)) * np.array(counts) / int(given["counted"])
         case "transposed_matmul", [a, b]:
             return a.T @ b
         case "column_sum", [a]:

@@ -191,7 +191,7 @@ def test_random_scenarios() -> None:
     assert [name for name in CLAIMS if not SEEN[f"{name} is due"]] == []
 
 
-ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trained", "training"))
+ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trained", "learning"))
 """What is said of texts, of trained models and of training has random ones of its own."""
 
 SELDOM = (

@@ -209,7 +209,7 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
 
 
 def assert_steps(at: Judge) -> None:
-    """A row for each step: its loss, and how many guesses are right, where there is a target."""
+    """A row for each step: its loss, and how many of the guesses that count are right."""
     rows = [line for line in at.lines if re.match(r"  \d+  ", line)][: len(at.passes)]
     words = at.values["probabilities"]["axes"][1]["labels"]
     targets = at.values["loss.target"]["data"]
