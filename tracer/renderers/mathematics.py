@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.lesson.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
@@ -17,6 +17,9 @@ UNCUT = 1000
 """Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
 
 SPACE = r" \; "
+
+ROOM = r"\hspace{3em}"
+"""For a number, where one is left out."""
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
@@ -41,6 +44,10 @@ class LatexNotation(Notation):
             return format(value, "f")
         mantissa = number_text(number).partition("×")[0]
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
+
+    def blank(self, blank: Blank) -> str:
+        inside = rf"\,{self.number(blank.answer)}" if blank.filled else ROOM
+        return rf"\boxed{{{{}}^{{{blank.number}}}{inside}}}"
 
     def symbol(self, symbol: Symbol) -> str:
         base = symbol.base.removesuffix("′")
