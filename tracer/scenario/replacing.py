@@ -26,7 +26,7 @@ def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
     for way, numbers in new.items():
         changed = _replaced(changed, way, _typed(numbers))
     assert isinstance(changed, Scenario)
-    return _tied(changed) if changed.is_tied else changed
+    return tied(changed) if changed.is_tied else changed
 
 
 def _with_own_norms(layer: Layer) -> Layer:
@@ -67,10 +67,10 @@ def _typed(numbers: Any) -> Any:
     return tuple(map(_typed, numbers))
 
 
-def _tied(scenario: Scenario) -> Scenario:
+def tied(scenario: Scenario) -> Scenario:
     """The unembedding as the embeddings say it now."""
     table: Any = scenario.embeddings
     columns = [table[word] for word in scenario.vocabulary or ()]
-    tied = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
-    assert isinstance(tied, Scenario)
-    return tied
+    changed = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
+    assert isinstance(changed, Scenario)
+    return changed
