@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
 from tracer.decoder.value import Value
-from tracer.lesson.document import Curve, Document
+from tracer.lesson.document import Block, Curve, Document, Matrix, Working
 from tracer.lesson.expression import Entry, Number
 from tracer.names import distinct
 from tracer.node import found
@@ -20,9 +20,9 @@ class Alike:
     """The numbers of a document that are taken from traces, put together where they are the same.
 
     Two are the same if they are one entry, also of two traces; if they have the same labels and
-    the same digits, as a score and the masked score have; or if they have the same digits in one
-    section for the same row of tables with different columns: the sine of a frequency is a
-    feature of the position. Parameters, which are given, are like no other number.
+    the same digits, as a score and the masked score have; or if they have the same digits as
+    results of one section, for the same row of tables with different columns: the sine of a
+    frequency is a feature of the position. Parameters, which are given, are like no other number.
     """
 
     def __init__(self, document: Document) -> None:
@@ -50,20 +50,20 @@ class Alike:
         """The section in which a number first stands, counted from 0."""
         return self._begins[one]
 
-    def _read(self, blocks: tuple[object, ...], section: int) -> None:
-        rows = defaultdict[Name, dict[Name, Name]](dict)
+    def _read(self, blocks: tuple[Block, ...], section: int) -> None:
         for number in found(blocks, Number):
-            name = self.one(number)
-            if name is None or number.entry is None:
-                continue
-            value, labels = number.entry.value, self._labels_of(number.entry)
-            self._join(name, (labels, number.value))
-            columns = rows[labels[:1], number.value]
-            columns[tuple(axis.name for axis in value.axes[1:])] = name
-            self._note(name, str(number.value), section)
+            if (name := self.one(number)) and number.entry:
+                self._join(name, (self._labels_of(number.entry), number.value))
+                self._note(name, str(number.value), section)
+        rows = defaultdict[Hashable, dict[Hashable, Name]](dict)
+        for number in _results(blocks):
+            if (name := self.one(number)) and number.entry:
+                row = self._labels_of(number.entry)[:1]
+                columns = tuple(axis.name for axis in number.entry.value.axes[1:])
+                rows[row, number.value].setdefault(columns, name)
         for same in rows.values():
             for name in same.values():
-                self._join(name, next(iter(same.values())))
+                self._join(next(iter(same.values())), name)
         for curve in found(blocks, Curve):
             for number in curve.numbers:
                 if name := self.one(number):
@@ -99,3 +99,13 @@ class Alike:
         if another in self._begins:
             begins = self._begins.pop(another)
             self._begins[one] = min(begins, self._begins.get(one, begins))
+
+
+def _results(blocks: tuple[Block, ...]) -> Iterator[Number]:
+    """What lines come to, and what stands in matrices."""
+    for block in blocks:
+        if isinstance(block, Working):
+            for line in block.lines:
+                yield from found(line.chain.sides[-1:], Number)
+        elif isinstance(block, Matrix):
+            yield from found(block.cells, Number)

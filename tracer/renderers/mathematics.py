@@ -21,6 +21,9 @@ SPACE = r" \; "
 ROOM = r"\hspace{3em}"
 """For a number, where one is left out."""
 
+APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
+"""What keeps blanks below each other from touching."""
+
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
 """Between rows; where no page may end; below fractions, which would touch the next."""
@@ -46,8 +49,8 @@ class LatexNotation(Notation):
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
 
     def blank(self, blank: Blank) -> str:
-        inside = rf"\,{self.number(blank.answer)}" if blank.filled else ROOM
-        return rf"\boxed{{{{}}^{{{blank.number}}}{inside}}}"
+        inside = rf"\,{{{self.number(blank.answer)}}}" if blank.filled else ROOM
+        return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
 
     def symbol(self, symbol: Symbol) -> str:
         base = symbol.base.removesuffix("′")
@@ -107,6 +110,10 @@ class MeasureNotation(TextNotation):
 
     def __init__(self, *, fractions: bool) -> None:
         self.fractions = fractions
+
+    def blank(self, blank: Blank) -> str:
+        number = f"[{blank.number}]"
+        return f"{number}{self.number(blank.answer)}" if blank.filled else super().blank(blank)
 
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         if not self.fractions:
@@ -194,7 +201,9 @@ class Mathematics:
         *above, last = (f"& {body} &&" for body in bodies)
         if chain.relations:
             result = f"{RELATIONS[chain.relations[-1]]} {self.in_lines.write(chain.sides[-1])}"
-            last += rf" \llap{{${result}$}}" if tail else f" {result}"
+            # At the right of all rows it has room, too, where no other row is longer.
+            at_right = rf"\hphantom{{{{}}{result}}} && \llap{{${result}$}}"
+            last = f"{last.removesuffix('&&')}{at_right}" if tail else f"{last} {result}"
         written = [
             *(row + _end(row, KEPT if self.paper else END) for row in above),
             last + _end(last),

@@ -29,7 +29,7 @@ CLUSTERS = re.compile(
 )
 """What is one picture to the reader: a letter with its accents, a flag, a family."""
 
-ROOM = "_" * 8
+ROOM = "_" * 5
 """For a number, where one is left out."""
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -21,7 +21,8 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
     """The scenario with other embeddings, weights, biases and given numbers.
 
     Each is drawn evenly between the smallest and the largest of its matrix, with as many decimals
-    as the one in its place; where all are alike they stay. The same seed gives the same.
+    as the one in its place; not all of them alike, unless they were: those stay. The same seed
+    gives the same.
     """
     other = _varied(scenario, "", seed)
     assert isinstance(other, Scenario)
@@ -57,7 +58,11 @@ def _drawn(numbers: Any, address: str, seed: str) -> Any:
     if len(set(every)) < 2:
         return numbers
     # `random()` alone is promised to give the same numbers in every version of Python.
-    return _replaced(numbers, _between(min(every), max(every), Random(f"{seed} {address}").random))
+    between = _between(min(every), max(every), Random(f"{seed} {address}").random)
+    other = numbers
+    while other is numbers or len(set(_each(other))) < 2:
+        other = _replaced(numbers, between)
+    return other
 
 
 def _each(numbers: Any) -> Iterator[Decimal]:
