@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
 from tracer.lesson.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.node import found
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
@@ -159,7 +160,9 @@ class Mathematics:
         labels, results = _margins(working)
         room = self.letters - labels
         written = [self._rows(line, room - results) for line in working.lines]
-        if self.paper and any(len(rows) > 1 for rows in written):
+        # The widths of blanks are not known so well that a result could stand over other rows.
+        apart = any(found(working, Blank))
+        if self.paper and not apart and any(len(rows) > 1 for rows in written):
             written = [self._rows(line, room, results) for line in working.lines]
         shown = "".join(row for rows in written for row in rows)
         return shown.removesuffix(END).removesuffix(APART)
@@ -201,9 +204,7 @@ class Mathematics:
         *above, last = (f"& {body} &&" for body in bodies)
         if chain.relations:
             result = f"{RELATIONS[chain.relations[-1]]} {self.in_lines.write(chain.sides[-1])}"
-            # At the right of all rows it has room, too, where no other row is longer.
-            at_right = rf"\hphantom{{{{}}{result}}} && \llap{{${result}$}}"
-            last = f"{last.removesuffix('&&')}{at_right}" if tail else f"{last} {result}"
+            last += rf" \llap{{${result}$}}" if tail else f" {result}"
         written = [
             *(row + _end(row, KEPT if self.paper else END) for row in above),
             last + _end(last),
