@@ -28,6 +28,10 @@ REFUSED = {
     "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
     "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
     "latex",
+    "tutorial alex --blanks -f json": "--blanks: goes with a text, not --format json",
+    "tutorial alex --level 2": "--level: goes with --blanks",
+    "tutorial alex --key key.md": "--key: goes with --blanks",
+    "tutorial alex --seed 2": "--seed: goes with --blanks",
     "why output[1,1] --depth 1 -f json": "--depth: goes with a text, not --format json",
     "why output[1,1] --depth 0 -f json": "--depth: goes with a text, not --format json",
     "run alex -f npz": "--format: goes with run, step, lens or loss and --output, where it is npz",
