@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 
-from tests.helpers.claims import Judge, faults
 from tests.helpers.command import printed, run
 from tests.helpers.continuity import misplaced, two_forms, violations
 from tests.helpers.truth import equations, false_equations, unreadable

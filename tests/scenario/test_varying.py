@@ -84,4 +84,4 @@ def test_what_is_tied_stays_tied() -> None:
     other = varied(parse(TINY, "tiny"), "7")
     embeddings: Any = other.embeddings
     assert other.unembedding
-    assert other.unembedding.W_U == tuple(zip(embeddings["a"], embeddings["b"], strict=True))
+    assert tuple(zip(embeddings["a"], embeddings["b"], strict=True)) == other.unembedding.W_U
