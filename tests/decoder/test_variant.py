@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 
-from tests.helpers.command import printed, run
+from tests.helpers.bundled import TYPED
+from tests.helpers.claims import Judge, faults
+from tests.helpers.command import printed, run, run_json
 from tests.helpers.continuity import misplaced, two_forms, violations
+from tests.helpers.sentences import unbroken
 from tests.helpers.truth import equations, false_equations, unreadable
 
 NEARLY_ALWAYS_ZERO = """
@@ -26,6 +30,11 @@ def test_every_judge_finds_it_right(name: str, seed: str) -> None:
     assert (unreadable(text), false_equations(text)) == ([], [])
     assert (violations(text), misplaced(text), two_forms(text)) == ([], [], [])
     assert len(equations(text)) > 40
+    document = run_json(*asked)
+    values = {value["address"]: value for value in document["values"]}
+    spec = yaml.safe_load(TYPED[name].read_text(encoding="utf-8"))
+    judge = Judge(values, spec, len(values["tokens"]["data"]) - 1, document["rounding"])
+    assert faults(unbroken(printed("run", *asked, width=5000)), judge) == []
 
 
 def test_it_is_another_each_time_and_the_same_for_a_seed() -> None:
@@ -37,10 +46,10 @@ def test_it_is_another_each_time_and_the_same_for_a_seed() -> None:
 
 def test_numbers_are_drawn_again_where_they_would_divide_by_zero() -> None:
     """With one row of 0 and 1 there are two draws of four that a LayerNorm can take."""
-    yaml = "tokens: [a]\nembeddings: {a: [0, 1]}\nlayers: [{ffn: {W_1: [[1, 0], [0, 1]], "
-    yaml += "W_2: [[1, 0], [0, 1]], residual: false, norm: {epsilon: 0}}}]\n"
+    source = "tokens: [a]\nembeddings: {a: [0, 1]}\nlayers: [{ffn: {W_1: [[1, 0], [0, 1]], "
+    source += "W_2: [[1, 0], [0, 1]], residual: false, norm: {epsilon: 0}}}]\n"
     for seed in range(12):
-        assert printed("run", "-", "--vary", str(seed), stdin=yaml)
+        assert printed("run", "-", "--vary", str(seed), stdin=source)
 
 
 def test_what_no_draw_makes_possible_is_told() -> None:
