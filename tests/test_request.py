@@ -23,7 +23,7 @@ REFUSED = {
     "run alex --standalone": "--standalone: goes with --format latex, not terminal",
     "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
     "run alex --brief -f json": "--brief: goes with a text, not --format json",
-    "run alex --force": "--force: goes with --output or --figures",
+    "run alex --force": "--force: goes with --output, --figures, --save or --key",
     "steps alex --standalone": "--standalone: goes with --format latex, not terminal",
     "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
     "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
