@@ -23,11 +23,15 @@ REFUSED = {
     "run alex --standalone": "--standalone: goes with --format latex, not terminal",
     "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
     "run alex --brief -f json": "--brief: goes with a text, not --format json",
-    "run alex --force": "--force: goes with --output, --figures or --save",
+    "run alex --force": "--force: goes with --output, --figures, --save or --key",
     "steps alex --standalone": "--standalone: goes with --format latex, not terminal",
     "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
     "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
     "latex",
+    "tutorial alex --blanks -f json": "--blanks: goes with a text, not --format json",
+    "tutorial alex --level 2": "--level: goes with --blanks",
+    "tutorial alex --key key.md": "--key: goes with --blanks",
+    "tutorial alex --seed 2": "--seed: goes with --blanks",
     "why output[1,1] --depth 1 -f json": "--depth: goes with a text, not --format json",
     "why output[1,1] --depth 0 -f json": "--depth: goes with a text, not --format json",
     "tutorial alex --train --layer 1": "--train: goes with the whole tutorial, not --layer or "

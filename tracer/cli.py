@@ -43,7 +43,10 @@ def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Calla
 
 
 @command(LOOK, "run alex.yaml", "run science --token like")
-@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", *PAGE)
+@asks(
+    *("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", "vary"),
+    *PAGE,
+)
 def run(request: Request) -> None:
     """Every step of the forward pass, worked for one token."""
     _show(request)
@@ -131,10 +134,20 @@ def generate(request: Request) -> None:
     _show(request)
 
 
-@command(WRITE, "tutorial alex", "tutorial my.yaml --figures pictures -o my.md")
-@asks("SCENARIO", "token", "layer", "head", "train", "given", *PAGE, format=Format.MARKDOWN)
+WORKSHEET = ("blanks", "level", "seed", "key", "vary")
+
+
+@command(
+    WRITE,
+    "tutorial my.yaml --figures pictures -o my.md",
+    "tutorial alex --blanks --level 2 --vary 7 -o sheet.md --key key.md",
+)
+@asks(
+    *("SCENARIO", "token", "layer", "head", "train", "given", *WORKSHEET, *PAGE),
+    format=Format.MARKDOWN,
+)
 def tutorial(request: Request) -> None:
-    """The complete text: the question, every step, a summary."""
+    """The complete text: the question, every step, a summary; or a worksheet of it."""
     _show(request)
 
 
@@ -326,14 +339,14 @@ def start(arguments: Sequence[str] | None = None) -> None:
 def _show(request: Request, answered: Answer | None = None) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
     from tracer.lesson.document import Document
-    from tracer.pipeline import answer, pictures, rendered, saved
+    from tracer.pipeline import answer, keyed, pictures, rendered, saved
 
     on_screen = request.output is None and request.format is Format.TERMINAL
     reads = _not_written_over(request)
     with progress.shown(f"{request.command} {request.scenario}"):
         answered = answer(request) if answered is None else answered
         drawn = pictures(request, answered)
-        kept = saved(request)
+        kept = saved(request) | keyed(request, answered)
         if isinstance(answered, Document) and on_screen:
             from tracer.renderers import terminal
 
@@ -356,14 +369,13 @@ def _show(request: Request, answered: Answer | None = None) -> None:
 
 def _not_written_over(request: Request) -> list[Path | None]:
     """What the command reads, if it is to write; told at once if the output is among it."""
-    writes = [file for file in (request.output, request.save) if file is not None]
-    if not writes and request.figures is None:
+    if not request.writes:
         return []
     from tracer.files.targets import check
     from tracer.scenario.loading import file_of
 
     reads = [] if request.force else [file_of(request.scenario), *_also_read(request)]
-    check(writes, reads)
+    check(filter(None, (request.output, request.save, request.key)), reads)
     return reads
 
 

@@ -139,6 +139,26 @@ OPTIONS: dict[str, Any] = {
         help="Write the trained scenario to this file: YAML that runs.",
     ),
     "train": _option(bool, "--train", help="Go on with training: the way back and the update."),
+    "blanks": _option(bool, "--blanks", help="Leave numbers out, as a worksheet to be filled in."),
+    "level": _value(
+        "--level",
+        takes="N",
+        reads=whole(1, 3),
+        help="Of a worksheet, what is left out: results of lines (1), products too (2), the matrix "
+        "of one step too (3). If not given: 1.",
+    ),
+    "key": _value(
+        "--key",
+        takes="FILE",
+        reads=file_name,
+        help="Write what belongs in the blanks to this file.",
+    ),
+    "vary": _value(
+        "--vary",
+        takes="SEED",
+        reads=whole(),
+        help="Draw other numbers for the same scenario; the same seed, the same numbers.",
+    ),
     "depth": _value(
         "--depth",
         takes="N",
@@ -192,7 +212,12 @@ OPTIONS: dict[str, Any] = {
         reads=number("a number above 0, at most 1", lambda p: 0 < p <= 1),
         help="Draw words, from the fewest that together reach the probability P.",
     ),
-    "seed": _value("--seed", takes="N", reads=whole(), help="Draw words; the same seed, the same."),
+    "seed": _value(
+        "--seed",
+        takes="N",
+        reads=whole(),
+        help="Draw words, or of a worksheet what is left out; the same seed, the same.",
+    ),
     "decimals": _value(
         "--decimals", takes="N", reads=whole(0, 12), help="Round to this many decimals."
     ),

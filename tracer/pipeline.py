@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Document | str | bytes
 """A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
 
+DEFAULT_SEED = 1
+"""Of a worksheet."""
+
 OF_OPTIMIZERS = ("momentum", "weight_decay", "clip")
 
 SEVERAL = 8
@@ -60,8 +63,10 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _contents(request, _traced(scenario_for(request), arithmetic=SHAPES))
         case "shapes":
             return _shapes(request, scenario_for(request))
-        case "run" | "step" | "tutorial":
+        case "run" | "step":
             return _forward_pass(request, trace_for(request))
+        case "tutorial":
+            return _with_blanks(request, _forward_pass(request, trace_for(request)))
         case "lens":
             return _lens(request, trace_for(request))
         case "loss":
@@ -139,6 +144,7 @@ def basis(request: Request) -> Request:
         given=request.given,
         decimals=request.decimals,
         carry=request.carry,
+        vary=request.vary,
     )
 
 
@@ -170,10 +176,23 @@ def pictures(request: Request, answered: Answer) -> dict[Path, str]:
     return {request.figures / name: text for name, text in found.items()}
 
 
+def keyed(request: Request, answered: Answer) -> dict[Path, str]:
+    """The key to a worksheet, if it is asked for: its file, and what it holds."""
+    if request.key is None or not isinstance(answered, Document):
+        return {}
+    from tracer.lesson.worksheet import key
+
+    return {request.key: rendered(request, key(answered))}
+
+
 def scenario_for(request: Request) -> Loaded:
-    """The scenario with the rounding, the pins and the tokens that the request asks for."""
+    """The scenario with the numbers, the rounding, the pins and the tokens that are asked for."""
     loaded = load(request.scenario, request.folder)
     scenario, changes = loaded.scenario, dict[str, Any]()
+    if request.vary is not None:
+        from tracer.decoder.variant import variant
+
+        scenario = variant(loaded.name, scenario, request.vary)
     if request.decimals is not None:
         changes["decimals"] = request.decimals
     if request.carry is not None:
@@ -301,6 +320,16 @@ def _forward_pass(request: Request, found: Trace) -> Answer:
     whole = request.command == "run"
     full = not request.brief
     return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
+
+
+def _with_blanks(request: Request, told: Answer) -> Answer:
+    """A tutorial as a worksheet, if one is asked for."""
+    if not request.blanks or not isinstance(told, Document):
+        return told
+    from tracer.lesson.worksheet import RESULTS, worksheet
+
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    return worksheet(told, request.level or RESULTS, seed)
 
 
 def _data(

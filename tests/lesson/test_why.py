@@ -81,7 +81,8 @@ def shown(section: Section) -> list[Entry]:
 
 def in_matrices(section: Section) -> list[Number]:
     matrices = [block for block in section.blocks if isinstance(block, Matrix)]
-    return [number for matrix in matrices for row in matrix.cells for number in row]
+    cells = [cell for matrix in matrices for row in matrix.cells for cell in row]
+    return [cell for cell in cells if isinstance(cell, Number)]
 
 
 def text(document: Document) -> str:

@@ -250,3 +250,13 @@ def test_the_larger_a_share_the_fuller_its_cell() -> None:
     assert all(
         int(depth or 0) == pytest.approx(40 * float(share), abs=0.51) for depth, share in cells
     )
+
+
+@needs_pdflatex
+@pytest.mark.parametrize("level", ["1", "3"])
+def test_worksheets_and_their_keys(level: str, tmp_path: Path) -> None:
+    key = tmp_path / "key.tex"
+    asked = ("--blanks", "--level", level, "--format", "latex", "--standalone", "--key", str(key))
+    for latex in (printed("tutorial", "science", *asked), key.read_text(encoding="utf-8")):
+        assert r"\boxed{" in latex
+        assert overfull(typeset(tmp_path, latex)) == []

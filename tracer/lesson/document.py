@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tracer.lesson.expression import Chain, Expression, Number
+from tracer.lesson.expression import Blank, Chain, Expression, Number
 from tracer.node import Node
 
 
@@ -20,7 +20,7 @@ class Name(Node):
 class Percent(Node):
     """A number between 0 and 1, to be read as a percentage."""
 
-    number: Number
+    number: Number | Blank
 
 
 @dataclass(eq=False, repr=False)
@@ -91,7 +91,7 @@ class Matrix(Node):
     symbol: Expression
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: tuple[tuple[Number, ...], ...]
+    cells: tuple[tuple[Number | Blank, ...], ...]
     marked: int | None = None
     figure: Figure | None = None
     words: tuple[tuple[str, ...], ...] = ()

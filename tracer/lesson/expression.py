@@ -80,6 +80,18 @@ class Number(Node):
 
 
 @dataclass(eq=False, repr=False)
+class Blank(Node):
+    """A number that a worksheet leaves out: which of its blanks it is, and what belongs there.
+
+    In the key it is filled.
+    """
+
+    number: int
+    answer: Number
+    filled: bool = False
+
+
+@dataclass(eq=False, repr=False)
 class Rest(Node):
     """The terms of a long sum that are not written out: how many, and what they come to."""
 
@@ -216,6 +228,7 @@ class Partial(Node):
 
 Expression: TypeAlias = (
     Number
+    | Blank
     | Rest
     | Pi
     | Symbol
@@ -271,6 +284,8 @@ def _value(expression: Expression, context: Context) -> Decimal:
     match expression:
         case Number():
             return expression.value
+        case Blank(_, answer):
+            return answer.value
         case Product(factors):
             return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
         case Sum(terms):
@@ -352,6 +367,8 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
         case Number():
             if expression.entry:
                 yield expression.entry
+        case Blank(_, answer):
+            yield from entries_in(answer)
         case Rest():
             yield from expression.hidden() if expression.hidden else ()
         case Sum(parts) | Product(parts) | Call(_, parts) | Brackets(parts):

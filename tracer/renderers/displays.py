@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
 from tracer.lesson.document import Formula, Matrix, Working
-from tracer.lesson.expression import Chain, Number
+from tracer.lesson.expression import Blank, Chain, Number
 from tracer.renderers.lettering import in_text, short, width
 from tracer.renderers.mathematics import PAPER
-from tracer.renderers.text import number_text
+from tracer.renderers.text import text
 
 LINE, GAP = 96, 4
 """What fits on a line of A4, and what stays free in between, in characters of plain text."""
@@ -120,9 +120,9 @@ def _widths(matrix: Matrix) -> list[int]:
     return [wide + 2 for wide in (stub, *columns)]
 
 
-def _width_of(number: Number, *, bold: bool) -> int:
+def _width_of(number: Number | Blank, *, bold: bool) -> int:
     """Of a number, with the space around the × of a power of ten; bold digits are wider."""
-    written = number_text(number)
+    written = text(number)
     wide = len(written) + 5 * ("×" in written)
     return wide + wide // 6 if bold else wide
 
@@ -147,7 +147,7 @@ def _array(matrix: Matrix) -> str:
     for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
         bold = i == matrix.marked
         shades = [_shade(number) if matrix.figure else "" for number in numbers]
-        written = map(PAPER.in_lines.number, numbers)
+        written = map(PAPER.in_lines.write, numbers)
         cells = [rf"\mathbf{{{number}}}" if bold else number for number in written]
         shown = [_label(name, bold=bold), *map("".join, zip(shades, cells, strict=True))]
         body.append(" & ".join(shown))
@@ -161,7 +161,9 @@ def _label(name: str, *, bold: bool = False) -> str:
     return rf"\{command}{{{in_text(short(name))}}}" if name else ""
 
 
-def _shade(share: Number) -> str:
+def _shade(share: Number | Blank) -> str:
     """The colour of a heat map's cell: the larger the share, the fuller."""
+    if isinstance(share, Blank):
+        return ""
     depth = round(DEEPEST * min(max(float(share.value), 0), 1))
     return rf"\cellcolor{{blue!{depth}}}" if depth else ""

@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Sum, Symbol
+from tracer.lesson.expression import (
+    Blank,
+    Chain,
+    Expression,
+    Number,
+    Quotient,
+    Rest,
+    Sum,
+    Symbol,
+)
+from tracer.node import found
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
@@ -20,6 +30,12 @@ FIRM = "\u00a0"
 """A space at which no line is broken."""
 
 SPACE = r" \; "
+
+ROOM = r"\hspace{3em}"
+"""For a number, where one is left out."""
+
+APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
+"""What keeps blanks below each other from touching."""
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
@@ -44,6 +60,10 @@ class LatexNotation(Notation):
             return format(value, "f")
         mantissa = number_text(number).partition("×")[0]
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
+
+    def blank(self, blank: Blank) -> str:
+        inside = rf"\,{{{self.number(blank.answer)}}}" if blank.filled else ROOM
+        return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
 
     def symbol(self, symbol: Symbol) -> str:
         base = symbol.base.removesuffix("′")
@@ -113,6 +133,10 @@ class MeasureNotation(TextNotation):
     def root(self, of: Expression) -> str:
         return super().root(of).replace(" ", FIRM)
 
+    def blank(self, blank: Blank) -> str:
+        number = f"[{blank.number}]"
+        return f"{number}{self.number(blank.answer)}" if blank.filled else super().blank(blank)
+
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         if not self.fractions:
             return super().quotient(quotient)
@@ -171,7 +195,9 @@ class Mathematics:
         labels, results = _margins(working)
         room = self.letters - labels
         written = [self._rows(line, room - results) for line in working.lines]
-        if self.paper and any(len(rows) > 1 for rows in written):
+        # The widths of blanks are not known so well that a result could stand over other rows.
+        apart = any(found(working, Blank))
+        if self.paper and not apart and any(len(rows) > 1 for rows in written):
             written = [self._rows(line, room, results) for line in working.lines]
         shown = "".join(row for rows in written for row in rows)
         return shown.removesuffix(END).removesuffix(APART)

@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import assert_never
 
 from tracer.lesson.expression import (
+    Blank,
     Brackets,
     Call,
     Difference,
@@ -77,6 +78,10 @@ class Notation(ABC):
         """A number with its digits, as a power of ten where it is very large or very small."""
 
     @abstractmethod
+    def blank(self, blank: Blank) -> str:
+        """Room for a number, or in the key the number, beside that of the blank."""
+
+    @abstractmethod
     def symbol(self, symbol: Symbol) -> str:
         """A base with an index below and one above."""
 
@@ -125,6 +130,8 @@ class Notation(ABC):
         match expression:
             case Number():
                 return self.number(expression), _number_binds(expression.value)
+            case Blank():
+                return self.blank(expression), ATOM
             case Product(factors):
                 written = [self.inside(factor, POWER) for factor in factors]
                 return self.times.join(written), PRODUCT

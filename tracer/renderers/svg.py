@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from tracer.lesson.document import Matrix
+from tracer.lesson.expression import Number
 from tracer.renderers.rows import cells
-from tracer.renderers.text import name_text, number_text
+from tracer.renderers.text import name_text, text
 
 CELL_WIDTH, CELL_HEIGHT, LETTER, LINE, MARGIN = 72, 36, 7.5, 15, 12
 MOST_LINES = {"column": 3, "row": 2, "cell": 3}
@@ -58,13 +59,15 @@ def description(matrix: Matrix) -> str:
     if matrix.words:
         last = name_text(matrix.columns[-1])
         for label, said, numbers in zip(matrix.rows, matrix.words, matrix.cells, strict=True):
-            strongest.append(f"{label}: {name_text(said[-1])} ({number_text(numbers[-1])})")
+            strongest.append(f"{label}: {name_text(said[-1])} ({text(numbers[-1])})")
         return f"{matrix.figure.title}, after {last} {'; '.join(strongest)}."
     for label, numbers in zip(matrix.rows, matrix.cells, strict=True):
-        shares = [number.value for number in numbers]
+        shares = [number.value for number in numbers if isinstance(number, Number)]
+        if len(shares) < len(numbers):
+            continue
         best = shares.index(max(shares))
         if sum(map(bool, shares)) > 1 and shares.count(shares[best]) == 1:
-            column, number = name_text(matrix.columns[best]), number_text(numbers[best])
+            column, number = name_text(matrix.columns[best]), text(numbers[best])
             strongest.append(f"{name_text(label)} most to {column} ({number})")
     return f"{matrix.figure.title}{': ' * bool(strongest)}{'; '.join(strongest)}."
 
@@ -113,18 +116,19 @@ def _cells(
     followed = ' class="followed"' if row == matrix.marked else ""
     (stub, y), lowest = at, at[1] + height - CELL_HEIGHT / 2 + 5
     for j, number in enumerate(matrix.cells[row]):
-        share = min(max(float(number.value), 0.0), 1.0)
+        known = number.value if isinstance(number, Number) else None
+        share = min(max(float(known or 0), 0.0), 1.0)
         x = stub + CELL_WIDTH * j
         box = _box(x, y, CELL_WIDTH, height)
         yield f'<rect class="cell" {box} fill-opacity="{share:.3g}"/>'
-        if not number.value:
+        if known == 0:
             yield f'<rect class="hatched" {box}/>'
         yield f'<rect class="frame" {box}/>'
         middle = x + CELL_WIDTH / 2
         if words:
             yield _label(words[j], (middle, lowest - LINE * len(words[j])), "middle", followed=True)
         place = f'x="{middle:g}" y="{lowest:g}" text-anchor="middle"'
-        yield f"<text {place}{followed}>{number_text(number)}</text>"
+        yield f"<text {place}{followed}>{text(number)}</text>"
 
 
 def _box(x: float, y: float, width: float, height: float) -> str:

@@ -36,7 +36,7 @@ def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
             message = "the new numbers are too large; a lower learning rate may help"
             raise TracerError(Problem(message, address=address(way), way=way)) from None
     assert isinstance(changed, Scenario)
-    return _tied(changed) if changed.is_tied else changed
+    return tied(changed) if changed.is_tied else changed
 
 
 def _own_norms_of(tower: Tower) -> Tower:
@@ -85,10 +85,10 @@ def _typed(numbers: Any) -> Any:
     return tuple(map(_typed, numbers))
 
 
-def _tied(scenario: Scenario) -> Scenario:
+def tied(scenario: Scenario) -> Scenario:
     """The unembedding as the embeddings say it now."""
     table: Any = scenario.embeddings
     columns = [table[word] for word in scenario.vocabulary or ()]
-    tied = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
-    assert isinstance(tied, Scenario)
-    return tied
+    changed = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
+    assert isinstance(changed, Scenario)
+    return changed
