@@ -144,10 +144,28 @@ def bends(at: Judge, said: dict[str, Any]) -> None:
     assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
 
 
-@form(r"How the loss changes with (?:the sum|what goes into the decoder)(?P<ways>: all ways .+)?\.")
+@form(
+    r"How the loss changes with (?P<what>the sum|what goes into the (?:en|de)coder)"
+    r"(?P<ways>: all ways .+)?\."
+)
 def added_up(at: Judge, said: dict[str, Any]) -> None:
-    several = len(at.values[at.address]["operands"]) > 1 and at.result["operation"] == "add_all"
-    assert several or not said["ways"] or at.result["operation"] != "copy"
+    assert (at.result["operation"] == "add_all") == bool(said["ways"])
+    assert ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
+
+
+@form(
+    r"How the loss changes with (?:each (?:query|key|value|hidden number)|"
+    r"what (?:attention gives|the FFN gives|the gate lets through))"
+    r"(?P<weights>, and through that with the weights that make it)?\."
+)
+def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
+    assert (steepest(at) is not None) == bool(said["weights"])
+
+
+@form(r"How the loss changes with what the encoder gives: .+ (?P<begins>begins|would begin)\.")
+def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
+    encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
+    assert ("vectors" in encoder) == (said["begins"] == "would begin")
 
 
 @form(r"Every gradient is shown whole; .+ Here that is (?P<symbol>\S+), (?P<address>\S+)\.")

@@ -224,15 +224,7 @@ OF_TRAINING = frozenset(
         "How the loss changes with what the decoder gives.",
         "How the loss changes with what goes into the norm: directly, and through what it is "
         "divided by.",
-        "How the loss changes with what the FFN gives, and through that with the weights that make "
-        "it.",
-        "How the loss changes with what the gate lets through, and through that with the weights "
-        "that make it.",
         "The gradient goes back times the slope of the activation function.",
-        "How the loss changes with each hidden number, and through that with the weights that make "
-        "it.",
-        "How the loss changes with what attention gives, and through that with the weights that "
-        "make it.",
         "How the loss changes with the heads side by side.",
         "How the loss changes with what the head gives: its own columns.",
         "How the loss changes with each attention weight.",
@@ -240,10 +232,6 @@ OF_TRAINING = frozenset(
         "How the loss changes with each score, and with the dot product before it.",
         "How the loss changes with each query, turned by its position.",
         "How the loss changes with each key, turned by its position.",
-        "How the loss changes with each query, and through that with the weights that make it.",
-        "How the loss changes with each key, and through that with the weights that make it.",
-        "How the loss changes with each value, and through that with the weights that make it.",
-        "How the loss changes with what the encoder gives: here its own way back would begin.",
         "How the loss changes with the vector of each position.",
         "How the loss changes with the embedding of each token, and so with the table's rows.",
         "Where all gradients together are larger than they may be, all are shrunk alike.",

@@ -95,7 +95,8 @@ def _numbers(spec: Any, address: str) -> Any:
     part = layer[rest[0]]
     match rest[1:]:
         case ("norm", name):
-            return part.get("norm", layer.get("norm"))[name]
+            # What a layer says for all is each sub-layer's own, to be learned.
+            return part.setdefault("norm", _copied(layer.get("norm")))[name]
         case [head, name]:
             return part["heads"][int(head.removeprefix("head")) - 1][name]
         case _:

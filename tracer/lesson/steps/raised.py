@@ -37,7 +37,7 @@ def raised(step: Step, told: Told) -> Sentence | None:
 
     It is the weight of the step with the largest gradient.
     """
-    gradients = [record for record in step.records if _of_a_weight(record)]
+    gradients = [record for record in step.records if is_of_a_weight(record)]
     if not gradients:
         return None
     steepest = max(gradients, key=lambda record: float(abs(record.output.array).max()))
@@ -60,7 +60,8 @@ def raised(step: Step, told: Told) -> Sentence | None:
     )
 
 
-def _of_a_weight(record: Record) -> bool:
+def is_of_a_weight(record: Record) -> bool:
+    """Whether a record is the gradient of something learned."""
     role = record.output.role
     return role.derivation == "gradient" and role.of is not None and role.of.parameter
 
