@@ -14,12 +14,14 @@ ORDER = (
     *(
         ("errors", "names", "node", "interruption"),
         ("files", "streams", "progress"),
+        ("audit",),
         ("tokenization",),
         ("checkpoints",),
         ("scenario",),
         ("decoder",),
         ("lesson",),
         ("renderers",),
+        ("check",),
     ),
     *(("request",), ("pipeline",), ("completion", "values", "usage", "pager")),
     *(("library", "weave", "options"), ("cli",)),
@@ -73,10 +75,11 @@ def test_there_is_no_circle() -> None:
 @pytest.mark.parametrize(("library", "places"), [
     ("rich", {
         "tracer.progress",
+        "tracer.audit.report",
         *(f"tracer.renderers.{name}" for name in ("rows", "terminal")),
     }),
     ("jinja2", {"tracer.renderers.page.as_html"}),
-    ("yaml", {"tracer.scenario.reader"}),
+    ("yaml", {"tracer.scenario.reader", "tracer.scenario.writer"}),
     ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),
 ])  # fmt: skip
 def test_a_library_is_imported_where_it_belongs(library: str, places: set[str]) -> None:

@@ -53,7 +53,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["run", ""], [*bundled(), "mine.yaml"]),
         (["run", "m"], ["mine.yaml"]),
         (["step", "query", "-s", "sci"], ["science"]),
-        (["tutorial", "p"], ["paris", "pizza"]),
+        (["tutorial", "p"], ["paris", "picture", "pizza"]),
         (["step", "so"], ["softmax"]),
         (["step", "at"], ["attention"]),
         (["step", "log"], []),

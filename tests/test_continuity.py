@@ -45,11 +45,26 @@ def test_bundled_scenarios(scenario: str, token: str, carry: str, width: int) ->
 
 @pytest.mark.parametrize(("token", "width"), [("1", 200), ("3", 80)])
 @pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+@pytest.mark.parametrize("scenario", ["pizza", "comics", "picture"])
 def test_bundled_systems(scenario: str, carry: str, token: str, width: int) -> None:
     text = printed("run", scenario, "--token", token, "--carry", carry, width=width)
     assert_continuous(text)
     assert len(operands(text)) >= FEWEST_OPERANDS
+
+
+OF_TRAINING = {
+    "line": ("comics", "--clip", "0.1", "--momentum", "0.5", "--weight-decay", "0.1"),
+    "step": ("alex-learns", "--optimizer", "adamw", "--weight-decay", "0.1"),
+}
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+def test_training(carry: str) -> None:
+    text = printed("train", *OF_TRAINING[carry], "--carry", carry, width=120)
+    assert_continuous(text)
+    assert len(operands(text)) >= 4 * FEWEST_OPERANDS
+    assert unread_digits(text) == []
+    assert needless_brackets(text) == []
 
 
 OF_THOSE_THAT_SPEAK = {
@@ -94,6 +109,8 @@ def test_random_scenarios(carry: str, width: int, data: st.DataObject) -> None:
             ("loss",),
             ("generate", "--worked", "--max-tokens", "2"),
             ("generate", "--worked", "--max-tokens", "2", "--kv-cache"),
+            ("train",),
+            ("train", "--optimizer", "adam", "--clip", "0.5", "--weight-decay", "0.1"),
         ]
     ),
     data=st.data(),
@@ -108,7 +125,8 @@ def test_random_scenarios_that_speak(
     ran = run(name, "-", *options, width=width, stdin=to_yaml(scenario))
     if ran.exit_code:
         # The next token may be outside the vocabulary, or only fill up; or later ones are seen.
-        assert re.search("no position has a next token|a token sees later ones", ran.stderr)
+        refused = "no position has a next token|a token sees later ones|too small a number"
+        assert re.search(refused, ran.stderr)
         return
     assert_continuous(ran.stdout)
 

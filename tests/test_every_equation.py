@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import Ran, printed, run
 from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml
 from tests.helpers.truth import equations, false_equations, unreadable
 
@@ -38,7 +38,7 @@ OF_SYSTEMS = [("1", "line"), ("3", "step"), ("last", "never"), ("3", "never"), (
 
 
 @pytest.mark.parametrize(("token", "carry"), OF_SYSTEMS)
-@pytest.mark.parametrize("scenario", ["pizza", "comics"])
+@pytest.mark.parametrize("scenario", ["pizza", "comics", "picture"])
 def test_bundled_systems(scenario: str, token: str, carry: str) -> None:
     followed = () if token == "last" else ("--token", token)
     text = printed("run", scenario, *followed, "--carry", carry)
@@ -79,6 +79,21 @@ def test_worked_turns(carry: str) -> None:
     assert len(equations(text)) >= 2 * FEWEST_EQUATIONS
 
 
+TRAINING = {
+    "line": ("science", "--optimizer", "adamw", "--weight-decay", "0.1"),
+    "step": ("pizza", "--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
+    "never": ("comics", "--optimizer", "adam", "--weight-decay", "0.1", "--steps", "2"),
+}
+FEWEST_OF_PIZZA = 300
+
+
+@pytest.mark.parametrize("carry", TRAINING)
+def test_training(carry: str) -> None:
+    text = printed("train", *TRAINING[carry], "--carry", carry)
+    assert_true(text)
+    assert len(equations(text)) >= (FEWEST_OF_PIZZA if carry == "step" else FEWEST_EQUATIONS)
+
+
 @pytest.mark.parametrize("decimals", [0, 1, 2, 5, 8])
 @pytest.mark.parametrize("carry", CARRY_MODES)
 @pytest.mark.parametrize("scenario", ["alex", "science"])
@@ -115,6 +130,39 @@ OF_ONE_THAT_SPEAKS = (
     ("generate", *DRAWN, "--max-tokens", "3", "--kv-cache"),
     ("run", "--no-mask", "--token", "1"),
 )
+
+
+MOVED = (
+    (),
+    ("--optimizer", "adam", "--weight-decay", "0.1"),
+    ("--optimizer", "adamw", "--clip", "0.5"),
+    ("--momentum", "0.5", "--weight-decay", "0.1", "--clip", "1000"),
+)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    scenario=scenarios(epsilons=("0.1",), speaks=True, max_layers=1, max_tokens=3),
+    moved=st.sampled_from(MOVED),
+)
+def test_random_training(scenario: dict[str, object], moved: tuple[str, ...]) -> None:
+    assert_true_or_refused(run("train", "-", *moved, stdin=to_yaml(scenario)))
+
+
+@pytest.mark.fuzz
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenario=scenarios(epsilons=("0.1",), speaks=True), moved=st.sampled_from(MOVED))
+def test_much_random_training(scenario: dict[str, object], moved: tuple[str, ...]) -> None:
+    assert_true_or_refused(run("train", "-", *moved, stdin=to_yaml(scenario)))
+
+
+def assert_true_or_refused(ran: Ran) -> None:
+    """That a text of training is true, where there is anything to be learned."""
+    if ran.exit_code:
+        refused = "no position has a next token|too small a number|a division by zero"
+        assert re.search(refused, ran.stderr), ran.stderr
+        return
+    assert_true(ran.stdout)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

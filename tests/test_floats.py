@@ -138,6 +138,33 @@ def test_large_and_small_numbers(size: str, token: str) -> None:
     assert_true(printed("run", "-", "--token", token, stdin=scenario), fewest=30)
 
 
+ACTIVATED = """\
+title: t
+tokens: [a]
+embeddings: [[{0}]]
+positions: none
+layers: [{{ffn: {{activation: {1}, W_1: [[3]], W_2: [[1]]}}}}]
+"""
+
+
+@pytest.mark.parametrize("number", ["1000000000000", "-1000000000000"])
+@pytest.mark.parametrize("function", ["gelu", "gelu_tanh", "silu"])
+def test_activations_of_what_is_very_large(function: str, number: str) -> None:
+    scenario = ACTIVATED.format(number, function) + IN_FLOATS
+    text = printed("step", "activation", "-s", "-", stdin=scenario)
+    activated = "0" if number.startswith("-") else r"3\.000×10¹²"
+    assert re.search(rf"h₁: .*(\n .*)* {activated}\n", text)
+    assert_true(text)
+
+
+def test_a_divisor_that_is_very_large_is_a_power_of_ten() -> None:
+    text = printed("step", "activation", "-s", "-", stdin=ACTIVATED.format("-15", "silu"))
+    # e^45 is 3.4934×10¹⁹, and 45 / 3.4934×10¹⁹ is 1.28814×10⁻¹⁸.
+    assert "-45.000 / (1 + 3.493×10¹⁹) ≈ -45.000 / (3.493×10¹⁹)" in " ".join(text.split())
+    assert "≈ -1.3×10⁻¹⁸\n" in text
+    assert_true(text)
+
+
 @pytest.mark.parametrize("embedding", [800, -800])
 def test_powers_of_e_beyond_a_float_are_refused(embedding: int) -> None:
     """The row's largest is taken away first; the other is then e to about -800."""

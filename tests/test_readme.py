@@ -29,6 +29,13 @@ def test_its_scenario_runs() -> None:
     assert false_equations(text) == []
 
 
+def test_its_figures_are_those_of_its_scenario(tmp_path: Path) -> None:
+    scenario, figures = (text for language, text in FENCES if language == "yaml")
+    (tmp_path / "my.yaml").write_text(scenario, encoding="utf-8")
+    (tmp_path / "my.figures.yaml").write_text(figures, encoding="utf-8")
+    assert "2 figures of the text: 2 agree." in printed("check", str(tmp_path / "my.yaml"))
+
+
 def test_its_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     example = next(text for language, text in FENCES if language == "python")
     exec(compile(example, "README.md", "exec"), {})  # what a reader would paste
@@ -36,6 +43,14 @@ def test_its_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     # The weights of a token are rounded to three decimals, and come to 1 within that.
     numbers = [float(number) for number in sums.strip("[]").split()]
     assert numbers == pytest.approx([1, 1, 1, 1], abs=0.002)
+
+
+def test_its_audited_text_is_audited_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = README.split("<!-- audit -->\n```text\n")[1].split("```\n<!-- /audit -->")[0]
+    line = told.splitlines()[1].partition(" | ")[2]
+    Path("text.md").write_text(line, encoding="utf-8")
+    assert run("audit", "text.md").stdout.startswith(told)
 
 
 def test_the_map_for_contributors_names_every_file() -> None:

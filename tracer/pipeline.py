@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
@@ -17,7 +16,7 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass
-from tracer.lesson.selection import select, steps
+from tracer.lesson.selection import of_encoder, select, steps
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest, places
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = Document | str | bytes
 """A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
+
+DEFAULT_SEED = 1
+"""Of a worksheet."""
 
 OF_OPTIMIZERS = ("momentum", "weight_decay", "clip")
 
@@ -62,10 +64,12 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _contents(request, _traced(scenario_for(request), arithmetic=SHAPES))
         case "shapes":
             return _shapes(request, scenario_for(request))
-        case "run" | "step" | "tutorial":
+        case "run" | "step":
             return _forward_pass(request, trace_for(request))
         case "page":
             return _page(request, trace_for(request))
+        case "tutorial":
+            return _with_blanks(request, _forward_pass(request, trace_for(request)))
         case "lens":
             return _lens(request, trace_for(request))
         case "loss":
@@ -76,8 +80,53 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             return _generated(request, scenario_for(request))
         case "value" | "why":
             return _entry(request, trace_for(request))
+        case "check":
+            return checked(request).answer
         case _:
             assert_never(request.command)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check has found, and whether all holds."""
+
+    answer: Document | str
+    holds: bool
+
+
+def checked(request: Request) -> Checked:
+    """What is found of the figures of a text, or of another program's arrays.
+
+    Raises:
+        TracerError: an option changes nothing; the scenario or a file cannot be read.
+    """
+    from tracer.check import as_json
+    from tracer.check.checking import check_against, check_figures
+    from tracer.check.told import told
+
+    check(request)
+    loaded, in_json = scenario_for(request), request.format is Format.JSON
+    if request.against is None:
+        report = check_figures(loaded, figures_of(request))
+        return Checked(as_json.of_figures(report) if in_json else told(report), report.holds)
+    tolerance = None if request.tolerance is None else float(request.tolerance)
+    asked = request.carry is not None or request.decimals is not None
+    rounding = loaded.scenario.rounding if asked else None
+    found = check_against(loaded, request.folder / request.against, tolerance, rounding)
+    return Checked(as_json.of_differences(found) if in_json else found.document(), found.holds)
+
+
+def figures_of(request: Request) -> Path:
+    """The figures file of a check.
+
+    Raises:
+        TracerError: none is named, and none lies beside the scenario.
+    """
+    from tracer.check.checking import figures_beside
+
+    if request.figures_file is not None:
+        return request.folder / request.figures_file
+    return figures_beside(request.scenario, request.folder)
 
 
 def basis(request: Request) -> Request:
@@ -98,6 +147,7 @@ def basis(request: Request) -> Request:
         given=request.given,
         decimals=request.decimals,
         carry=request.carry,
+        vary=request.vary,
     )
 
 
@@ -129,10 +179,23 @@ def pictures(request: Request, answered: Answer) -> dict[Path, str]:
     return {request.figures / name: text for name, text in found.items()}
 
 
+def keyed(request: Request, answered: Answer) -> dict[Path, str]:
+    """The key to a worksheet, if it is asked for: its file, and what it holds."""
+    if request.key is None or not isinstance(answered, Document):
+        return {}
+    from tracer.lesson.worksheet import key
+
+    return {request.key: rendered(request, key(answered))}
+
+
 def scenario_for(request: Request) -> Loaded:
-    """The scenario with the rounding, the pins and the tokens that the request asks for."""
+    """The scenario with the numbers, the rounding, the pins and the tokens that are asked for."""
     loaded = load(request.scenario, request.folder)
     scenario, changes = loaded.scenario, dict[str, Any]()
+    if request.vary is not None:
+        from tracer.decoder.variant import variant
+
+        scenario = variant(loaded.name, scenario, request.vary)
     if request.decimals is not None:
         changes["decimals"] = request.decimals
     if request.carry is not None:
@@ -172,7 +235,7 @@ def _traced(
     lens: bool = False,
     arithmetic: Arithmetic | None = None,
 ) -> Trace:
-    with _of_file(loaded):
+    with loaded.telling():
         return trace(
             loaded.name,
             loaded.scenario,
@@ -182,15 +245,6 @@ def _traced(
             arithmetic=arithmetic,
             located=loaded.located,
         )
-
-
-@contextmanager
-def _of_file(loaded: Loaded) -> Iterator[None]:
-    """A problem on the way is one of the scenario's file."""
-    try:
-        yield
-    except TracerError as error:
-        raise TracerError(*loaded.located(error.problems)) from None
 
 
 def position_of(token: str, tokens: tuple[str, ...]) -> int:
@@ -222,7 +276,7 @@ def _contents(request: Request, found: Trace) -> Answer:
 def _shapes(request: Request, loaded: Loaded) -> Document | str:
     from tracer.lesson.survey import survey
 
-    with _of_file(loaded):
+    with loaded.telling():
         found = survey(loaded.name, loaded.scenario, request.length)
     if request.format is Format.JSON:
         from tracer.renderers import as_json
@@ -259,11 +313,14 @@ def _page(request: Request, found: Trace) -> str:
 
 def _forward_pass(request: Request, found: Trace) -> Answer:
     every, chosen = steps(found.records), _chosen(request, found)
-    position = None if request.token is None else position_of(request.token, found.tokens)
+    tokens, encodes = found.tokens, of_encoder(chosen)
+    if encodes and found.scenario.encoder:
+        tokens = found.scenario.encoder.tokens
+    position = None if request.token is None else position_of(request.token, tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
         raise TracerError(Problem(message, address="--no-mask"))
-    followed = len(found.tokens) - 1 if position is None else position
+    followed = len(tokens) - 1 if position is None else position
     if chosen == every and found.scenario.on_demand and not request.format.is_binary:
         from tracer.lesson.way import in_summary, summarized
 
@@ -282,6 +339,16 @@ def _forward_pass(request: Request, found: Trace) -> Answer:
     whole = request.command == "run"
     full = not request.brief
     return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
+
+
+def _with_blanks(request: Request, told: Answer) -> Answer:
+    """A tutorial as a worksheet, if one is asked for."""
+    if not request.blanks or not isinstance(told, Document):
+        return told
+    from tracer.lesson.worksheet import RESULTS, worksheet
+
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    return worksheet(told, request.level or RESULTS, seed)
 
 
 def _data(
@@ -352,7 +419,7 @@ def trained(request: Request) -> Training:
     if scenario.on_demand:
         message = "a model of this size is not trained here; only its passes are worked"
         raise TracerError(Problem(message, request.scenario))
-    with _of_file(loaded):
+    with loaded.telling():
         return train(
             loaded.name,
             scenario,
@@ -385,7 +452,7 @@ def _generated(request: Request, loaded: Loaded) -> Answer:
         if isinstance(table, Mapping) and token not in table:
             message = f"no embedding for the token {token!r}{closest(token, table)}"
             raise TracerError(Problem(message, address="--start"))
-    with _of_file(loaded):
+    with loaded.telling():
         found = generate(
             loaded.name,
             loaded.scenario,

@@ -31,6 +31,7 @@ Command: TypeAlias = Literal[
     "page",
     "value",
     "why",
+    "check",
 ]
 
 
@@ -60,6 +61,10 @@ class Request:
     clip: Decimal | None = None
     save: Path | None = None
     train: bool = False
+    blanks: bool = False
+    level: int | None = None
+    key: Path | None = None
+    vary: int | None = None
     depth: int | None = None
     length: int | None = None
     no_mask: bool = False
@@ -79,11 +84,19 @@ class Request:
     heading: Heading | None = None
     standalone: bool = False
     figures: Path | None = None
+    figures_file: Path | None = None
+    against: Path | None = None
+    tolerance: Decimal | None = None
     output: Path | None = None
     force: bool = False
     no_pager: bool = False
     decimals: int | None = None
     carry: Carry | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether a file is to be written."""
+        return any((self.output, self.figures, self.save, self.key))
 
     @property
     def of_loss(self) -> bool:
@@ -131,10 +144,16 @@ RULES = (
         *("figures", "--format markdown or terminal, not {format}"),
         lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
     ),
-    Rule("force", "--output, --figures or --save", lambda r: bool(r.output or r.figures or r.save)),
+    Rule("force", "--output, --figures, --save or --key", lambda r: r.writes),
     Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
     Rule("train", "the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head)),
     Rule("steps", "--train", lambda r: r.train or r.command == "train"),
+    Rule("figures_file", "figures of a text, not --against", lambda r: r.against is None),
+    Rule("tolerance", "--against", lambda r: r.against is not None),
+    Rule("blanks", "a text, not --format {format}", lambda r: not r.format.is_data),
+    Rule("level", "--blanks", lambda r: r.blanks),
+    Rule("key", "--blanks", lambda r: r.blanks),
+    Rule("seed", "--blanks", lambda r: r.blanks or r.command == "generate"),
     Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
     Rule("example", "numbers of the loss", lambda r: r.of_loss),
     Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),

@@ -30,6 +30,7 @@ ROUNDS, FEW_ROUNDS = 21, 7
 
 START, VERSION, GROWTH, TAPE = 1.35, 1.15, 1.3, 1.10
 THEIRS, PART, MEMORY = 1.5, 0.25, 1.3
+WAY_BACK = 3.0
 
 DEQUANTISED = 20 * (2 * 576 + 576 * (576 + 2 * 192 + 576) + 3 * 576 * 1536) * 8
 """Bytes of SmolLM2's layers 1 to 20."""
@@ -40,6 +41,9 @@ the middle (and 12.6 times its own `run alex`)."""
 
 LINE, STEP = 10.0, 100.0
 """Milliseconds."""
+
+MEGABYTE, AUDIT = 1_000_000, 3.0
+"""Letters; seconds."""
 
 
 READY, CLICK = {"alex": 1000.0, "pizza": 2000.0}, 100.0
@@ -135,6 +139,32 @@ def tape() -> Iterator[Measured]:
     yield Measured("the scores of one head, written, of 144 heads", least, STEP, "ms")
 
 
+def audited() -> Iterator[Measured]:
+    """A megabyte of Markdown with four equations in each kilobyte."""
+    from tracer.audit.findings import audit
+    from tracer.audit.texts import Markup, Text
+
+    page = printed(program("tutorial", "pizza"))
+    megabyte = Text("page", (page * (MEGABYTE // len(page) + 1))[:MEGABYTE], Markup.MARKDOWN)
+    least = min(_cpu_of(lambda: audit(megabyte)) for _ in range(FEW_ROUNDS))
+    yield Measured("audit of a megabyte of Markdown", least, AUDIT, "s")
+
+
+def way_back() -> Iterator[Measured]:
+    """What the gradients of a pass take, beside that pass on the same tape."""
+    from tests.benchmarks import learned
+    from tracer.__main__ import collect_seldom
+
+    collect_seldom()
+    forward, learning = learned.passes()
+    taken: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        taken.append((_cpu_of(forward), _cpu_of(learning)))
+    one, both = (min(times) for times in zip(*taken, strict=True))
+    what = f"way back / pass, {learned.TOKENS} tokens × {learned.WIDTH} features, in floats"
+    yield Measured(what, (both - one) / one, WAY_BACK)
+
+
 def trained() -> Iterator[Measured]:
     """SmolLM2, where its package is installed: the taped pass, a step, the memory of a layer."""
     from tests.benchmarks import plain_llama
@@ -203,7 +233,9 @@ def _cpu_of(compute: Callable[[], object]) -> float:
     return time.process_time() - before
 
 
-BENCHMARKS = {f.__name__: f for f in (start, version, wide, growth, tape, trained, pages)}
+BENCHMARKS = {
+    f.__name__: f for f in (start, version, wide, growth, tape, way_back, audited, trained, pages)
+}
 
 
 def main(names: list[str]) -> int:

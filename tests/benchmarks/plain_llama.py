@@ -112,7 +112,7 @@ def _turning(a: Architecture, n: int, keep: Callable[[Array], Array]) -> Callabl
 
 
 def theirs(model: Model) -> Callable[[], object]:
-    """A pass of transformers with as many numbers, which keeps attention and hidden states.
+    """A pass of transformers with as many numbers, in float64 too; it keeps attention and states.
 
     Its weights are random: only how long it takes is looked at.
     """
@@ -124,7 +124,8 @@ def theirs(model: Model) -> Callable[[], object]:
         **{"num_hidden_layers": a.layers, "num_attention_heads": a.heads},
         **{"num_key_value_heads": a.key_heads, "tie_word_embeddings": a.tied},
     )
-    decoder = transformers.LlamaForCausalLM._from_config(config, attn_implementation="eager")
+    llama = transformers.LlamaForCausalLM._from_config(config, attn_implementation="eager")
+    decoder = llama.double()
     ids = torch.tensor([list(model.scenario.token_ids or ())])
 
     def compute() -> object:

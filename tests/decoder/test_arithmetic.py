@@ -44,7 +44,9 @@ from tracer.decoder.operations import (
     DivTerm,
     Dot,
     Exp,
+    Forward,
     Interleave,
+    Join,
     Largest,
     Mask,
     MatMul,
@@ -54,7 +56,6 @@ from tracer.decoder.operations import (
     Normalize,
     Outer,
     Pick,
-    Recorded,
     Reused,
     Rotate,
     Select,
@@ -194,6 +195,7 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         [array(["1", "2"], ["3", "4"]), array(["5", "6"])],
         array(["1", "2"], ["3", "4"], ["5", "6"]),
     ),
+    (Join(), [array("1", "2"), array("3"), array("4", "5")], array("1", "2", "3", "4", "5")),
     (Copy(), [array(["1", "2"])], array(["1", "2"])),
     (Reused(), [array(["1", "2"])], array(["1", "2"])),
     (Select((2, 0)), [array(["1", "2", "3"], ["4", "5", "6"])], array(["6", "4"])),
@@ -257,7 +259,7 @@ def test_each_row_has_its_own_largest() -> None:
 
 
 def test_each_operation_is_tried() -> None:
-    assert {type(case[0]) for case in (*CASES, *CHOSEN)} == set(get_args(Recorded))
+    assert {type(case[0]) for case in (*CASES, *CHOSEN)} == set(get_args(Forward))
 
 
 # --- random numbers, against plain formulas ------------------------------------------------------
@@ -438,6 +440,7 @@ def trials(d: Drawn) -> list[Trial]:
         (Cumulate(), [wide], lambda _, a: [list(itertools.accumulate(row)) for row in a]),
         (Copy(), [wide], lambda _, a: a),
         (Reused(), [wide], lambda _, a: a),
+        (Join(), [d.row(n), d.row(m)], lambda _, a, b: a + b),
         (Append(), [wide, d.matrix(k, m)], lambda _, a, b: a + b),
         (Concat(), [wide, d.matrix(n, k)], heads),
         (Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
@@ -477,7 +480,7 @@ def test_random_numbers_give_what_plain_formulas_give(
 
 def test_each_operation_on_numbers_has_a_formula() -> None:
     tried = {type(each[0]) for each in trials(Drawn(random.Random(0), 2, 2, 2))}
-    assert tried == set(get_args(Recorded)) - {ArgMax, Pick}
+    assert tried == set(get_args(Forward)) - {ArgMax, Pick}
 
 
 # --- the numbers on the way, rounded as a pencil does --------------------------------------------

@@ -37,7 +37,7 @@ def cost(scenario: Scenario) -> int:
     return sum(map(multiply_adds, trace("cost", scenario, arithmetic=SHAPES).records))
 
 
-@pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics"])
+@pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture"])
 def test_bundled_scenarios(name: str) -> None:
     assert cost(load(name).scenario) == counted(load(name).scenario) > 0
 

@@ -26,7 +26,7 @@ from tests.helpers.traces import records
 from tracer.decoder.forward import trace
 from tracer.decoder.operations import Append, Reused
 from tracer.decoder.value import Form
-from tracer.scenario.loading import load
+from tracer.scenario.loading import folder, load
 
 TOLERANCE = 1e-12
 NEAR = 1e-9
@@ -311,3 +311,39 @@ def test_what_nobody_sees_is_computed_once_and_says_the_same() -> None:
             {key: turn[key] for key in ("input", "outputs", "word")} for turn in worked["turns"]
         ]
         assert (plain["turns"], plain["text"]) == (turns_alike, worked["text"])
+
+
+# --- with an encoder -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cached", [(), ("--kv-cache",)])
+def test_an_encoder_is_computed_once(cached: tuple[str, ...]) -> None:
+    first, *others = generated("picture", "--worked", *cached)["turns"]
+    encoded = [value["address"] for value in first["values"] if "encoder." in value["address"]]
+    assert len(encoded) > 30
+    for turn in others:
+        assert [v["address"] for v in turn["values"] if "encoder." in v["address"]] == [
+            "encoder.output"
+        ]
+    outputs = [
+        value["data"]
+        for turn in (first, *others)
+        for value in turn["values"]
+        if value["address"] == "encoder.output"
+    ]
+    assert outputs == [outputs[0]] * 4
+
+
+PINNED = """
+given: {encoder.layer1.ffn.output: [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}
+"""
+
+
+@pytest.mark.parametrize("cached", [(), ("--kv-cache",)])
+def test_what_is_pinned_in_an_encoder_stays_so(cached: tuple[str, ...]) -> None:
+    source = (folder() / "picture.yaml").read_text(encoding="utf-8") + PINNED
+    first, second, *_ = generated("-", "--worked", *cached, stdin=source)["turns"]
+    values = {value["address"]: value for value in first["values"]}
+    assert values["encoder.layer1.ffn.output"]["operation"] == "given"
+    (again,) = (v for v in second["values"] if v["address"] == "encoder.output")
+    assert again["data"] == values["encoder.output"]["data"]

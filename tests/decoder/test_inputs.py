@@ -42,7 +42,7 @@ def test_a_mask_hides_what_is_later_and_what_fills_up(arithmetic: str) -> None:
     tokens: [a, <PAD>, b, <PAD>]
     padding: <PAD>
     embeddings: {{a: [1], b: [2], <PAD>: [0]}}
-    layers: [{{ffn: {{W_1: [[1]], W_2: [[1]]}}}}]
+    layers: [{{attention: {{heads: [{{W_Q: [[1]], W_K: [[1]], W_V: [[1]]}}]}}}}]
     rounding: {{carry: never}}
     arithmetic: {arithmetic}
     """)
@@ -54,6 +54,10 @@ def test_a_mask_hides_what_is_later_and_what_fills_up(arithmetic: str) -> None:
         [0, hidden, 0, hidden],
     ]
     assert [axis.name for axis in values(ran)["mask"].axes] == ["token", "key"]
+
+
+def test_where_no_token_looks_at_another_there_is_no_mask() -> None:
+    assert "mask" not in values(traced(POSITIONS.replace("SETTINGS", "none")))
 
 
 def test_labels_are_the_scenarios_or_numbered() -> None:

@@ -20,7 +20,10 @@ from tracer.decoder.operations import (
     DivTerm,
     Dot,
     Exp,
+    Forward,
+    Given,
     Interleave,
+    Join,
     Largest,
     Mask,
     MatMul,
@@ -31,7 +34,7 @@ from tracer.decoder.operations import (
     Operation,
     Outer,
     Pick,
-    Recorded,
+    Pinned,
     Reused,
     Rotate,
     Select,
@@ -43,6 +46,7 @@ from tracer.decoder.operations import (
     Surprise,
     Total,
 )
+from tracer.decoder.training_operations import OfTraining
 
 TOKEN, KEY = Axis("token", ("i", "like")), Axis("key", ("i", "like"))
 FEATURE, QUERY = Axis("feature", ("spicy", "cheap", "cozy")), Axis("query", ("q₁", "q₂"))
@@ -84,6 +88,11 @@ AXES: list[tuple[Any, list[Any], Any]] = [
         (Axis("token", ("i", "like", "pizza")), QUERY),
     ),
     (
+        Join(),
+        [(Axis("target", ("x",)),), (Axis("target", ("y", "—")),)],
+        (Axis("target", ("x", "y", "—")),),
+    ),
+    (
         Select((2, 0)),
         [(TOKEN, WORD)],
         (Axis("token", ("like",)), Axis("word", ("z", "x"))),
@@ -106,11 +115,9 @@ def test_axes(operation: Any, inputs: list[Any], expected: Any) -> None:
 
 
 def test_each_operation_is_tried() -> None:
-    assert {type(case[0]) for case in AXES} == set(get_args(Recorded))
-    assert {each.__name__ for each in set(get_args(Operation)) - set(get_args(Recorded))} == {
-        "Given",
-        "Pinned",
-    }
+    assert {type(case[0]) for case in AXES} == set(get_args(Forward))
+    others = set(get_args(Operation)) - {*get_args(Forward), *get_args(OfTraining)}
+    assert others == {Given, Pinned}
 
 
 @pytest.mark.parametrize(

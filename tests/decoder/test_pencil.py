@@ -306,6 +306,7 @@ def test_the_roles_of_each_kind() -> None:
     assert kept.pop(roles.Keeps.SHARED) == SHARED
     assert kept.pop(roles.Keeps.EXACT) == EXACT
     assert kept.pop(roles.Keeps.ALL) == ALL
+    assert kept.pop(roles.Keeps.WHOLE) == {"slope"}
     assert set(kept) == {roles.Keeps.RESULT}
 
 

@@ -19,7 +19,9 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Tape
+from tracer.decoder.training import train
 from tracer.scenario.loading import load, parse
+from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 
 NAMES = {role: name for name, role in vars(roles).items() if isinstance(role, Role)}
@@ -127,6 +129,8 @@ WIDER = (
     "{W_Q: identity, W_K: identity, W_V: [[1], [1]]}",
 )
 """For pairs of columns, which positions turn."""
+TABLE = "{table: [[0, 1], [1, 0]]}"
+EXAMPLES = "training: [{tokens: [a, b], targets: [b, c]}, {tokens: [b], targets: [a]}]\n"
 SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
 
 
@@ -148,6 +152,11 @@ def passes() -> Iterator[Trace]:
     yield trace("f", scenario.reading(("a", "b", "a", "b")), cache=second)
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
     yield trace("f", turned.reading(("a", "b", "a")), cache=trace("f", turned))
+    learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
+    yield from train("f", parts, Optimizer()).steps
+    for kind in ("sgd", "adamw"):
+        optimizer = Optimizer.model_validate({"kind": kind, "clip": "0.01", "weight_decay": "0.1"})
+        yield from train("f", learns, optimizer, 2).steps
 
 
 @pytest.fixture(scope="module")

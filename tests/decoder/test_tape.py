@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 from tests.helpers.command import printed, run, run_json
-from tests.helpers.small_scenario import END, changed
+from tests.helpers.small_scenario import END, changed, scenario
 from tests.helpers.traces import numbers, records, traced
 from tests.helpers.truth import false_equations, unreadable
 from tracer.decoder import roles
 from tracer.decoder.arithmetic import DECIMALS
 from tracer.decoder.axes import Axis
+from tracer.decoder.forward import trace
 from tracer.decoder.operations import Add, Copy, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
-from tracer.decoder.tape import Tape
+from tracer.decoder.tape import Instead, Tape
 from tracer.decoder.value import Form, Value
 from tracer.errors import TracerError
 from tracer.scenario.rounding import Rounding
@@ -277,7 +278,7 @@ def test_a_pinned_parameter_has_no_operands() -> None:
     assert record.inputs == ()
     assert [[axis.name, *axis.labels] for axis in record.output.axes] == [
         ["feature", "d₀", "d₁"],
-        ["feature", "a", "b", "c"],
+        ["word", "a", "b", "c"],
     ]
 
 
@@ -368,3 +369,24 @@ def test_what_does_not_fit_is_told_before_a_division_by_zero() -> None:
     assert "layer1.ffn.hidden: given as 1×3 numbers, expected 2×1 numbers" in ran.stderr
     assert "nonsense: given, but there is no such value" in ran.stderr
     assert "division" not in ran.stderr
+
+
+@pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
+def test_what_stands_in_place_of_a_number_is_worked_on_with(arithmetic: str) -> None:
+    """h of b is 6 · 1 + 8 · 2 = 22; with 25 in its place the FFN gives 25 · (1, 2)."""
+    said = f"rounding: {{decimals: 2, carry: never}}\narithmetic: {arithmetic}\n"
+    small = scenario((END, f"{END}{said}"))
+    there: Instead = {"layer1.ffn.hidden": {(1, 0): Decimal(25)}}
+    plain, other = trace("small", small), trace("small", small, instead=there)
+    hidden = other["layer1.ffn.hidden"]
+    assert (hidden.array[1, 0], float(hidden.computed[1, 0])) == (25, 22)
+    assert hidden.array[0, 0] == plain["layer1.ffn.hidden"].array[0, 0]
+    assert other["layer1.ffn.output"].array[1].tolist() == [25, 50]
+    assert plain["layer1.ffn.output"].array[1].tolist() == [22, 44]
+
+
+def test_what_is_typed_may_have_another_number_in_its_place_too() -> None:
+    """W_Q is (1, 2)ᵀ; with (9, 2)ᵀ the query of a is 9 · 1 + 2 · 2."""
+    there: Instead = {"layer1.attention.head1.W_Q": {(0, 0): Decimal(9)}}
+    other = trace("small", scenario(), instead=there)
+    assert other["layer1.attention.head1.query"].array[0, 0] == 13

@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import pairwise
 
 from tests.helpers import (
+    claims_of_learning,
     claims_of_parts,
     claims_of_steps,
     claims_of_texts,
@@ -18,12 +19,13 @@ from tests.helpers import (
     claims_of_trained,
 )
 from tests.helpers.claims_due import due
-from tests.helpers.judge import FORMS, Judge, address_of
-from tests.helpers.known_sentences import ANYWHERE, GOALS, PHRASES
+from tests.helpers.judge import FORMS, OF_ENCODER, Judge, address_of
+from tests.helpers.known_sentences import ANYWHERE, GOALS, OF_TRAINING, PHRASES
 
 __all__ = [
     "FORMS",
     "Judge",
+    "claims_of_learning",
     "claims_of_parts",
     "claims_of_steps",
     "claims_of_texts",
@@ -40,6 +42,9 @@ UNNUMBERED = {
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
 
+ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"
+"""The headings that are not those of a part, wherever they stand."""
+
 
 def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
     """The sentences of a text that are unknown or false; `seen` counts the forms that it has."""
@@ -52,16 +57,19 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             at.lines.append(line)
         elif re.fullmatch("[═─]+", line):
             continue
-        elif re.fullmatch("═+", below) and not re.match("Summary|The text|Turn ", line):
-            part = line
+        elif re.fullmatch("═+", below) and not re.match(ALONE, line):
+            part = re.sub("^The way back: (.)", lambda begins: begins[1].upper(), line)
         elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             found += missing(at, seen)
-            line = whole_heading(line, part, crosses="encoder" in at.spec)
+            at.look(into_encoder=False)
+            line = whole_heading(line, part if "─" in below else "", crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
+            at.look(into_encoder=bool(re.match(r"\d+\. Encoder(?! · Output of the encoder)", line)))
             at.address = address_of(line, at)
         elif turn := re.fullmatch(r"Turn (\d+)", line):
             found += missing(at, seen)
+            at.look(into_encoder=False)
             part = ""
             at.turn, at.heading, at.lines, at.address = int(turn[1]), line, [], ""
             listed_values = at.turns[at.turn - 1].get("values", [])
@@ -93,14 +101,15 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     inside = "attention" in sub_layer.lower() and not re.match(
         "Residual|LayerNorm|RMSNorm", pieces[-1]
     )
-    attention = [sub_layer] if crosses and inside else []
+    attention = [sub_layer] if crosses and inside and not layer.startswith("Encoder") else []
     where = ", ".join([*filter(None, [layer]), *attention, *pieces[:-1]])
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:
     """What is wrong with a sentence, if anything is."""
-    if line in ANYWHERE:
+    line = line.replace(OF_ENCODER, "") if at.outside else line
+    if line in ANYWHERE or line in OF_TRAINING:
         return None
     if line in GOALS or line in PHRASES:
         computed = not (at.address and at.pinned(at.address))

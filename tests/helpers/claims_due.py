@@ -5,6 +5,7 @@ The judge decides on its own; each name is that of the check of the sentence tha
 
 from __future__ import annotations
 
+from tests.helpers.claims_of_learning import says_what_a_weight_means
 from tests.helpers.judge import UNNAMED, Judge, Row, number
 
 
@@ -15,6 +16,8 @@ def due(at: Judge) -> str | None:
         return None
     if at.tokens[at.followed] == at.padding:
         return None
+    if at.address.startswith("gradient."):
+        return "raised" if says_what_a_weight_means(at) else None
     for names, check in DUE.items():
         if name in names.split() and (asked := check(at)):
             return asked

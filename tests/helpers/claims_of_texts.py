@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from tests.helpers.judge import Judge, address_of, form, listed, number
+from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
 
 # --- loss ----------------------------------------------------------------------------------------
 
@@ -16,7 +16,8 @@ from tests.helpers.judge import Judge, address_of, form, listed, number
     r"guessed there\."
 )
 def not_counted(at: Judge, said: dict[str, Any]) -> None:
-    none = [target for target in at.values["loss.target"]["data"] if target == "—"]
+    examples = [v["data"] for a, v in at.values.items() if a.endswith("loss.target")]
+    none = [target for targets in examples for target in targets if target == "—"]
     assert int(said["n"]) == len(none) and ("positions do" in said[""]) == (len(none) > 1)
 
 
@@ -44,7 +45,8 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("The model reads") == (len(at.tokens) == 1)
     assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1)
     if "keeps" in said:
-        masked = [v["data"] for a, v in at.values.items() if a.endswith(".masked")]
+        masks = {a: v for a, v in at.values.items() if re.match(r"layer.*\.masked$", a)}
+        masked = [value["data"] for value in masks.values()]
         kept = all(
             number(str(x)) < -1e300 for m in masked for i, r in enumerate(m) for x in r[i + 1 :]
         )
@@ -71,6 +73,36 @@ def followed(at: Judge, said: dict[str, Any]) -> None:
         str(at.followed + 1),
         str(len(at.tokens)),
     )
+
+
+@form(
+    r"In the encoder it is worked for “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\. What is "
+    r"the encoder's has an ᴱ above it: Qᴱ is its query, Q the decoder's\."
+)
+def followed_in_the_encoder(at: Judge, said: dict[str, Any]) -> None:
+    at.look(into_encoder=True)
+    assert (said["who"], said["i"], said["n"]) == (
+        at.who,
+        str(at.followed + 1),
+        str(len(at.tokens)),
+    )
+    at.look(into_encoder=False)
+
+
+@form(r"The encoder has made one vector of each of the tokens that it has read\.")
+@form(r"The encoder has no layers: its input vectors go to the decoder\.")
+@form(
+    r"What leaves the encoder's last layer goes to the decoder: a vector for each of the tokens "
+    r"that the encoder has read\."
+)
+@form(r"The encoder's vectors are reused from the first turn: it reads nothing new\.")
+def encoded(at: Judge, said: dict[str, Any]) -> None:
+    encoder = at.spec["encoder"]
+    reused = at.turn > 1 and "vectors" not in encoder
+    assert reused == ("are reused" in said[""])
+    assert said[""].startswith("The encoder has made") == ("vectors" in encoder)
+    if not reused and "vectors" not in encoder:
+        assert said[""].startswith("The encoder has no") == (not encoder.get("layers"))
 
 
 @form(
@@ -105,9 +137,14 @@ def all_parameters(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["n"]) == n and ("parameters" in said[""]) == (n != 1)
 
 
-@form(r"It reads (?P<tokens>“.+”)\.")
+@form(
+    r"It reads (?P<tokens>“.+?”)\."
+    r"(?: It also looks at what an encoder has made of (?P<others>“.+”)\.)?"
+)
 def reads(at: Judge, said: dict[str, Any]) -> None:
+    encoder = at.spec.get("encoder")
     assert said["tokens"] == listed(at.names)
+    assert said["others"] == (listed(told_apart(encoder["tokens"])) if encoder else None)
 
 
 @form(
@@ -145,11 +182,15 @@ def one_of_a_batch(at: Judge, said: dict[str, Any]) -> None:
 def as_in(at: Judge, said: dict[str, Any]) -> None:
     number_here, _, words = at.heading.partition(". ")
     assert int(said["n"]) < int(number_here)
-    where = words.rpartition(" · ")[0]
-    said_where = (said["where"] or "").lower()
+    where = words.rpartition(" · ")[0].lower()
+    said_where = (said["where"] or "").lower().removeprefix("the ")
+    if not said_where.startswith(("encoder", "decoder")):  # it is the one of the step before
+        where = re.sub("^(?:encoder|decoder)(?:, |$)", "", where)
+    if at.address == "final_norm" and not where:  # the part of the text is that of the words
+        said_where = said_where.removeprefix("decoder")
     # A residual's or a norm's title says which sub-layer it is of.
-    assert where.lower() == said_where or (
-        at.address.endswith((".residual", ".norm")) and where.lower().startswith(said_where)
+    assert where == said_where or (
+        at.address.endswith((".residual", ".norm")) and where.startswith(said_where)
     )
 
 

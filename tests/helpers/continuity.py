@@ -58,6 +58,7 @@ def misplaced(text: str) -> list[Violation]:
 _NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)"
 _OF_A_FORMULA = re.compile(r"(?<![\w.⁻])[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?![\w.])")
 _SHAPE = re.compile(r" \([0-9]+(?: × [0-9]+)*\)")
+_OF_ENCODER = "ᴱ"
 _MARK = "▸"  # may stand before the row that is followed
 
 
@@ -143,7 +144,8 @@ def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block
     if re.match(" {4}[^ ]", lines[0]):
         here = range(first, first + len(lines))
         return _Lines(tuple(by_number[number] for number in here if number in by_number))
-    if (" = " in joined or len(lines) == 1) and "  " not in lines[0].strip():
+    goes_on = all(line.startswith(" " * 6) for line in lines[1:])
+    if (" = " in joined or goes_on) and "  " not in lines[0].strip():
         return _formula(joined)
     return _table(lines)
 
@@ -229,8 +231,9 @@ def operands(text: str) -> list[Operand]:
     """Every number that every worked line puts in."""
     page = _Page()
     found: list[Operand] = []
-    for step in _steps(_blocks(text)):
-        page.enter(step)
+    steps = _steps(_blocks(text))
+    for number, step in enumerate(steps):
+        page.enter(step, chain.from_iterable(steps[number:]))
         for block in step:
             if isinstance(block, _Lines):
                 for line in block.lines:
@@ -243,11 +246,16 @@ def operands(text: str) -> list[Operand]:
 
 
 def _is_typed(line: Worked) -> bool:
-    """Whether it only says what is typed and stands in no matrix: T = 1.5."""
-    return line.names in _TYPED and len(line.sides) == 1
+    """Whether it only says what is typed and stands in no matrix: T = 1.5.
+
+    Or what the squares of gradients come to that are not written out.
+    """
+    squares = line.names[:1] and line.names[0].startswith(_SQUARES)
+    return bool(line.names in _TYPED or squares) and len(line.sides) == 1
 
 
-_TYPED = (("c",), ("T",), ("u",))
+_SQUARES = "sum((∂L/∂"
+_TYPED = (("c",), ("cᴱ",), ("T",), ("u",))
 """What scores are divided by, the temperature, a random number."""
 
 
@@ -261,20 +269,32 @@ def _steps(blocks: list[_Block]) -> list[list[_Block]]:
     return steps
 
 
+def _heading_of(step: list[_Block]) -> str:
+    return step[0].text if step and isinstance(step[0], _Heading) else ""
+
+
+def _query(blocks: Iterable[_Block]) -> _Table | None:
+    """The first matrix of queries."""
+    tables = (block for block in blocks if isinstance(block, _Table))
+    return next(
+        (table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None
+    )
+
+
 class _Page:
     """What has stood on the page so far."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
         self.places: dict[str, set[str]] = {}  # numbers by the symbol under which they stood
-        self.width = 0  # of the last query
+        self.width = 0  # of the last query; on the way back, of the next
         self.fresh: set[str] = set()  # the symbols that have been written in this step
         self.expressions: list[str] = []  # of this step, those that come later too
         self.formula: _Formula | None = None  # the last one read in this step
         self.own = False  # whether it stands right over the lines, with no sentence between
         self.headed = False  # whether it stands in the heading, over all lines
 
-    def enter(self, step: list[_Block]) -> None:
+    def enter(self, step: list[_Block], following: Iterable[_Block]) -> None:
         """A new step: results without a name are forgotten, those with a name can be replaced."""
         self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
         self.places.pop("", None)
@@ -286,6 +306,8 @@ class _Page:
                 self.expressions += [block.left, block.right]
             elif isinstance(block, _Table):
                 self.expressions.append(block.symbol)
+        if (query := _query(following)) and "Way back" in _heading_of(step):
+            self.width = len(query.columns)
         self.headed = self.own
 
     def read(self, block: _Block) -> None:
@@ -318,14 +340,20 @@ class _Page:
         return self.formula.left if self.formula and self.own else ""
 
     def operands(self, line: Worked, *, starts: bool) -> Iterator[Operand]:
-        mask = any(_names(expression, "M") for expression in self.expressions)
+        mask = any(_names(e, m) for e in self.expressions for m in ("M", "Mᴱ"))
         reading = _Reading(line, self.formula, self.width, mask, starts)
-        named = self.named()
+        named = self.named() | (self.squares() if "Σ_squares" in line.names else set())
         for part in reading.parts(line.sides[0]):
-            forms = {part.number} | ({_negated(part.number)} if part.subtracted else set())
+            minus = part.subtracted or reading.said("-sum(")
+            forms = {part.number} | ({_negated(part.number)} if minus else set())
             stood = part.brought or bool(forms & self.seen)
             fits = part.brought or bool(forms & named)
             yield Operand(line.line, line.text, part.number, stood, fits)
+
+    def squares(self) -> set[str]:
+        """What the squares of each parameter's gradients come to."""
+        places = [self.places[symbol] for symbol in self.places if symbol.startswith(_SQUARES)]
+        return set(chain.from_iterable(places))
 
     def named(self) -> set[str]:
         """The numbers of the places that the formula over the lines names, and of nameless ones.
@@ -342,9 +370,14 @@ class _Page:
 
 
 def _brings(expression: str, symbol: str) -> bool:
-    """Whether the symbol's numbers are put in: it is named, or an angle is that is turned by."""
-    turned = symbol in ("sin(θ)", "cos(θ)") and re.search(r"rotate\(.*, θ\)", expression)
-    return bool(turned) or _names(expression, symbol)
+    """Whether the symbol's numbers are put in: it is named, or its square or its angle is."""
+    turned = any(
+        symbol in (f"sin({angle})", f"cos({angle})")
+        and re.search(rf"rotate(?: back)?\(.*, {angle}\)", expression)
+        for angle in ("θ", "θᴱ")
+    )
+    squared = symbol in ("g", "g′") and _names(expression, f"{symbol}²")
+    return turned or squared or _names(expression, symbol)
 
 
 def _names(expression: str, symbol: str) -> bool:
@@ -374,6 +407,9 @@ class _Reading:
                 number = _printed(node)
                 brought = bool(node.more) or number in self.constants
                 yield _Part(number, subtracted, brought)
+            case "sum", [probability, target] if self.is_missed(target):
+                yield from self.parts(probability)
+                yield _Part(_printed(target), brought=True)
             case "sum", [zero, added] if self.starts_a_running_sum(zero, added):
                 yield _Part("0", brought=True)
                 yield from self.parts(added)
@@ -411,8 +447,8 @@ class _Reading:
         return self.formula.constants if self.formula else set()
 
     def said(self, piece: str) -> bool:
-        """Whether the piece is part of the formula."""
-        return self.formula is not None and piece in self.formula.right
+        """Whether the piece is part of the formula, of the decoder's or of the encoder's."""
+        return self.formula is not None and piece in self.formula.right.replace(_OF_ENCODER, "")
 
     def is_count(self, over: Node, under: Node) -> bool:
         return self.said("mean(") and _printed(under) == str(_terms(over))
@@ -421,9 +457,15 @@ class _Reading:
         """Whether it is √d_k, under a dot product of so many terms or stated alone."""
         if node.kind != "√":
             return False
-        if terms:
+        if terms > 1:
             return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
-        return "√d_k" in self.line.names and _printed(node.parts[0]) == str(self.width)
+        names = [name.replace(_OF_ENCODER, "") for name in self.line.names]
+        alone = "√d_k" in names or self.said("√d_k")
+        return alone and _printed(node.parts[0]) == str(self.width)
+
+    def is_missed(self, target: Node) -> bool:
+        """Whether it is t of p - t: 1 for the right word, else 0."""
+        return self.said("p - t") and _printed(target) in ("0", "1")
 
     def is_position(self, node: Node) -> bool:
         return self.said("pos×") and re.fullmatch("[0-9]+", _printed(node)) is not None
@@ -486,9 +528,8 @@ def two_forms(text: str) -> list[str]:
     """Where no row of a matrix has the numbers of its lines; for `line` and `step`."""
     found: list[str] = []
     for step in _steps(_blocks(text)):
-        heading = step[0].text if step and isinstance(step[0], _Heading) else ""
         found += [
-            f"{heading}: no row of {block.symbol} has the numbers of its lines"
+            f"{_heading_of(step)}: no row of {block.symbol} has the numbers of its lines"
             for block in step
             if isinstance(block, _Table) and not _is_a_row(_results(block.symbol, step), block)
         ]
@@ -497,7 +538,9 @@ def two_forms(text: str) -> list[str]:
 
 def _is_a_row(results: list[tuple[str, str]], table: _Table) -> bool:
     rows = [dict(zip(table.columns, numbers, strict=False)) for _, numbers in table.rows]
-    if table.symbol == "P":  # of an odd width: there is no column for the last cosine
+    if (
+        table.symbol.removesuffix(_OF_ENCODER) == "P"
+    ):  # of an odd width: there is no column for the last cosine
         row = tuple(number for _, number in results)[: len(table.columns)]
         return not row or row in [numbers for _, numbers in table.rows]
     mine = [(label, number) for label, number in results if label in table.columns]
@@ -528,5 +571,5 @@ def _results(symbol: str, blocks: list[_Block]) -> list[tuple[str, str]]:
                     return results
                 if formula is None:
                     nameless.append(results)
-    waves = nameless[-2:] if symbol == "P" else []
+    waves = nameless[-2:] if symbol.removesuffix(_OF_ENCODER) == "P" else []
     return [each for pair in zip_longest(*waves) for each in pair if each]

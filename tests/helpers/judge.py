@@ -10,6 +10,7 @@ from typing import Any
 
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 NOISE = 1e-9
+OF_ENCODER = "ᴱ"
 UNNAMED = re.compile("[dqkvhe][₀-₉]+")
 
 ATTENTIONS = {
@@ -30,6 +31,7 @@ OUTSIDE = {
     **{"Output of the encoder": "encoder.output", "Output of the decoder": "output"},
     **{"Angles of the positions": "position.cos"},
     **{"LayerNorm behind the layers": "final_norm", "RMSNorm behind the layers": "final_norm"},
+    "norm behind the layers": "final_norm",
     **{"Logits": "logits", "Softmax: the probabilities": "probabilities"},
     **{"Prediction": "prediction", "Drawing the next word": "sampling.word"},
     **{"Cross-entropy loss": "loss"},
@@ -102,6 +104,8 @@ class Judge:
     cached: bool = False
     further: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The values of the passes that a tutorial tells of behind its own."""
+    passes: list[dict[str, Any]] = field(default_factory=list)
+    """The steps of a training, and what came after them."""
     turn: int = 0
     heading: str = ""
     address: str = ""
@@ -109,11 +113,34 @@ class Judge:
     """Worked lines of the section, up to where the sentence stands."""
     made: Counter[str] = field(default_factory=Counter)
     """The claims of the section, by their checks."""
+    encoder_token: int | None = None
+    """The encoder's token that is followed; its last if not given."""
+    outside: tuple[dict[str, Any], dict[str, Any]] | None = None
+    """While the encoder is looked at: all values, and the whole scenario."""
+
+    def look(self, *, into_encoder: bool) -> None:
+        """Take the encoder for the whole model, as one whose tokens see each other; or no more."""
+        if self.outside:
+            self.values, self.spec = self.outside
+            self.outside = None
+        if into_encoder:
+            self.outside = self.values, self.spec
+            given = _inside(self.spec.get("given", {}))
+            self.spec = {**self.spec["encoder"], "mask": "none", "given": given}
+            self.values = {
+                address: {
+                    **value,
+                    "address": address,
+                    "symbol": value["symbol"].replace(OF_ENCODER, ""),
+                    "operands": [_without_encoder(each) for each in value["operands"]],
+                }
+                for address, value in _inside(self.values).items()
+            }
 
     @property
     def tokens(self) -> list[str]:
         """All tokens of the pass."""
-        if self.turn:
+        if self.turn and not self.outside:
             return list(self.turns[self.turn - 1]["input"])
         return list(self.values["tokens"]["data"])
 
@@ -130,6 +157,8 @@ class Judge:
     @property
     def followed(self) -> int:
         """Its place, counted from 0; a turn follows its last token."""
+        if self.outside:
+            return len(self.tokens) - 1 if self.encoder_token is None else self.encoder_token
         return len(self.tokens) - 1 if self.turn else self.token
 
     @property
@@ -207,6 +236,16 @@ class Judge:
         assert abs(number(part) - parts[source]) <= 0.51 * step + abs(parts[source]) * 0.1 + 0.05
 
 
+def _inside(values: dict[str, Any]) -> dict[str, Any]:
+    """What is inside the encoder, by addresses that do not say so; gradients there, too."""
+    own = {a: v for a, v in values.items() if _without_encoder(a) != a and a != "encoder.output"}
+    return {_without_encoder(address): value for address, value in own.items()}
+
+
+def _without_encoder(address: str) -> str:
+    return re.sub(r"^(gradient\.)?encoder\.", r"\1", address)
+
+
 Check = Callable[[Judge, dict[str, Any]], None]
 FORMS: list[tuple[re.Pattern[str], Check]] = []
 AHEAD = r"(?:, with (?P<alone>[^ “]+)|, (?P<x>[^ “]+) before (?P<second>.+?) with (?P<y>[^ “]+?))"
@@ -250,7 +289,12 @@ def address_of(heading: str, at: Judge) -> str:
     where, _, title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")
     found = re.search(r"layer (\d+)", where, re.IGNORECASE)
     layer = f"layer{found[1] if found else 1}."
-    after = re.fullmatch(r"(Residual connection|LayerNorm|RMSNorm) (?:after|before) (.+)", title)
+    if title.startswith("Way back: "):
+        through = heading.replace("Way back: ", "")
+        return f"gradient.{address_of(through, at)}"
+    after = re.fullmatch(
+        r"(Residual connection|LayerNorm|RMSNorm|norm) (?:after|before|of) (.+)", title
+    )
     if after:
         name = "residual" if after[1] == "Residual connection" else "norm"
         return f"{layer}{SUB_LAYERS[after[2]]}.{name}"
@@ -262,6 +306,9 @@ def address_of(heading: str, at: Judge) -> str:
         return attention + OF_ALL_HEADS[title]
     if title in ATTENTIONS:
         head = re.search(r"head (\d+)", where, re.IGNORECASE)
-        address = f"{attention}head{head[1] if head else 1}.{ATTENTIONS[title]}"
-        return f"{address}s" if f"{address}s" in at.values else address
+        at_head, name = f"{attention}head{head[1] if head else 1}.", ATTENTIONS[title]
+        turned = f"{at_head}rotated_key" in at.values
+        together = {"rotated_key": "keys", "value": "values", **({} if turned else {"key": "keys"})}
+        whole = at_head + together.get(name, name)
+        return whole if whole in at.values else at_head + name
     return OUTSIDE.get(title, "")

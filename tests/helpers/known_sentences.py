@@ -39,8 +39,8 @@ PHRASES = frozenset(
         "The tokens as vectors.",
         "A vector for each position.",
         "An angle for each position and pair of columns.",
-        "What goes into the decoder.",
-        "The encoder's tokens as vectors, given.",
+        "What goes into the first layer.",
+        "The encoder's tokens as vectors.",
         "What each token asks.",
         "What each token can be found by.",
         "What each token asks, from where it stands.",
@@ -73,7 +73,6 @@ ANYWHERE = frozenset(
         "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
         "first in the list of merges, and again, until no neighbours are in the list: what is left "
         "are the tokens.",
-        "The encoder has made one vector of each of the tokens that it has read.",
         "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
         "put in, and the result. A pencil and a calculator are enough to check each line.",
         "The model, to be read from below. Beside each sign stands the shape of what it gives, "
@@ -125,6 +124,7 @@ ANYWHERE = frozenset(
         "Their mean:",
         "How probable it holds its word:",
         # Reasons.
+        "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
         "A token is a piece of text, often a word; large models have parts of words too, so that "
         "there is nothing that they cannot read.",
         "A list of all words would never be complete, because there are always new names and "
@@ -160,8 +160,8 @@ ANYWHERE = frozenset(
         "The exponential makes every number positive, so that they can be shares of a whole, and "
         "it keeps the order: a larger score is a larger share. A score that is larger by 1 counts "
         "e times as much, about 2.7 times.",
-        "Here something goes from token to token, and only here, because everything else in the "
-        "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
+        "Here something goes from token to token, and only here, because everything else in a "
+        "layer is done to each token by itself. It is a sum, so that it has the width of a value "
         "however many tokens there are.",
         "What was found stands in columns of its own; W_O turns them into what the token's vector "
         "is made of, so that the result can be added to it. Its weights are learned like the "
@@ -200,3 +200,86 @@ ANYWHERE = frozenset(
         "Training moves every weight a little so that this number falls.",
     }
 )
+
+OF_TRAINING = frozenset(
+    {
+        "The loss is one number, and every weight has a part in it. Raise a single weight by a "
+        "little and compute everything again: the loss is a little larger or smaller than before. "
+        "How much larger, for each unit by which the weight was raised, is the slope of the loss "
+        "at that weight, its gradient ∂L/∂W. Where it is positive, the weight should become "
+        "smaller; where it is negative, larger; and where it is large, that weight matters most.",
+        "Nobody computes everything again for each weight. The loss depends on the weights through "
+        "a chain of steps, and the slope of a chain is the product of the slopes of its links. So "
+        "one goes from the loss back, step by step: what b means for the loss, times what a means "
+        "for b, is what a means for the loss. Where a acts on the loss in several ways, what they "
+        "give is added up.",
+        "The way back, to be read from above: the gradient of the loss at what each step gives, "
+        "its shape, and at the right the number of the step in which it is worked out.",
+        "From the forward pass:",
+        "Of the other examples, found in the same way:",
+        "The losses of all examples, one behind the other:",
+        # Goals.
+        "How the loss changes with each logit: its probability, less t, which is 1 for the right "
+        "word and else 0; divided by the number of positions that count.",
+        "How the loss changes with what the decoder gives.",
+        "How the loss changes with what goes into the norm: directly, and through what it is "
+        "divided by.",
+        "The gradient goes back times the slope of the activation function.",
+        "How the loss changes with the heads side by side.",
+        "How the loss changes with what the head gives: its own columns.",
+        "How the loss changes with each attention weight.",
+        "How the loss changes with each score that the softmax has read.",
+        "How the loss changes with each score, and with the dot product before it.",
+        "How the loss changes with each query, turned by its position.",
+        "How the loss changes with each key, turned by its position.",
+        "How the loss changes with the vector of each position.",
+        "How the loss changes with the embedding of each token, and so with the table's rows.",
+        "Where all gradients together are larger than they may be, all are shrunk alike.",
+        "Each weight is moved a little against its gradient.",
+        "All other weights are moved in the same way.",
+        # Reasons.
+        "Softmax and the logarithm of the loss are gone back through as one, because so little is "
+        "left of both: how far each probability is from what it should have been, 1 for the right "
+        "word and 0 for all others. It is negative for the right word alone: a larger logit there "
+        "would lower the loss. Without rounding a row comes to 0, because what one word gains the "
+        "others lose.",
+        "A matrix product hands its gradient on to both of its factors. A weight acts on the loss "
+        "through every token: what went in there, times the gradient of what came out, added up "
+        "over all tokens. What went in gets the gradient times the same weights, read the other "
+        "way round.",
+        "A norm lets no feature of a token change alone, since each of them moves what all are "
+        "divided by. So there are several ways back, which are added up.",
+        "Both parts of a sum have its gradient: one goes back through the sub-layer, the other "
+        "passes it by unchanged. This is why deep models learn at all: what reaches the first "
+        "layers has not gone through every matrix on the way.",
+        "The shares of a row come to 1, so that none of them can grow alone: a score that is "
+        "raised takes from all others. Therefore only the part counts by which a gradient is above "
+        "the mean of its row, each weighted by its share. Where a share is 0, as behind the mask, "
+        "nothing flows.",
+        "The rows of the table are learned like any weight. A word that is read twice is told "
+        "twice how to change, and both are added; the row of a word that is not read stays as it "
+        "is.",
+        "The direction stays, only the length is cut: one batch that is far off cannot throw the "
+        "weights far away.",
+        "The gradient says in which direction the loss grows, and only for a small step how fast: "
+        "so the step is small, against it, and all is computed anew before the next.",
+        # Captions.
+        "The numbers before γ, as they went through the norm:",
+        "The slope at each number:",
+        "The squares of the gradients of each parameter, added up:",
+        "All of them together:",
+        "The norm, the root of all squares together:",
+        "The largest that it may be:",
+        "What all gradients are multiplied with:",
+        "The gradient, shrunk:",
+        "With the decay, which draws each weight to 0:",
+        "The velocity: what was going on, and the new gradient:",
+        "The running mean of the gradients:",
+        "The gradients, squared:",
+        "The running mean of their squares:",
+        "Both began with 0, which is made up for:",
+        "Each weight gets a step of about the same size:",
+        "The new weights:",
+    }
+)
+"""What is said on the way back, of the update and around them."""

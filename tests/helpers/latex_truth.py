@@ -12,7 +12,9 @@ number.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tests.helpers.truth import without_pictures
 
@@ -20,13 +22,15 @@ SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 GREEK = {
     **{"omega": "ω", "theta": "θ", "mu": "μ", "sigma": "σ", "gamma": "γ", "beta": "β"},
-    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε", "Phi": "Φ", "pi": "π"},
+    **{"Sigma": "Σ", "ell": "ℓ", "varepsilon": "ε", "eta": "η", "Phi": "Φ", "pi": "π"},
 }
 SIGNS = {
     **{"times": "×", "cdot": " · ", "approx": "≈", "infty": "∞", "quad": " ", ",": " ", ";": " "},
+    **{"partial": "∂", "prime": "′"},
     **{" ": " ", "top": "ᵀ", "max": "max", "sin": "sin", "cos": "cos", "ln": "ln"},
 }
-FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln|Φ)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
+ACCENTS = {"hat": "\u0302", "bar": "\u0304"}
+FUNCTIONS = re.compile(r"\b(?:max|sin|cos|ln|Φ|ReLU′)(?=\()|\bπ\b|\be(?=\^)|\[[0-9]+ more:")
 
 LIST = re.compile(r"= \[-?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+(?:, -?[0-9∞.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)*\]$")
 VECTOR_GOES_ON = r",\\" + "\n" + r"&\phantom{{}=[}\, "
@@ -95,8 +99,8 @@ def _fenced(lines: list[str]) -> list[str]:
         return []  # a diagram
     if len(lines) == 1 and _is_no_chain(lines[0]):
         return []
-    for line in lines:
-        if not re.match(r"\S| {2,}[-=≈+/] ", line):
+    for before, line in pairwise(["", *lines]):
+        if not re.match(r"\S| {2,}[-=≈+/] " if before[-1:] != "," else " {2,}", line):
             raise UnreadableError(
                 f"a line that neither begins a chain nor goes on with one: {line}"
             )
@@ -123,7 +127,8 @@ def _display(latex: str) -> list[str]:
         latex = latex.replace(VECTOR_GOES_ON, r",\ ").replace(" &= ", " = ")
         latex = latex.removeprefix("\\begin{aligned}\n").removesuffix("\n\\end{aligned}")
     if environment := ENVIRONMENT.fullmatch(latex):
-        return _rows(environment["rows"])
+        worked = _rows(environment["rows"])
+        return [] if _is_no_chain(" ".join(worked)) else worked  # a formula in several rows
     if "\n" in latex or "&" in latex:
         raise UnreadableError(latex)
     line = plain(latex)
@@ -158,7 +163,7 @@ def _label(head: str) -> str:
     label = re.sub(r"\\text(?=\{)|[\\{}$]", "", inner)
     if not label.endswith(":"):
         raise UnreadableError(head)
-    return f"{label} "
+    return f"{label.lstrip()} "
 
 
 def plain(latex: str) -> str:
@@ -176,7 +181,7 @@ def _pieces(rest: str) -> Iterator[str]:
             name, rest = command[0][1:], rest[command.end() :]
             if name in ("text", "mathrm"):
                 inner, rest = _group(rest)
-                yield re.sub(r"[\\{}$]", "", inner)
+                yield re.sub(r"[\\{}$]", "", inner.replace("$'$", "′"))
             elif name == "sqrt":
                 inner, rest = _group(rest)
                 yield f"√({plain(inner)})"
@@ -187,7 +192,12 @@ def _pieces(rest: str) -> Iterator[str]:
             elif name == "frac":
                 over, rest = _group(rest)
                 under, rest = _group(rest)
-                yield f"({plain(over)}) / ({plain(under)})"
+                slope = f"{plain(over)}/{plain(under)}".replace("∂ ", "∂")
+                is_slope = slope.startswith("∂")
+                yield slope if is_slope else f"({plain(over)}) / ({plain(under)})"
+            elif name in ACCENTS:
+                inner, rest = _group(rest)
+                yield unicodedata.normalize("NFC", plain(inner) + ACCENTS[name])
             elif name in GREEK or name in SIGNS:
                 yield GREEK.get(name) or SIGNS[name]
             else:

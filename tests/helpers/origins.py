@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.origins_of_training import put_in_by_training
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import (
     Activate,
@@ -46,6 +47,7 @@ from tracer.decoder.operations import (
     Total,
 )
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import AsRows, Columns
 from tracer.decoder.value import Value
 from tracer.lesson.expression import Entry, Index
 
@@ -62,6 +64,9 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             scale = of.producers[x[1]]
             root = scale.inputs[0] if isinstance(scale.operation, SquareRoot) else x[1]
             return [*_products(of.producers[x[0]], index), Entry(root, ())]
+        case Divide() if isinstance(of.producers[x[1]].operation, SquareRoot):
+            d_k = of.producers[x[1]].inputs[0]
+            return [Entry(x[0], index), Entry(d_k if x[1].role.name == "scale" else x[1], ())]
         case Divide():
             return [Entry(x[0], index), Entry(x[1], ())]
         case Share() | Subtract():
@@ -110,7 +115,7 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], (index[0], column))]
         case Given() | Pinned():
             return []
-    raise AssertionError(record.operation)
+    return [*put_in_by_training(record, index)]
 
 
 def has_line(record: Record, index: Index) -> bool:
@@ -136,8 +141,10 @@ def is_hidden(record: Record, index: Index) -> bool:
 def origin(of: Trace, entry: Entry) -> Entry:
     """The entry, or the one that it is under other names."""
     record = of.producers[entry.value]
-    while isinstance(record.operation, Moved):
+    while isinstance(record.operation, Moved | Columns | AsRows):
         moved = _moved(record)[entry.at]
+        if moved is None:
+            break
         if isinstance(record.operation, Mask) and not entry.value.numbers[entry.at].is_finite():
             break
         if isinstance(record.operation, Largest) and is_hidden(record, entry.at):
@@ -219,6 +226,12 @@ def _moved(record: Record) -> NDArray[Any]:
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]
         case Select(columns):
             return np.asarray(x[0][-1:, list(columns)])
+        case Columns(start, stop):
+            return x[0][:, start:stop]
+        case AsRows(words, table):
+            rows = np.full((table, len(x[0])), None, object)
+            rows[list(words)] = x[0].T
+            return rows
         case Largest():
             largest = np.empty(len(x[0]), object)
             for i, row in enumerate(record.inputs[0].numbers):

@@ -6,16 +6,27 @@ and on its place: dropping a layer or a bias leaves the other numbers as they we
 """
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
+from hypothesis import reject
 from hypothesis import strategies as st
 
+from tests.helpers.command import run
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 
-__all__ = ["CARRY_MODES", "Scenario", "odd_tokens", "scenarios", "to_yaml", "words"]
+__all__ = [
+    "CARRY_MODES",
+    "Scenario",
+    "odd_tokens",
+    "printed_or_rejected",
+    "scenarios",
+    "to_yaml",
+    "words",
+]
 
 T = TypeVar("T")
 
@@ -64,6 +75,7 @@ def scenarios(
     max_layers: int = 3,
     max_tokens: int = 6,
     encoder: bool | None = None,
+    encodes: bool | None = None,
     padded: bool | None = None,
     speaks: bool = False,
     limits: Sequence[int] = (1, 2),
@@ -76,9 +88,10 @@ def scenarios(
     ``carry`` fixes the carry mode.  ``names`` gives tokens, labels and vocabulary, and needs six
     different words at least.  ``epsilons`` are the choices for the norms; without a positive one
     among them a row of equal values, which the tool refuses, cannot be avoided at width 1.
-    ``encoder`` and ``padded`` say whether there is an encoder and a padding token; None leaves it
-    open.  One that ``speaks`` has an embedding for each word of its vocabulary, and positions for
-    ``MOST_TURNS`` more tokens.  No number is larger than one of the ``limits``, drawn for all.
+    ``encoder`` and ``padded`` say whether there is an encoder and a padding token, ``encodes``
+    whether the encoder is computed; None leaves it open.  One that ``speaks`` has an embedding for
+    each word of its vocabulary, and positions for ``MOST_TURNS`` more tokens.  No number is larger
+    than one of the ``limits``, drawn for all.
     With ``all_digits``, digits may be set for any sort of value, not for scores and e^x alone.
     With ``alike``, numbers are few and often equal, names occur twice, there may be no layers, and
     there are batches and training examples.  ``masks`` are the choices for the mask.
@@ -112,23 +125,22 @@ def scenarios(
     else:
         scenario["embeddings"] = make.matrix("embeddings", len(tokens), width)
     most = len(tokens) + (MOST_TURNS if speaks else 0)
-    scenario |= make.positions(most, width) | make.mask(most)
+    scenario |= make.positions("positions", most, width) | make.mask(most)
     if make.choose(False, False, True):
         scenario["softmax"] = make.choose("plain", "shifted")
     source = None
     if make.choose(False, False, True) if encoder is None else encoder:
         source = make.choose(*({1, 2, 3, 4, 5} - {width}))
-        scenario["encoder"] = make.encoder(source)
+        if make.choose(False, True) if encodes is None else encodes:
+            scenario["encoder"], source = make.encoder(token, source)
+        else:
+            scenario["encoder"] = make.encoded(source)
 
     scenario["layers"] = []
     for number in range(1, draw(st.integers(0 if alike else 1, max_layers)) + 1):
         layer, width = make.layer(f"layer{number}", width, source)
         scenario["layers"].append(layer)
-    if make.choose(False, False, True):
-        norm = make.norm("final", width, width)
-        if isinstance(norm.get("norm"), dict):
-            norm["norm"].pop("placement", None)
-        scenario |= {f"final_{key}": value for key, value in norm.items()}
+    scenario |= make.final_norm("final", width)
     if vocabulary is not None:
         scenario |= make.unembedding(width, vocabulary)
         if make.choose(False, False, True):
@@ -139,6 +151,15 @@ def scenarios(
         scenario |= make.sequences(tokens, known, vocabulary)
     scenario["rounding"] = make.rounding(carry, all_digits)
     return scenario
+
+
+def printed_or_rejected(spec: Scenario, *arguments: str, width: int = 80) -> str:
+    """What it prints of a scenario; none where layers make e to the power of millions."""
+    ran = run(*arguments, width=width, stdin=to_yaml(spec))
+    if re.search("too (large|small) a number to work with", ran.stderr):
+        reject()
+    assert ran.exit_code == 0, ran.stderr
+    return ran.stdout
 
 
 @dataclass(frozen=True)
@@ -185,7 +206,7 @@ class _Maker:
         most = self.limit * 10**decimals
         return Decimal(rng.randint(-most, most)).scaleb(-decimals)
 
-    def positions(self, tokens: int, width: int) -> Scenario:
+    def positions(self, place: str, tokens: int, width: int) -> Scenario:
         if self.turned:
             rotary = {"base": self.choose(2, 100, 10000), "layout": self.choose("pairs", "halves")}
             start = {"start": self.draw(st.integers(0, 3))}
@@ -194,7 +215,7 @@ class _Maker:
         if kind == "sinusoidal":
             return {"positions": {"sinusoidal": {"start": self.draw(st.integers(0, 3))}}}
         if kind == "table":
-            return {"positions": {"table": self.matrix("positions", tokens, width)}}
+            return {"positions": {"table": self.matrix(place, tokens, width)}}
         return {} if kind == "default" else {"positions": "none"}
 
     def mask(self, tokens: int) -> Scenario:
@@ -218,7 +239,34 @@ class _Maker:
             return None
         return self.draw(st.just("<PAD>") | self.names)
 
-    def encoder(self, width: int) -> Scenario:
+    def encoder(self, token: st.SearchStrategy[str], width: int) -> tuple[Scenario, int]:
+        """An encoder that is computed, and the width of its vectors."""
+        tokens = self.draw(st.lists(token, min_size=1, max_size=4))
+        encoder: Scenario = {"tokens": tokens}
+        if self.flag():
+            encoder["features"] = self.labels(width)
+        rows = self.matrix("encoder.embeddings", len(tokens), width)
+        by_word = self.flag()
+        encoder["embeddings"] = dict(zip(tokens, rows, strict=True)) if by_word else rows
+        encoder |= self.positions("encoder.positions", len(tokens), width)
+        if self.flag():
+            encoder["padding"] = self.choose(*tokens)
+        encoder["layers"] = []
+        for number in range(1, self.draw(st.integers(0, 2)) + 1):
+            layer, width = self.layer(f"encoder.layer{number}", width, None)
+            encoder["layers"].append(layer)
+        return encoder | self.final_norm("encoder.final", width), width
+
+    def final_norm(self, place: str, width: int) -> Scenario:
+        if not self.choose(False, False, True):
+            return {}
+        norm = self.norm(place, width, width)
+        if isinstance(norm.get("norm"), dict):
+            norm["norm"].pop("placement", None)
+        return {f"final_{key}": value for key, value in norm.items()}
+
+    def encoded(self, width: int) -> Scenario:
+        """What an encoder has made, given."""
         tokens = self.draw(st.lists(self.names, min_size=1, max_size=4))
         encoder: Scenario = {"tokens": tokens}
         if self.flag():

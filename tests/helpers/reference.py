@@ -34,15 +34,36 @@ def reference(scenario: Spec) -> dict[str, Array]:
     a row of equal values normalises to NaN, or to noise where float64 misses the exact zero.
     Without an activation function, ``activation`` repeats ``hidden``.
     """
-    x = _embedding(scenario)
-    positions = scenario.get("positions")
-    values = _position(positions, *x.shape)
-    angle = _turned(values, scenario)
-    x = values["input"] = x + values.get("position", 0)
-    visible, shifted = _visible(scenario), scenario.get("softmax") == "shifted"
-    memory = _floats(scenario["encoder"]["vectors"]) if "encoder" in scenario else x
+    shifted, memory = scenario.get("softmax") == "shifted", None
+    values: dict[str, Array] = {}
+    if encoder := scenario.get("encoder"):
+        memory = _floats(encoder["vectors"]) if "vectors" in encoder else None
+        if memory is None:
+            inside = _tower({**encoder, "mask": "none"}, None, shifted)
+            memory = inside.pop("output")
+            values |= {f"encoder.{address}": found for address, found in inside.items()}
+            values["encoder.output"] = memory
+    values |= _tower(scenario, memory, shifted)
 
-    for number, layer in enumerate(scenario.get("layers") or [], start=1):
+    unembedding = scenario.get("unembedding")
+    if unembedding is not None:
+        values["logits"] = _affine(values["output"], unembedding["W_U"], unembedding.get("b_U"))
+        shares = _softmax(values["logits"], shifted)
+        values |= {f"probabilities.{part}": found for part, found in shares.items()}
+        values["probabilities"] = values.pop("probabilities.shares")
+    return values
+
+
+def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]:
+    """What is computed of a tower's tokens; cross-attention looks at ``memory``."""
+    x = _embedding(tower)
+    positions = tower.get("positions")
+    values = _position(positions, *x.shape)
+    angle = _turned(values, tower)
+    x = values["input"] = x + values.get("position", 0)
+    visible = _visible(tower)
+
+    for number, layer in enumerate(tower.get("layers") or [], start=1):
         for name in ("attention", "cross_attention", "ffn"):
             part = layer.get(name)
             if part is None:
@@ -54,6 +75,7 @@ def reference(scenario: Spec) -> dict[str, Array]:
             if name == "attention":
                 found |= _attention(inside, inside, visible, part, shifted, angle, positions)
             elif name == "cross_attention":
+                assert memory is not None
                 found |= _attention(inside, memory, None, part, shifted)
             else:
                 found |= _ffn(inside, part)
@@ -64,19 +86,11 @@ def reference(scenario: Spec) -> dict[str, Array]:
                 found |= _norm(x, norm)
                 x = found["norm"]
             values |= {f"layer{number}.{name}.{key}": value for key, value in found.items()}
-    if not _is_none(scenario.get("final_norm")):
-        final = _norm(x, scenario["final_norm"])
+    if not _is_none(tower.get("final_norm")):
+        final = _norm(x, tower["final_norm"])
         x = final["norm"]
         values |= {f"final_{key}": value for key, value in final.items()}
-    values["output"] = x
-
-    unembedding = scenario.get("unembedding")
-    if unembedding is not None:
-        values["logits"] = _affine(x, unembedding["W_U"], unembedding.get("b_U"))
-        shares = _softmax(values["logits"], shifted)
-        values |= {f"probabilities.{part}": found for part, found in shares.items()}
-        values["probabilities"] = values.pop("probabilities.shares")
-    return values
+    return values | {"output": x}
 
 
 def predicted_words(scenario: Spec) -> list[str]:

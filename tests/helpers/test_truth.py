@@ -42,6 +42,10 @@ TRUE = """
     Φ(1) ≈ 0.8413
     0.735×Φ(0.735) ≈ 0.735×0.769 ≈ 0.565
     (-3.700)×Φ(-3.700) ≈ (-3.700)×0.000108 = -0.0003996 ≈ -0.00040
+    Φ(-98.8) ≈ 8.6×10⁻²¹²³
+    (-3.9×10²⁵)×Φ(-3.9×10²⁵) ≈ (-3.9×10²⁵)×0 = 0
+    (-3.9×10²⁵) / (1 + e^(3.9×10²⁵)) ≈ 0
+    e^(-√(2×10⁴⁰)) ≈ e^(-1.41×10²⁰)
     √(8 / π) ≈ 1.596
     1.840 / (1 + e^(-1.840)) ≈ 1.840 / (1 + 0.159) = 1.840 / 1.159 ≈ 1.588
     0.077 / (1 + e^(-√(8 / π)×(0.077 + 0.044715×0.077³))) ≈ 0.077 / (1 + e^(-0.123)) ≈ 0.041
@@ -117,6 +121,13 @@ TRUE = """
     1.04 - (0.11 + 0.21) ≈ 1.0 - (0.1 + 0.2)
     1.04 - (0.11 + 0.21) ≈ 1.0 - 0.1 - 0.2
     2.34567 ≈ 2.346
+    ReLU′(6.12) = 1
+    ReLU′(0) = 0
+    ReLU′(-1.5) = 0
+    ∂L/∂σ = -(0.25 - 0.75 + 2) = -1.5
+    ∂L₂/∂(σ²) = 0.05027 / (2×1.50552) ≈ 0.01670
+    ∂L/∂((r₁ - μ)²) = 0.3 / 2 = 0.15
+    sum((∂L/∂W_Q¹)²) = 0.3² + (-0.4)² = 0.25
 """
 
 FALSE = """
@@ -133,6 +144,11 @@ FALSE = """
     Φ(1) = 0.8413
     Φ(1) ≈ 0.8414
     (-0.5)×Φ(-0.5) ≈ (-0.5)×0.691
+    Φ(-98.8) ≈ 8.7×10⁻²¹²³
+    Φ(-3.9×10²⁵) = 0
+    (-3.9×10²⁵) / (1 + e^(3.9×10²⁵)) = 0
+    e^(3.9×10²⁵) ≈ 10
+    e^(-√(2×10⁴⁰)) ≈ e^(-1.42×10²⁰)
     √(8 / π) ≈ 1.595
     √(8 / π) = 1.5957691216
     1.698 / (1 + e^(-1.698)) ≈ 1.698 / (1 + 0.184)
@@ -192,6 +208,12 @@ FALSE = """
     ∞ - ∞ = 0
     0×∞ = 0
     √8 / (√8 - 2×√2) = 1
+    ReLU′(6.12) = 6.12
+    ReLU′(0) = 1
+    ReLU′(-1.5) ≈ 1
+    ∂L/∂σ = -(0.25 - 0.75 + 2) = 1.5
+    ∂L₂/∂(σ²) = 0.05027 / (2×1.50552) = 0.01670
+    sum((∂L/∂W_Q¹)²) = 0.3² + (-0.4)² = -0.07
 """
 
 
@@ -265,6 +287,14 @@ def test_continuation_lines_are_joined() -> None:
     ]
     joined = "0.1×0.2 + 0.3×0.4 + 0.5×0.6 - 0.01 = 0.02 + 0.12 + 0.3 - 0.01 = 0.43 ≈ 0.4"
     assert found[0].text == joined
+
+
+def test_a_line_behind_a_comma_goes_on_with_any_sign() -> None:
+    text = "    m: max(0.5,\n         1.5, 0)\n       = 1.5\n    1 = 1\n      2 = 3\n"
+    assert [(each.left, each.right) for each in equations(text)] == [
+        ("max(0.5, 1.5, 0)", "1.5"),
+        ("1", "1"),
+    ]
 
 
 def test_a_false_continuation_is_caught() -> None:
@@ -367,6 +397,14 @@ def test_functions_agree_with_the_machine(
     printed = f"{value:.{8 - value.adjusted()}f}"
     assert false_equations(f"    {name}({x}) ≈ {printed}") == []
     assert false_equations(f"    {name}({x}) = {printed}") != []
+
+
+@pytest.mark.parametrize("x", ["-35.5", "-12.75", "-6.1", "-5.9", "-0.5", "0.001", "5.9", "7.5"])
+def test_the_normal_distribution_agrees_with_the_machine(x: str) -> None:
+    value = Decimal(math.erfc(-float(x) / math.sqrt(2)) / 2)
+    printed = f"{value:.{8 - value.adjusted()}f}"
+    assert false_equations(f"    Φ({x}) ≈ {printed}") == []
+    assert false_equations(f"    Φ({x}) = {printed}") != []
 
 
 def test_it_depends_on_nothing_it_judges() -> None:

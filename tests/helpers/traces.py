@@ -50,9 +50,11 @@ def traced_or_rejected(spec: dict[str, Any]) -> Trace:
 
 
 def _norms(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    parts = [part for layer in spec["layers"] for part in (layer, *layer.values())]
+    towers = [spec, spec.get("encoder", {})]
+    layers = [layer for tower in towers for layer in tower.get("layers", [])]
+    parts = [part for layer in layers for part in (layer, *layer.values())]
     norms = [part.get("norm") for part in parts if isinstance(part, dict)]
-    norms.append(spec.get("final_norm"))
+    norms += [tower.get("final_norm") for tower in towers]
     return [norm for norm in norms if isinstance(norm, dict)]
 
 

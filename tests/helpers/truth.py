@@ -1,7 +1,8 @@
 """An independent judge of printed arithmetic: text in, equations out, a verdict on each.
 
 A worked line is indented by exactly four spaces: an optional `label: `, then a chain of sides
-joined by `=` and `≈`, which may go on over deeper lines that begin with `=`, `≈`, `+`, `-` or `/`.
+joined by `=` and `≈`, which may go on over deeper lines that begin with `=`, `≈`, `+`, `-` or `/`,
+or stand behind a comma.
 `=` must hold exactly with the digits shown; `≈` must be correct rounding, number by number.
 
 Every value is held exactly, as a quotient of two polynomials with rational coefficients whose
@@ -20,6 +21,8 @@ from functools import lru_cache
 
 _CONTEXT = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NOISE = Decimal("1e-90")  # a remainder this small beside its own terms is zero
+_BEYOND = Decimal("1e18")  # e to the power of more has no Decimal
+_FAR, _FRACTIONS = 6, 400  # from here on so many fractions give 120 digits of a tail
 _LINES_KEPT = 20_000  # most are judged again: in another format, or by another question
 
 
@@ -67,7 +70,7 @@ def worked(text: str) -> list[Worked]:
             every = [side.strip() for side in re.split("[=≈]", chain)]
             names = tuple(every[: len(every) - len(sides)])
             label = line.removesuffix(chain).strip().removesuffix(":")
-            parsed = tuple(_Parser(side).side() for side in sides)
+            parsed = tuple(map(_parsed, sides))
             found.append(Worked(number, line, label, names, parsed))
     return found
 
@@ -80,14 +83,13 @@ def falsehood(equation: Equation) -> str | None:
 @lru_cache(_LINES_KEPT)
 def _falsehood(left_side: str, relation: str, right_side: str) -> str | None:
     try:
-        left, right = _Parser(left_side).side(), _Parser(right_side).side()
         with localcontext(_CONTEXT):
-            ours, theirs = _evaluate(left), _evaluate(right)
+            ours, theirs = _worth(left_side), _worth(right_side)
             if _compare(ours, theirs) == 0:
                 return None
             if relation == "=":
                 return f"the left side is {_shown(ours)}, the right side is {_shown(theirs)}"
-            return _misrounded(left, right)
+            return _misrounded(_parsed(left_side), _parsed(right_side))
     except ArithmeticError as error:
         return f"a side has no value: {error}"
 
@@ -126,7 +128,7 @@ def _worked_lines(text: str) -> list[tuple[int, str]]:
         if re.match(r" {4}[^ ]", line):
             found.append((number, line.strip()))
             open_ = True
-        elif open_ and re.match(r" {6,}[-=≈+/]", line):
+        elif open_ and re.match(r" {6,}[-=≈+/]" if found[-1][1][-1] != "," else " {6,}", line):
             found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
         else:
             open_ = False
@@ -141,7 +143,7 @@ def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
         chain = line[start:].strip()
         sides, relations = [s.strip() for s in re.split("[=≈]", chain)], re.findall("[=≈]", chain)
         try:
-            kinds = [_kinds(_Parser(side).side()) for side in sides]
+            kinds = [_kinds(_parsed(side)) for side in sides]
         except _UnreadableError:
             continue
         symbolic = [bool(each & {"name", "call"}) for each in kinds]
@@ -157,11 +159,13 @@ def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
 # --- parsing -------------------------------------------------------------------------------------
 
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_WORD = r"[^\W\d_²³][\w\u0300-\u036f'′]*"
+_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # one in another: (FFN(x₁) - μ)²
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"
     r"|(?P<more>\[(?P<count>[0-9]+) more: )"
-    r"|(?P<name>[^\W\d_²³][\w\u0300-\u036f'′]*)"
+    rf"|(?P<name>∂L[₀-₉]*/∂(?:{_WORD}|{_BRACKETS})|{_WORD})"
     r"|(?P<sign>[-+×·/^²³√∞(),\]]))"
 )
 
@@ -196,7 +200,7 @@ class _Parser:
         end = 0
         while end < len(source):
             token = _TOKEN.match(source, end)
-            if token is None or (token["name"] and not token["name"][0].isalpha()):
+            if token is None or (token["name"] and not token["name"].strip("∂")[0].isalpha()):
                 raise _UnreadableError(source)
             self.tokens.append(token)
             end = token.end()
@@ -267,10 +271,7 @@ class _Parser:
         token = self.tokens[start]
         self.at += 1
         if token["number"]:
-            power = int((token["power"] or "0").translate(_SUPERSCRIPTS))
-            unit = Fraction(10) ** (power - len(token["decimals"] or ""))
-            value = _rational(Fraction(token["mantissa"]) * Fraction(10) ** power)
-            return replace(self.node("number", start), value=value, unit=unit)
+            return _number(token["mantissa"], token["decimals"] or "", token["power"] or "0")
         if token["more"]:
             inner = self.sum()
             self.need("]")
@@ -284,7 +285,7 @@ class _Parser:
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] == "max" or token["name"] in ("sin", "cos", "ln", "Φ")
+            known = token["name"] in ("max", "sin", "cos", "ln", "Φ", "ReLU′")
             if known and token["name"] != "max" and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
@@ -295,6 +296,20 @@ class _Parser:
             self.need(")")
             return inner
         raise _UnreadableError(self.source)
+
+
+@lru_cache(_LINES_KEPT)
+def _parsed(side: str) -> Node:
+    """A side, read once: it stands on the right of one relation and on the left of the next."""
+    return _Parser(side).side()
+
+
+@lru_cache(_LINES_KEPT)
+def _number(mantissa: str, decimals: str, power: str) -> Node:
+    exponent = int(power.translate(_SUPERSCRIPTS))
+    value = _rational(Fraction(mantissa) * Fraction(10) ** exponent)
+    text = mantissa if power == "0" else f"{mantissa}×10{power}"
+    return Node("number", text, value=value, unit=Fraction(10) ** (exponent - len(decimals)))
 
 
 def _negative(node: Node) -> Node | None:
@@ -362,6 +377,11 @@ def _shown(value: _Value) -> str:
 # --- evaluation ----------------------------------------------------------------------------------
 
 
+@lru_cache(_LINES_KEPT)
+def _worth(side: str) -> _Value:
+    return _evaluate(_parsed(side))
+
+
 def _evaluate(node: Node) -> _Value:
     if node.value is not None:
         return node.value
@@ -390,6 +410,8 @@ def _evaluate(node: Node) -> _Value:
             return _power(a, _rational(Fraction(1, 2)))
         case "e^", [a]:
             return _exponential(a)
+        case "ReLU′", [a]:
+            return _ONE if _compare(a, _ZERO) > 0 else _ZERO
         case ("sin" | "cos" | "ln" | "Φ") as name, [a]:
             return _function(name, a)
         case "π", []:
@@ -420,7 +442,7 @@ def _exponential(exponent: _Value) -> _Value:
         return _INFINITY if exponent.infinite > 0 else _ZERO
     n = _fraction(exponent)
     if n is None:
-        return _opaque("^", _opaque("e"), exponent)
+        return _opaque("e^", exponent)
     _, monomial = _monomial([(_Atom("e"), n)])
     return _Value(frozenset({(monomial, Fraction(1))}))
 
@@ -594,6 +616,8 @@ def _term(monomial: _Monomial, coefficient: Fraction) -> Decimal:
         exponent = Decimal(power.numerator) / power.denominator
         if isinstance(base, Fraction):
             result *= (Decimal(base.numerator) / base.denominator) ** exponent
+        elif base.name == "e":
+            result *= _e_to(exponent)
         else:
             result *= _irrational(base.name, *map(_decimal, base.of)) ** exponent
     return result
@@ -601,8 +625,8 @@ def _term(monomial: _Monomial, coefficient: Fraction) -> Decimal:
 
 def _irrational(name: str, *of: Decimal) -> Decimal:
     match name:
-        case "e":
-            return Decimal(1).exp()
+        case "e^":
+            return _e_to(of[0])
         case "ln":
             return of[0].ln()
         case "π":
@@ -617,9 +641,11 @@ def _irrational(name: str, *of: Decimal) -> Decimal:
 
 
 def _normal(x: Decimal) -> Decimal:
-    """½ + (x - x³/(2·3) + x⁵/(4·2!·5) - x⁷/(8·3!·7) + …) / √(2π): what cancels needs digits."""
+    """½ + (x - x³/(2·3) + x⁵/(4·2!·5) - x⁷/(8·3!·7) + …) / √(2π), or what is left of its tail."""
+    if abs(x) > _FAR:
+        return _tail(-x) if x < 0 else 1 - _tail(x)
     with localcontext() as context:
-        context.prec += 30 + int(x * x)
+        context.prec += 30 + int(x * x)  # what cancels needs digits
         power = total = x
         n = 0
         while abs(power) > Decimal(10) ** -context.prec:
@@ -628,6 +654,22 @@ def _normal(x: Decimal) -> Decimal:
             total += power / (2 * n + 1)
         result = Decimal("0.5") + total / (2 * _PI).sqrt()
     return +result
+
+
+def _tail(x: Decimal) -> Decimal:
+    """1 - Φ(x), by Laplace's fraction: e^(-x²/2) / √(2π) / (x + 1/(x + 2/(x + 3/(x + …))))."""
+    under = x
+    for n in range(_FRACTIONS, 0, -1):
+        under = x + n / under
+    return _e_to(-x * x / 2) / (2 * _PI).sqrt() / under
+
+
+def _e_to(x: Decimal) -> Decimal:
+    """e^x; of an x beyond all bounds a number that is nearer to 1, but grows with x as well."""
+    if abs(x) <= _BEYOND:
+        return x.exp()
+    far = _BEYOND.exp() * abs(x) / _BEYOND
+    return far if x > 0 else 1 / far
 
 
 def _sine(x: Decimal) -> Decimal:

@@ -32,6 +32,11 @@ REFUSED = (
     "a division by zero|too (large|small) a number|no position has a next token|nothing is masked|"
     "a token sees later ones"
 )
+MOVED = (
+    ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
+    ("--optimizer", "adam", "--clip", "10000"),
+    ("--optimizer", "adamw", "--weight-decay", "0.1"),
+)
 DRAWN = ("--seed", "1", "--temperature", "1.5", "--top-k", "2")
 
 
@@ -60,7 +65,8 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
         return faults(text, Judge({}, spec, 0, document["rounding"], turns, cached), SEEN)
     values = by_address(document)
     token = dict(pairwise(options)).get("--token", len(values["tokens"]["data"]))
-    judge = Judge(values, spec, int(token) - 1, document["rounding"])
+    passes = document.get("passes", [])
+    judge = Judge(values, spec, int(token) - 1, document["rounding"], passes=passes)
     if command == "tutorial":
         judge.further, judge.turns = further(stdin or to_yaml(spec))
     return faults(text, judge, SEEN)
@@ -154,7 +160,7 @@ def assert_true(case: tuple[str, Scenario, tuple[str, ...]]) -> None:
 # --- what is asked of them -----------------------------------------------------------------------
 
 BUNDLED = (
-    *(("tutorial", name, ()) for name in ("alex", "science", "pizza", "comics")),
+    *(("tutorial", name, ()) for name in ("alex", "science", "pizza", "comics", "picture")),
     ("run", "science", ("--token", "1", "--carry", "line")),
     ("run", "comics", ("--token", "1", "--no-mask")),
     ("run", "alex", ("--token", "2", "--carry", "never")),
@@ -164,6 +170,9 @@ BUNDLED = (
     ("generate", "pizza", ("--worked", "--kv-cache", "--max-tokens", "3")),
     ("generate", "pizza", ("--worked", *DRAWN, "--max-tokens", "2")),
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "9")),
+    ("train", "pizza", ()),
+    ("train", "comics", ("--optimizer", "adam", "--clip", "0.1", "--steps", "2")),
+    ("train", "science", ("--token", "1", "--momentum", "0.5", "--weight-decay", "0.1")),
 )
 
 
@@ -182,14 +191,32 @@ def test_random_scenarios() -> None:
     assert [name for name in CLAIMS if not SEEN[f"{name} is due"]] == []
 
 
-ELSEWHERE = ("tests.helpers.claims_of_tokens", "tests.helpers.claims_of_trained")
-"""What is said of texts and of trained models has random ones of its own."""
+ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trained", "learning"))
+"""What is said of texts, of trained models and of training has random ones of its own."""
 
 SELDOM = (
     "Everything is hidden|The random number is .*Rounding|The end token|There are no layers|"
-    "“.*comes last|ReLU keeps ..P<n>|The ..P<noun>keys"
+    "“.*comes last|ReLU keeps ..P<n>|The ..P<noun>keys|A token may look at itself alone"
 )
-"""What is met in `test_words_and_numbers.py` or the bundled scenarios."""
+"""What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
+
+
+@settings(few, max_examples=25)
+@given(
+    scenarios(speaks=True, max_layers=1, max_tokens=4),
+    scenarios(alike=True, speaks=True, max_layers=1, max_tokens=4),
+    st.sampled_from(MOVED),
+)
+def test_random_training(one: Scenario, other: Scenario, moved: tuple[str, ...]) -> None:
+    for spec in (one, other):
+        assert wrong("train", spec, *moved) == []
+
+
+@pytest.mark.fuzz
+@settings(few, max_examples=1000, derandomize=False)
+@given(st.booleans().flatmap(lambda alike: scenarios(alike=alike, speaks=True)), st.data())
+def test_much_random_training(spec: Scenario, data: st.DataObject) -> None:
+    assert wrong("train", spec, *data.draw(st.sampled_from(MOVED))) == []
 
 
 @pytest.mark.fuzz

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
 import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.sentences import WIDE
 
+SVG = "{http://www.w3.org/2000/svg}"
 STAYS, FLIPS = "[[0, 0]]", "[[-4, 4]]"
 """W_2 of a layer that adds nothing, and of one that makes the second feature the larger one."""
 
@@ -49,3 +55,38 @@ def test_without_a_vocabulary_there_is_nothing_to_say() -> None:
     ran = run("lens", "alex")
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "the lens needs a vocabulary" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["science", "pizza"])
+def test_the_figure_has_the_words_and_their_probabilities(name: str, tmp_path: Path) -> None:
+    printed("lens", name, "--figures", str(tmp_path))
+    picture = ElementTree.fromstring((tmp_path / f"{name}.lens.svg").read_bytes())
+    shown = Counter("".join(each.itertext()) for each in picture.iter(f"{SVG}text"))
+    values = {v["address"]: v for v in json.loads(printed("lens", name, "-f", "json"))["values"]}
+    for address, value in values.items():
+        if address.endswith(".lens.prediction"):
+            shares = values[address.replace("prediction", "probabilities")]
+            words = shares["axes"][1]["labels"]
+            for said, row, printed_row in zip(
+                value["data"], shares["data"], shares["printed"], strict=True
+            ):
+                assert words[row.index(max(row))] == said
+                assert shown[said] and shown[printed_row[words.index(said)]]
+                shown.subtract([said, printed_row[words.index(said)]])
+    assert min(shown.values()) >= 0
+    axes = {element.text for element in picture.iter(f"{SVG}text")}
+    assert {"after"} <= axes and not {"who looks", "at whom"} & axes
+
+
+def test_long_words_of_the_figure_are_folded(tmp_path: Path) -> None:
+    word = "Donaudampfschifffahrt"
+    source = (
+        "title: t\ntokens: [a]\nembeddings: [[2, 1]]\nlayers:\n"
+        f"  - ffn: {{W_1: [[1], [0]], W_2: {STAYS}}}\n"
+        f"vocabulary: [{word}, y]\nunembedding: {{W_U: [[1, 0], [0, 1]]}}\n"
+    )
+    printed("lens", "-", "--figures", str(tmp_path), stdin=source)
+    picture = ElementTree.fromstring((tmp_path / "stdin.lens.svg").read_bytes())
+    lines = [span.text or "" for span in picture.iter(f"{SVG}tspan")]
+    assert "".join(lines[-3:]) == word
+    assert max(map(len, lines[-3:])) <= 8

@@ -6,17 +6,18 @@ import pytest
 
 from tests.helpers.traces import bundled
 from tracer.lesson.document import Matrix, Working
-from tracer.lesson.expression import Entry
+from tracer.lesson.expression import Entry, Number
 from tracer.lesson.page import Page, page
 from tracer.lesson.passes import forward_pass
 from tracer.lesson.selection import select, steps
 from tracer.lesson.why import why
+from tracer.node import found
 from tracer.renderers.text import text
 
 
 def explored(name: str) -> Page:
-    found = bundled(name)
-    return page(found, steps(found.records), len(found.tokens) - 1)
+    trace = bundled(name)
+    return page(trace, steps(trace.records), len(trace.tokens) - 1)
 
 
 @pytest.mark.parametrize("name", ["alex", "comics"])
@@ -55,7 +56,7 @@ def test_every_number_of_every_matrix_is_known() -> None:
         block for s in told.document.sections for block in s.blocks if isinstance(block, Matrix)
     ]
     assert len(matrices) > 30
-    for number in (n for matrix in matrices for row in matrix.cells for n in row):
+    for number in found(tuple(matrices), Number):
         assert number.entry
         source = told.sources[number.entry.value]
         assert source.numbers[number.entry.at] == number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.small_scenario import changed
 from tests.helpers.traces import traced, traced_or_rejected
 from tracer.decoder.forward import Trace
-from tracer.lesson.document import Box, Heads, Layer, Part, Picture, Row
+from tracer.lesson.document import Box, Heads, Layer, Name, Part, Picture, Row, Tower
 from tracer.lesson.picture import picture
 from tracer.lesson.selection import steps
 from tracer.lesson.symbols import symbols
@@ -57,12 +58,19 @@ def boxes_of(part: Part) -> Iterator[Box]:
         yield from row
 
 
+def towers(of: Picture) -> list[Tower]:
+    return [*([of.encoder] if of.encoder else []), of.decoder]
+
+
 def boxes(of: Picture) -> list[Box]:
-    """All of them, from below."""
+    """All of them, the encoder's first, from below."""
+    return [box for tower in towers(of) for box in boxes_of_tower(tower)]
+
+
+def boxes_of_tower(of: Tower) -> list[Box]:
     layers = [box for layer in of.layers for part in layer.parts for box in boxes_of(part)]
-    encoder = [of.encoder.box] if of.encoder else []
     inputs, outputs = ([box for row in rows for box in row] for rows in (of.inputs, of.outputs))
-    return [*inputs, *encoder, *layers, *outputs]
+    return [*inputs, *layers, *outputs]
 
 
 # --- random scenarios ----------------------------------------------------------------------------
@@ -74,7 +82,7 @@ def test_each_step_stands_in_it_once(scenario: Scenario) -> None:
     trace = traced_or_rejected(scenario)
     found = drawn(trace)
     numbers = [box.step for box in boxes(found)]
-    for layer in found.layers:
+    for layer in (layer for tower in towers(found) for layer in tower.layers):
         first, last = layer.others or (1, 0)
         numbers += range(first, last + 1)
     assert sorted(numbers) == [step.number for step in steps(trace.records)]
@@ -95,26 +103,47 @@ def test_its_shapes_are_those_of_the_json(scenario: Scenario) -> None:
 @given(scenario=scenarios(epsilons=("0.1",)))
 def test_its_parts_are_those_of_the_scenario(scenario: Scenario) -> None:
     found = drawn(traced_or_rejected(scenario))
-    assert [token.text for token in found.tokens] == scenario["tokens"]
-    assert [signs(row) for row in found.inputs] == inputs(scenario)
+    words = (
+        [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
+        if "vocabulary" in scenario
+        else []
+    )
+    assert_is_tower(found.decoder, scenario, ["y", *words])
     assert (found.encoder is not None) == ("encoder" in scenario)
-    if found.encoder:
-        assert [token.text for token in found.encoder.tokens] == scenario["encoder"]["tokens"]
-    final = scenario.get("final_norm", "none")
+    if found.encoder and "vectors" in scenario["encoder"]:
+        assert found.encoder.tokens == tuple(map(Name, scenario["encoder"]["tokens"]))
+        assert [sign(box) for box in boxes_of_tower(found.encoder)] == ["encoder E"]
+    elif found.encoder:
+        encoder = {**scenario["encoder"], "mask": "none"}
+        assert_is_tower(plain(found.encoder), encoder, ["encoder E"])
+
+
+def plain(encoder: Tower) -> Tower:
+    """The encoder without what tells its symbols from the decoder's."""
+    for box in boxes_of_tower(encoder):
+        assert box.step and ("ᴱ" in sign(box)) == bool(
+            re.search("[A-Zθ]", WORDS.sub("", sign(box)))
+        )
+        box.sign = (sign(box).replace("ᴱ", ""),)
+    return encoder
+
+
+WORDS = re.compile("encoder E|LayerNorm|RMSNorm|ReLU|GELU|SiLU")
+"""What stands in signs and is no symbol."""
+
+
+def assert_is_tower(found: Tower, spec: dict[str, Any], at_the_end: list[str]) -> None:
+    """What a tower shows is what the scenario says of it."""
+    assert [token.text for token in found.tokens] == spec["tokens"]
+    assert [signs(row) for row in found.inputs] == inputs(spec)
+    final = spec.get("final_norm", "none")
     behind = [] if final == "none" else [NORMS[final.get("kind", "layer_norm")]]
-    assert [sign(row[-1]) for row in found.outputs] == [
-        *(*behind, "y"),
-        *(
-            [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
-            if "vocabulary" in scenario
-            else []
-        ),
-    ]
+    assert [sign(row[-1]) for row in found.outputs] == [*behind, *at_the_end]
     numbers = [number for layer in found.layers for number in range(layer.first, layer.last + 1)]
-    assert numbers == list(range(1, len(scenario["layers"]) + 1))
+    assert numbers == list(range(1, len(spec["layers"]) + 1))
     for layer in found.layers:
-        for spec in scenario["layers"][layer.first - 1 : layer.last]:
-            assert_is(layer, spec, scenario)
+        for each in spec["layers"][layer.first - 1 : layer.last]:
+            assert_is(layer, each, spec)
 
 
 def inputs(scenario: Scenario) -> list[list[str]]:
@@ -212,7 +241,7 @@ ONLY_FFNS = "title: T\ntokens: [a]\nembeddings: [[1, 2]]\nlayers:\n"
 def test_layers_that_are_built_alike_are_drawn_once(
     layers: str, expected: list[tuple[int, int, tuple[int, int] | None]]
 ) -> None:
-    found = drawn(traced(ONLY_FFNS + layers)).layers
+    found = drawn(traced(ONLY_FFNS + layers)).decoder.layers
     assert [(layer.first, layer.last, layer.others) for layer in found] == expected
 
 
@@ -236,7 +265,8 @@ def test_what_is_pinned_is_given(address: str, numbers: str, shown: str) -> None
 
 def test_no_way_leads_around_to_a_sum_that_is_given() -> None:
     pinned = "given: {layer1.attention.residual: [[1, 2], [3, 4]]}"
-    (layer,) = drawn(traced(changed(("tokens: [a, b]", f"tokens: [a, b]\n{pinned}")))).layers
+    found = drawn(traced(changed(("tokens: [a, b]", f"tokens: [a, b]\n{pinned}"))))
+    (layer,) = found.decoder.layers
     assert [part.residual is None for part in layer.parts] == [True, False]
 
 
@@ -255,6 +285,6 @@ def test_what_is_given_reads_no_encoder(pinned: str) -> None:
 
 
 def crosses(yaml: str) -> tuple[bool, ...]:
-    (layer,) = drawn(traced(yaml)).layers
+    (layer,) = drawn(traced(yaml)).decoder.layers
     (heads,) = [inside for inside in layer.parts[0].inside if isinstance(inside, Heads)]
     return heads.crosses

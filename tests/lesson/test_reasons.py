@@ -30,7 +30,9 @@ def steps(text: str) -> list[tuple[str, str]]:
     """The numbered steps: what kind of step it is, and its text."""
     parts = re.split(r"^### [0-9]+\. ", text.partition("\n## Summary")[0], flags=re.MULTILINE)[1:]
     split = [part.partition("\n")[::2] for part in parts]
-    kinds = (re.sub(" (?:after|before) .*", "", title.rpartition(" · ")[2]) for title, _ in split)
+    kinds = (
+        re.sub(" (?:after|before|behind) .*", "", title.rpartition(" · ")[2]) for title, _ in split
+    )
     return list(zip(kinds, (body for _, body in split), strict=True))
 
 

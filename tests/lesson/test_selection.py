@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.helpers.command import printed
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tracer.decoder.roles import Place, SubLayer
@@ -206,3 +208,65 @@ def test_how_many_there_are_instead() -> None:
     ):
         with pytest.raises(TracerError, match=told):
             select(steps(ran.records), None, layer, head)
+
+
+# --- an encoder's --------------------------------------------------------------------------------
+
+AT = "encoder.layer1.attention.head1"
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "head", "found"),
+    [
+        ("encoder.softmax", None, None, [f"{AT}.weights"]),
+        ("encoder.layer1.softmax", None, None, [f"{AT}.weights"]),
+        ("encoder.softmax", 1, 1, [f"{AT}.weights"]),
+        ("encoder.layer1.attention.output", None, None, ["encoder.layer1.attention.output"]),
+        (f"{AT}.W_Q", None, None, [f"{AT}.query"]),
+        (
+            *("softmax", None, None),
+            [
+                f"{AT}.weights",
+                "layer1.attention.head1.weights",
+                "layer1.cross_attention.head1.weights",
+            ],
+        ),
+        (
+            *("softmax", 1, None),
+            ["layer1.attention.head1.weights", "layer1.cross_attention.head1.weights"],
+        ),
+        (
+            *("layer1.softmax", None, None),
+            ["layer1.attention.head1.weights", "layer1.cross_attention.head1.weights"],
+        ),
+    ],
+)
+def test_an_encoders_steps_are_told_from_the_decoders(
+    name: str, layer: int | None, head: int | None, found: list[str]
+) -> None:
+    chosen = select(steps(bundled("picture").records), name, layer, head)
+    assert [step.last.output.address for step in chosen] == found
+
+
+def test_all_of_an_encoder() -> None:
+    chosen = select(steps(bundled("picture").records), "encoder", None, None)
+    assert [step.number for step in chosen] == list(range(1, 21))
+    assert chosen[-1].last.output.address == "encoder.output"
+
+
+def test_a_layer_is_the_decoders_if_nothing_else_is_said() -> None:
+    every = steps(bundled("picture").records)
+    in_layer = {step.place.encoder for step in select(every, None, 1, None) if step.place.layer}
+    assert in_layer == {False}
+    with pytest.raises(TracerError, match=r"no layer 2, the last is 1"):
+        select(every, "encoder.softmax", 2, None)
+
+
+@pytest.mark.parametrize("token", ["upper-right", "2"])
+def test_a_token_is_one_of_the_encoders_where_only_that_is_shown(token: str) -> None:
+    text = printed("step", "encoder.softmax", "-s", "picture", "--token", token)
+    assert "▸ upper-right" in text
+    assert "“upper-right” gives" in text
+    options = ("-s", "picture", "--token", token, "--format", "json")
+    weights = json.loads(printed("step", "encoder.softmax", *options))["values"][-1]
+    assert weights["axes"][0] == {"name": "encoder token", "labels": ["upper-right"]}

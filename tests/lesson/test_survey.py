@@ -42,7 +42,7 @@ def computed(found: Trace) -> dict[str, tuple[int, ...]]:
     return {address: shape for address, shape in shapes.items() if not SHIFTED.fullmatch(address)}
 
 
-@pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics"])
+@pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture"])
 def test_bundled_scenarios(name: str) -> None:
     found = bundled(name)
     assert surveyed(survey(name, found.scenario)) == computed(found)

@@ -142,3 +142,12 @@ def test_every_address_has_a_symbol(spec: dict[str, Any]) -> None:
     sub_layers = sum(kind in layer for layer in spec["layers"] for kind in kinds)
     last = sub_layers + (spec.get("final_norm", "none") != "none")
     assert handed_on == [f"x{'₀₁₂₃₄₅₆₇₈₉'[i]}" for i in range(1, last + 1)]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenarios(epsilons=("0.1",), encoder=True, encodes=True, max_layers=1))
+def test_no_symbol_is_both_the_encoders_and_the_decoders(spec: dict[str, Any]) -> None:
+    found = named(traced_or_rejected(spec))
+    inside = {symbol for address, symbol in found.items() if address.startswith("encoder.")}
+    assert {symbol for symbol in inside if "ᴱ" not in symbol} <= {"E"}
+    assert all("ᴱ" not in found[address] for address in found if not address.startswith("encoder."))

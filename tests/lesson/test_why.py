@@ -21,6 +21,7 @@ from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import ArgMax, Given, Pinned
+from tracer.decoder.training import train
 from tracer.errors import TracerError
 from tracer.lesson.document import Document, Line, Matrix, Paragraph, Section, Working
 from tracer.lesson.entries import find
@@ -30,6 +31,7 @@ from tracer.pipeline import scenario_for
 from tracer.renderers import Format, render
 from tracer.request import Request
 from tracer.scenario.loading import parse
+from tracer.scenario.optimizer import Optimizer
 
 WIDE = 1000
 """Columns enough for every line to be one."""
@@ -79,7 +81,8 @@ def shown(section: Section) -> list[Entry]:
 
 def in_matrices(section: Section) -> list[Number]:
     matrices = [block for block in section.blocks if isinstance(block, Matrix)]
-    return [number for matrix in matrices for row in matrix.cells for number in row]
+    cells = [cell for matrix in matrices for row in matrix.cells for cell in row]
+    return [cell for cell in cells if isinstance(cell, Number)]
 
 
 def text(document: Document) -> str:
@@ -123,6 +126,23 @@ def test_every_number_of_a_bundled_scenario(scenario: str) -> None:
         assert why(ran, entry, 1).sections[0].blocks
     for entry in some(every, 60):
         assert_true(why(ran, entry, 1))
+    for entry in some(every, 3):
+        assert_whole(ran, entry)
+
+
+MOVED = {
+    "science": {"kind": "adamw", "weight_decay": "0.1", "clip": "0.1"},
+    "comics": {"momentum": "0.5", "weight_decay": "0.1"},
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_every_number_of_training(name: str) -> None:
+    scenario = scenario_for(Request("train", name)).scenario
+    (ran,) = train(name, scenario, Optimizer.model_validate(MOVED[name])).steps
+    every = [entry for entry in entries(ran) if entry.value.place.phase != "forward"]
+    for entry in some(every, 50):
+        assert_true(why(ran, entry, 0))
     for entry in some(every, 3):
         assert_whole(ran, entry)
 
@@ -350,7 +370,7 @@ def test_the_loss() -> None:
     shown = text(why(ran, find(ran, "loss")))
     assert unreadable(shown) == [] == false_equations(shown)
     (value,) = (n for n in ran["loss"].numbers.flat)
-    assert re.search(rf"^    L = .* / 1 .*{re.escape(str(value))}$", shown, re.MULTILINE)
+    assert re.search(rf"^    L = \S+ ≈ {re.escape(str(value))}$", shown, re.MULTILINE)
     assert re.search(r"^    .*-ln\(.*\) ≈ ", shown, re.MULTILINE)
     assert "“b” is given." in text(why(ran, find(ran, "loss.target[2]")))
     # No word is right at a position that only fills up: there the loss is 0, and has no line.

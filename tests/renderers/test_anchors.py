@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from tests.helpers.command import printed
 from tests.helpers.random_scenarios import ODD_WORDS
@@ -75,11 +77,16 @@ def test_the_programs_differ() -> None:
 # --- what is linked -------------------------------------------------------------------------------
 
 
+@lru_cache(4)
+def parsed(text: str) -> list[Token]:
+    return MarkdownIt("commonmark").parse(text)
+
+
 def titles_and_anchors(text: str) -> tuple[list[str], list[tuple[str, int]]]:
     """The titles, and each anchor with the place of the title that follows it."""
     titles: list[str] = []
     anchors = []
-    for before, token in pairwise(MarkdownIt("commonmark").parse(text)):
+    for before, token in pairwise(parsed(text)):
         if before.type == "heading_open":
             titles.append("".join(child.content for child in token.children or ()))
         elif found := re.fullmatch('<a id="([^"]*)"></a>', token.content):
@@ -89,7 +96,7 @@ def titles_and_anchors(text: str) -> tuple[list[str], list[tuple[str, int]]]:
 
 def links(text: str) -> list[tuple[str, str]]:
     """What each link inside the text says, and where it leads to."""
-    children = (block.children or () for block in MarkdownIt("commonmark").parse(text))
+    children = (block.children or () for block in parsed(text))
     pairs = [pair for inline in children for pair in pairwise(inline)]
     return [
         (said.content, str(link.attrs["href"]).removeprefix("#"))

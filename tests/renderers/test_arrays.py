@@ -57,5 +57,5 @@ def test_a_step_writes_its_own(tmp_path: Path) -> None:
 )
 def test_a_screen_or_a_text_gets_none(arguments: list[str]) -> None:
     format = arguments[arguments.index("-f") + 1]
-    told = f"--format: goes with run, step, lens or loss and --output, where it is {format}\n"
-    assert run(*arguments) == Ran(2, "", told)
+    told = f"goes with run, step, lens, loss or train and --output, where it is {format}"
+    assert run(*arguments) == Ran(2, "", f"--format: {told}\n")

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.command import printed
+from tests.helpers.every_part import every_part
 from tests.helpers.latex_truth import UnreadableError, from_latex, from_markdown
-from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, to_yaml
+from tests.helpers.random_scenarios import Scenario, odd_tokens, printed_or_rejected, scenarios
 from tests.helpers.truth import Equation, equations, false_equations, unreadable
 
 FORMATS: dict[str, tuple[tuple[str, ...], Callable[[str], str]]] = {
@@ -30,6 +31,7 @@ OTHER_COMMANDS = [
     ("why", "layer1.attention.head1.masked[Frank,Emma]", "--depth", "2"),
     ("generate", "pizza", "--max-tokens", "1", "--worked", "--kv-cache", "--seed", "1"),
     ("step", "softmax", "-s", "pizza", "--layer", "1", "--no-mask", "--token", "2"),
+    ("train", "alex-learns", "--momentum", "0.5", "--weight-decay", "0.1", "--clip", "0.1"),
     ("step", "probabilities", "-s", "comics", "--decimals", "2", "--carry", "never"),
 ]
 
@@ -89,15 +91,21 @@ def test_other_commands(command: tuple[str, ...], form: str) -> None:
     assert expected
 
 
+@every_format
+def test_every_part_of_training(form: str) -> None:
+    source = every_part()
+    expected = list(map(bare, equations(printed("train", "-", stdin=source))))
+    assert_as(expected, form, printed("train", "-", *FORMATS[form][0], stdin=source))
+
+
 @several
 @given(
     scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",)),
     form=st.sampled_from([*FORMATS]),
 )
 def test_random_scenarios(scenario: Scenario, form: str) -> None:
-    source = to_yaml(scenario)
-    terminal = printed("tutorial", "-", "--format", "terminal", stdin=source)
-    text = printed("tutorial", "-", *FORMATS[form][0], stdin=source)
+    terminal = printed_or_rejected(scenario, "tutorial", "-", "--format", "terminal")
+    text = printed_or_rejected(scenario, "tutorial", "-", *FORMATS[form][0])
     assert_as(list(map(bare, equations(terminal))), form, text)
 
 
@@ -121,11 +129,18 @@ READ = {
     r"\[ 1 + [\text{58 more: } 1.23] = 2.23 \]": "1 + [58 more: 1.23] = 2.23",
     r"\[ \sqrt{d_{k}} = \sqrt{2} \approx 1.414 \]": "√(d_k) = √(2) ≈ 1.414",
     r"\[ \max(0, -\infty) = -\ln(1) \]": "max(0, -∞) = -ln(1)",
+    r"\[ \frac{\partial L}{\partial (\sigma^{2})} = \frac{1}{2} = 0.5 \]": (
+        "∂L/∂(σ²) = (1) / (2) = 0.5"
+    ),
+    r"\[ (\frac{\partial L}{\partial W})^{2} = \bar{g} \times \hat{x} - 1 = 2 \]": (
+        "(∂L/∂W)² = ḡ×x̂ - 1 = 2"
+    ),
     r"\[ a = \max(0, h) \]": "",
     r"\[ {X'}_{\text{a = 1}} = [1,\ -2.5] \]": "",
     "\\[ \\begin{array}{l|r}\nM & \\text{=} \\\\ \\hline\na & -\\infty\n\\end{array} \\]": "",
     "\\begin{alignat*}{2}\n\\text{\\& \\{:}\\quad & 1 + \\sin(1) && \\\\\n& \\quad - 1 &&\n"
     "\\end{alignat*}": "& : 1 + sin(1)\n- 1",
+    "\\begin{alignat*}{2}\n\\text{\\$\\$ a:}\\quad & 1 && = 1\n\\end{alignat*}": "a: 1 = 1",
     "\\begin{alignat*}{2}\n& {-}1 + 2 && \\approx 1.5\n\\end{alignat*}": "-1 + 2 ≈ 1.5",
 }
 

@@ -239,4 +239,5 @@ def test_printed_of_a_generated_text() -> None:
     assert list(found) == ["schema", "scenario", "rounding", "turns", "text"]
     for turn in found["turns"]:
         assert all(list(value) == KEYS for value in turn["values"])
-        assert turn["values"][0]["printed"] == turn["input"]
+        values = {value["address"]: value for value in turn["values"]}
+        assert values["tokens"]["printed"] == turn["input"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.command import printed
+from tests.helpers.every_part import every_part
 from tests.helpers.random_scenarios import ODD_WORDS, Scenario, to_yaml
 
 PDFLATEX, LUALATEX = shutil.which("pdflatex"), shutil.which("lualatex")
@@ -19,7 +20,7 @@ PDFLATEX, LUALATEX = shutil.which("pdflatex"), shutil.which("lualatex")
 needs_pdflatex = pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
 needs_lualatex = pytest.mark.skipif(LUALATEX is None, reason="lualatex is not installed")
 
-MOST_PAGES = {"alex": 13, "science": 9, "comics": 20}
+MOST_PAGES = {"alex": 13, "science": 9, "comics": 20, "picture": 24}
 """Of the tutorials, as many as somebody would print."""
 
 MOST_OVERFULL = 5.0
@@ -94,6 +95,20 @@ def test_tutorials(name: str, tmp_path: Path) -> None:
     assert re.findall("LaTeX Warning: (?!Label).*|hyperref Warning: .*", log) == []
     (pages,) = re.findall(r"Output written on a.pdf \(([0-9]+) pages?,", log)
     assert int(pages) <= MOST_PAGES[name]
+
+
+@needs_pdflatex
+def test_training(tmp_path: Path) -> None:
+    command = ("train", "comics", "--steps", "3", "--format", "latex", "--standalone")
+    log = typeset(tmp_path, printed(*command))
+    assert overfull(log) == []
+
+
+@needs_pdflatex
+def test_slopes_of_every_activation_function(tmp_path: Path) -> None:
+    """Roots and exponents of such length that a line has to be broken beside them."""
+    written = printed("train", "-", "--format", "latex", "--standalone", stdin=every_part())
+    typeset(tmp_path, written)
 
 
 @needs_lualatex
@@ -235,3 +250,13 @@ def test_the_larger_a_share_the_fuller_its_cell() -> None:
     assert all(
         int(depth or 0) == pytest.approx(40 * float(share), abs=0.51) for depth, share in cells
     )
+
+
+@needs_pdflatex
+@pytest.mark.parametrize("level", ["1", "3"])
+def test_worksheets_and_their_keys(level: str, tmp_path: Path) -> None:
+    key = tmp_path / "key.tex"
+    asked = ("--blanks", "--level", level, "--format", "latex", "--standalone", "--key", str(key))
+    for latex in (printed("tutorial", "science", *asked), key.read_text(encoding="utf-8")):
+        assert r"\boxed{" in latex
+        assert overfull(typeset(tmp_path, latex)) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -20,6 +21,7 @@ WHOLE = [*IN_PARTS, *FLAT]
 PART = "step softmax"
 
 
+@cache
 def shown(command: str, *options: str) -> str:
     return printed(*command.split(), "--format", "markdown", *options)
 

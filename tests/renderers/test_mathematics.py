@@ -86,12 +86,17 @@ def formulas(text: str) -> list[tuple[str, bool]]:
     return displays + inline
 
 
-def not_set(engine: str, *texts: str) -> list[list[str]]:
-    """What an engine does not set, each with its reason."""
+@pytest.fixture(autouse=True)
+def installed(engine: str) -> None:
     if NODE is None:
         pytest.skip("Node is not installed")
     if not (FOLDER / engine / "package.json").is_file():
         pytest.skip(f"needs NODE_PATH, naming the folder of {engine}")
+
+
+def not_set(engine: str, *texts: str) -> list[list[str]]:
+    """What an engine does not set, each with its reason."""
+    assert NODE
     asked = {"formulas": [one for text in texts for one in formulas(text)], "texts": texts}
     ran = subprocess.run(
         [NODE, "-e", READ + ENGINES[engine] + TELL],
@@ -110,6 +115,12 @@ def not_set(engine: str, *texts: str) -> list[list[str]]:
 @pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics"])
 def test_tutorials(name: str, engine: str) -> None:
     assert not_set(engine, printed("tutorial", name, "--math")) == []
+
+
+@every_engine
+def test_training(engine: str) -> None:
+    command = ("train", "science", "--optimizer", "adam", "--clip", "0.1", "--steps", "2")
+    assert not_set(engine, printed(*command, "--format", "markdown", "--math")) == []
 
 
 @every_engine

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from tests.helpers.command import printed, run
 from tests.helpers.continuity import misplaced, two_forms, violations
-from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, to_yaml
+from tests.helpers.random_scenarios import Scenario, odd_tokens, printed_or_rejected, scenarios
 from tests.helpers.truth import equations, false_equations, unreadable
 from tracer.lesson.document import Name, Table
 from tracer.renderers import tables
@@ -143,7 +143,7 @@ def test_the_largest_shares_stand_out_without_a_background() -> None:
 @given(scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",)))
 def test_random_pages_fit_and_are_true(scenario: Scenario) -> None:
     for width in (40, WIDE):
-        page = printed("run", "-", width=width, stdin=to_yaml(scenario))
+        page = printed_or_rejected(scenario, "run", "-", width=width)
         assert [line for line in page.split("\n") if cell_len(line) > width] == []
         assert (unreadable(page), false_equations(page)) == ([], [])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.command import problems, run, run_json
-from tests.helpers.small_scenario import SMALL
+from tests.helpers.small_scenario import SMALL, scenario
 from tracer.errors import TracerError
 from tracer.scenario.activations import activations
 
@@ -37,7 +37,8 @@ def test_names_of_transformer_lens_are_ours_head_by_head(tmp_path: Path) -> None
         blocks__4__ln1__hook_scale=stream,
         layer1__ffn__hidden=[[1, 2]],
     )
-    found = activations(path)
+    arrays = activations(path, scenario())
+    found = {address: dumped.numbers for address, dumped in arrays.items()}
     assert found.keys() == {
         *("embedding", "input", "layer5.ffn.residual", "layer1.ffn.hidden"),
         *(f"layer5.attention.head{h}.{name}" for h in (1, 2) for name in ("query", "weights")),
@@ -52,18 +53,18 @@ def test_names_of_transformer_lens_are_ours_head_by_head(tmp_path: Path) -> None
 def test_what_is_pinned_is_worked_on_with(tmp_path: Path) -> None:
     weights = [[1, 0], [0.25, 0.75]]
     written(tmp_path, **{f"{HEAD}.weights".replace(".", "__"): weights})
-    scenario = tmp_path / "pinned.yaml"
-    scenario.write_text(f"{SMALL}given: theirs.npz\n")
-    values = {value["address"]: value for value in run_json(str(scenario))["values"]}
+    pinned = tmp_path / "pinned.yaml"
+    pinned.write_text(f"{SMALL}given: theirs.npz\n")
+    values = {value["address"]: value for value in run_json(str(pinned))["values"]}
     assert values[f"{HEAD}.weights"]["data"] == weights
     assert values[f"{HEAD}.output"]["data"] == [[1, 2], [2.5, 3.5]]  # ¼ (1, 2) + ¾ (3, 4)
 
 
 def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     written(tmp_path, nonsense=[[1.0]], input=[[1.0, 2.0]])
-    scenario = tmp_path / "pinned.yaml"
-    scenario.write_text(f"{SMALL}given: theirs.npz\n")
-    told = problems(run("run", str(scenario)))
+    pinned = tmp_path / "pinned.yaml"
+    pinned.write_text(f"{SMALL}given: theirs.npz\n")
+    told = problems(run("run", str(pinned)))
     assert [line.split(": ", 2)[-1] for line in told] == [
         "given as 1×2 numbers, expected 2×2 numbers",
         "given, but there is no such value",
@@ -82,7 +83,7 @@ def test_a_damaged_file_is_told(name: str, content: bytes, said: str, tmp_path: 
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(TracerError) as caught:
-        activations(path)
+        activations(path, scenario())
     assert str(caught.value).startswith(f"{path}: {said}")
 
 
@@ -90,15 +91,15 @@ def test_objects_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez(path, input=np.array([print], dtype=object))
     with pytest.raises(TracerError, match="not a whole npz file of numbers"):
-        activations(path)
+        activations(path, scenario())
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(TracerError, match="cannot be read: No such file or directory"):
-        activations(tmp_path / "none.npz")
+        activations(tmp_path / "none.npz", scenario())
 
 
 def test_a_batch_of_several_texts_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, hook_embed=np.zeros((2, 3, 4)))
     with pytest.raises(TracerError, match="hook_embed: 2 × 3 × 4, expected 2 axes, or a batch of"):
-        activations(path)
+        activations(path, scenario())

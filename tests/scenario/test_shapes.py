@@ -345,6 +345,66 @@ def test_a_sample_of_one_number_has_no_deviation() -> None:
     ]
 
 
+ENCODER = """\
+encoder:
+  tokens: [u, v]
+  features: [p, q, r]
+  embeddings: [[1, 2, 3], [4, 5, 6]]
+  positions: {table: [[0, 0, 1], [1, 0, 0]]}
+  layers:
+    - attention:
+        heads:
+          - W_Q: [[1], [2], [3]]
+            W_K: [[1], [2], [3]]
+            W_V: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+      ffn: {W_1: [[1], [2], [3]], W_2: [[1, 2, 3]]}
+  final_norm: {gain: [1, 1, 1]}
+layers:
+  - cross_attention:
+      heads: [{W_Q: [[1], [2]], W_K: [[4], [5], [6]], W_V: [[1, 0], [0, 1], [0, 0]]}]
+"""
+WITH_ENCODER = f"title: T\ntokens: [a]\nembeddings: [[1, 2]]\n{ENCODER}"
+IN_THE_ENCODER = [
+    (("W_Q: [[1], [2], [3]]", "‸W_Q: [[1], [2]]"), "encoder.layer1.attention.head1.W_Q: 2 rows"),
+    (("W_2: [[1, 2, 3]]", "‸W_2: [[1, 2, 3], [4, 5, 6]]"), "encoder.layer1.ffn.W_2: 2 rows"),
+    (("gain: [1, 1, 1]", "‸gain: [1, 1]"), "encoder.final_norm.gain: 2 numbers"),
+    (("features: [p, q, r]", "‸features: [p, q]"), "encoder.features: 2 entries"),
+    (("table: [[0, 0, 1], [1, 0, 0]]", "‸table: [[0, 0, 1]]"), "encoder.positions.table: 1 row"),
+    (
+        ("      ffn:", "      ‸cross_attention: {heads: [{W_Q: identity}]}\n      ffn:"),
+        "encoder.layer1.cross_attention: cross-attention in the encoder, which looks at its own",
+    ),
+    (("embeddings: [[1, 2, 3], [4", "‸embeddings: [[4"), "encoder.embeddings: 1 row, expected 2"),
+    (
+        ("tokens: [u, v]", "tokens: [u, ‸w]\n  padding: u"),
+        "encoder.tokens entry 2: no embedding for the token 'w'",
+    ),
+    (("W_K: [[4], [5], [6]]", "‸W_K: [[4], [5]]"), "layer1.cross_attention.head1.W_K: 2 rows"),
+]
+"""What is changed, and the beginning of what is told of it."""
+
+
+@pytest.mark.parametrize(
+    ("change", "told"), IN_THE_ENCODER, ids=[told for _, told in IN_THE_ENCODER]
+)
+def test_a_misfit_in_the_encoder_is_told_there(change: tuple[str, str], told: str) -> None:
+    by_word = WITH_ENCODER.replace("[[1, 2, 3], [4, 5, 6]]", "{u: [1, 2, 3], v: [4, 5, 6]}")
+    valid = by_word if "no embedding" in told else WITH_ENCODER
+    assert problems(valid) == []
+    assert valid.count(change[0]) == 1
+    text, (place,) = marked(valid.replace(*change))
+    assert any(problem.startswith(f"{place}: {told}") for problem in problems(text))
+
+
+def test_vectors_are_given_or_computed() -> None:
+    given = WITH_ENCODER.replace("encoder:\n", "encoder:\n  vectors: [[1], [2]]\n")
+    assert "vectors beside embeddings, expected one of both" in problems(given)[0]
+    (neither,) = problems("title: T\ntokens: [a]\nembeddings: [[1]]\nencoder: {tokens: [b]}\n")
+    assert neither == (
+        "f.yaml:4:1: encoder: expected vectors, or embeddings from which they are computed"
+    )
+
+
 def test_all_misfits_are_told_together_in_the_order_of_the_file() -> None:
     changes = (
         *(("token_ids: [7, 8, 9]", "‸token_ids: [7]"), ("  c: [5, 6]", "  ‸c: [5]")),

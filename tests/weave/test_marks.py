@@ -94,13 +94,27 @@ PIECES = [
 ]
 
 
-@settings(max_examples=1500, deadline=None)
-@given(st.lists(st.sampled_from([*PIECES, *INDENTATIONS, *CONTENTS]), max_size=14).map(numbered))
-@example("a `\n- <!-- decoder-trace: 0 --><!-- /decoder-trace -->`")
-def test_marks_are_those_of_commonmark(text: str) -> None:
+texts = st.lists(st.sampled_from([*PIECES, *INDENTATIONS, *CONTENTS]), max_size=14).map(numbered)
+
+
+def assert_marks_are_commonmarks(text: str) -> None:
     assume(not is_read_otherwise(text) and "<" not in re.sub("<!--", "", text))
     marks, _ = find(text)
     assert [int(mark.asked) for mark in marks] == live(text)
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts)
+@example("a `\n- <!-- decoder-trace: 0 --><!-- /decoder-trace -->`")
+def test_marks_are_those_of_commonmark(text: str) -> None:
+    assert_marks_are_commonmarks(text)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=20_000, deadline=None)
+@given(texts)
+def test_many_more_marks(text: str) -> None:
+    assert_marks_are_commonmarks(text)
 
 
 ONE_OF_MANY = {
@@ -125,12 +139,9 @@ ONE_OF_MANY = {
 
 def seconds(text: str) -> float:
     """How long it takes to look for marks, without what else the machine does."""
-    taken = []
-    for _ in range(2):
-        began = time.process_time()
-        find(text)
-        taken.append(time.process_time() - began)
-    return min(taken)
+    began = time.process_time()
+    find(text)
+    return time.process_time() - began
 
 
 @pytest.mark.parametrize("one", ONE_OF_MANY.values(), ids=ONE_OF_MANY)
@@ -138,8 +149,8 @@ def seconds(text: str) -> float:
 def test_eight_times_as_much_takes_eight_times_as_long(one: str, before: str) -> None:
     times = 25_000 // len(one)
     short, long = (before + one * n + "decoder-trace -->" for n in (times, 8 * times))
-    # What is quadratic takes 64 times as long; the factor is for a machine with other work.
-    assert seconds(long) < 8 * 3 * max(seconds(short), 0.02)
+    # What is quadratic takes 64 times as long; the rest is for a machine with other work.
+    assert any(seconds(long) < 8 * 3 * max(seconds(short), 0.02) for _ in range(2))
 
 
 def test_backticks_of_many_lengths() -> None:

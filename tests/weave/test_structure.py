@@ -69,19 +69,33 @@ lines = st.builds(
 )
 
 
-@settings(max_examples=1500, deadline=None)
-@given(st.lists(lines | st.sampled_from(CONTENTS), max_size=8).map("\n".join))
-@example("-\n\n  a")
-@example("- a\n\n      b\n\n\tc")
-@example("> a\n>     c\n\n    d")
-@example("1. ```\n   a\n\n   b\n  c\n")
-def test_lines_are_what_commonmark_says(text: str) -> None:
+def assert_lines_are_commonmarks(text: str) -> None:
     assume(not is_read_otherwise(text))
     for line, ours, theirs in zip(
         text.split("\n"), kinds(text), kinds_of_commonmark(text), strict=True
     ):
         nothing = not line.strip("> \t")  # but signs of quotations
         assert nothing or ours is theirs, line
+
+
+texts = st.lists(lines | st.sampled_from(CONTENTS), max_size=8).map("\n".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts)
+@example("-\n\n  a")
+@example("- a\n\n      b\n\n\tc")
+@example("> a\n>     c\n\n    d")
+@example("1. ```\n   a\n\n   b\n  c\n")
+def test_lines_are_what_commonmark_says(text: str) -> None:
+    assert_lines_are_commonmarks(text)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=20_000, deadline=None)
+@given(texts)
+def test_many_more_lines(text: str) -> None:
+    assert_lines_are_commonmarks(text)
 
 
 def test_lazy_lines_are_text_however_far_in_they_are() -> None:

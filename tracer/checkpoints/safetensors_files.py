@@ -89,9 +89,9 @@ def _tensor(entry: dict[str, Any], data: Bytes, file: str, name: str) -> Tensor:
     if kind not in KINDS:
         raise ValueError(f"numbers of type {kind}, known are {', '.join(KINDS)}")
     stored = data[begin:end].view(KINDS[kind]).reshape(shape)
-    return Tensor(file, name, shape, stored, _widened if kind == "BF16" else np.asarray)
+    return Tensor(file, name, shape, stored, widened if kind == "BF16" else np.asarray)
 
 
-def _widened(stored: NDArray[Any]) -> NDArray[Any]:
+def widened(stored: NDArray[Any]) -> NDArray[Any]:
     """BF16 is the first half of a float32."""
     return (stored.astype("<u4") << 16).view("<f4")

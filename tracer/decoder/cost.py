@@ -82,8 +82,9 @@ def multiply_adds(record: Record) -> int:
 def degree(record: Record) -> int:
     """With which power of the number of tokens they grow: 0, 1 or 2."""
     rows, inner, columns = _multiplied(record)
-    # What a token of the decoder attends to are tokens of the encoder in cross-attention.
-    attends = record.output.place.sub_layer != "cross_attention"
+    # The encoder's tokens stay as many: it attends to them, and so does cross-attention.
+    place = record.output.place
+    attends = not place.encoder and place.sub_layer != "cross_attention"
     over_keys = attends and inner.name == "key"
     return (rows.name == "token") + (columns.name == "token" or over_keys)
 

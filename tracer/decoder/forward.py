@@ -10,25 +10,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import assert_never
+from typing import Any, assert_never
 
 from tracer.decoder.arithmetic import DECIMALS, FLOATS, ON_DEMAND, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
-from tracer.decoder.gradients import gradients
-from tracer.decoder.inputs import attention_mask, encoder_output, input_vectors
+from tracer.decoder.axes import Axis, numbered
+from tracer.decoder.inputs import attention_mask, input_vectors
 from tracer.decoder.lens import look_through
 from tracer.decoder.loss import cross_entropy, token_losses
-from tracer.decoder.operations import Copy
+from tracer.decoder.operations import Copy, Reused
+from tracer.decoder.parameters import columns
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import OUTPUT, Place
+from tracer.decoder.roles import ENCODER_OUTPUT, MASKED, OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tape import Located, Record, Tape
-from tracer.decoder.value import Value
+from tracer.decoder.tables import all_gradients
+from tracer.decoder.tape import Instead, Located, Record, Tape
+from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Names
-from tracer.scenario.model import Scenario
+from tracer.scenario.fields import Mask, Names
+from tracer.scenario.model import Encoder, Scenario, Tower
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Trace:
         """The record that each value comes from."""
         return {record.output: record for record in self.records}
 
+    @property
+    def masks(self) -> bool:
+        """Whether what a token of the decoder does not see is hidden from it in some layer."""
+        values = [record.output for record in self.records]
+        return any(value.role is MASKED and not value.place.encoder for value in values)
+
     def __getitem__(self, address: str) -> Value:
         """The value at an address; a KeyError where there is none."""
         return self.values[address]
@@ -73,6 +81,8 @@ def trace(
     lens: bool = False,
     sampling: Sampling | None = None,
     cache: Trace | None = None,
+    encoded: Trace | None = None,
+    instead: Instead | None = None,
     arithmetic: Arithmetic | None = None,
     located: Located = tuple,
 ) -> Trace:
@@ -84,6 +94,9 @@ def trace(
     decoder with another example before it, by its number. With `lens`, what each layer would say
     is worked. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the
     first tokens, only the tokens behind them are computed; their keys and values come from there.
+    With `encoded`, an earlier trace, what an encoder computed there is not computed again. With
+    `instead`, single numbers are put in place of computed ones, unless numbers are computed when
+    they are asked for.
     The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
     are computed when they are asked for, `located` tells with its place in the scenario's file.
 
@@ -95,68 +108,112 @@ def trace(
     if chosen is not SHAPES:
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
-    pinned = dict(scenario.given)
-    for number, other in (others or {}).items():
+    others = others or {}
+    pinned, said = dict(_pinned(scenario, encoded)), dict[str, str]()
+    for number, other in others.items():
         within = Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
-    tape = Tape(chosen, pencil, pinned, located)
-    if scenario.given and chosen is not SHAPES:
+        said |= {within + address: address for address in other.given}
+    tape = Tape(chosen, pencil, pinned, instead or {}, located, said=said)
+    if pinned and chosen is not SHAPES:
         # What does not fit is told before anything is computed from it.
         trace(
             name,
             scenario,
             unmasked=unmasked,
-            loss=loss,
-            learning=learning,
+            loss=loss or learning,
+            others=others,
             lens=lens,
             sampling=sampling,
             cache=cache,
+            encoded=encoded,
             arithmetic=SHAPES,
         )
     with tape.computing():
-        predicted = forward(tape, scenario, cache, unmasked=unmasked, lens=lens)
+        predicted = forward(tape, scenario, cache, encoded, unmasked=unmasked, lens=lens)
         if loss or learning:
             losses = [token_losses(tape, predicted, scenario)]
-            for number, other in (others or {}).items():
+            for number, other in others.items():
                 with tape.within(Place(example=number)):
-                    said = forward(tape, other, None, unmasked=False, lens=False)
-                    losses.append(token_losses(tape, said, other))
+                    words = forward(tape, other, None, None, unmasked=False, lens=False)
+                    losses.append(token_losses(tape, words, other))
             cross_entropy(tape, losses)
         if learning:
-            gradients(tape, scenario)
+            all_gradients(tape, scenario)
         if predicted and sampling:
             shifted = scenario.softmax == "shifted"
             sample(tape, predicted.logits, sampling, shifted=shifted)
     tape.check_pinned()
-    return Trace(name, scenario, pencil, tuple(tape.records), others or {})
+    return Trace(name, scenario, pencil, tuple(tape.records), others)
 
 
 def forward(
-    tape: Tape, scenario: Scenario, cache: Trace | None, *, unmasked: bool, lens: bool
+    tape: Tape,
+    scenario: Scenario,
+    cache: Trace | None,
+    encoded: Trace | None,
+    *,
+    unmasked: bool,
+    lens: bool,
 ) -> Predicted | None:
-    """Record the pass: inputs, layers, output, and the words where there is a vocabulary."""
-    x, turn = input_vectors(tape, scenario, first=len(cache.tokens) if cache else 0)
-    earlier = cache.values if cache else None
-    encoder = encoder_output(tape, scenario.encoder) if scenario.encoder else None
-    mask = attention_mask(tape, scenario, x)
+    """Record the pass: the encoder, the decoder, and the words where there is a vocabulary."""
     shifted = scenario.softmax == "shifted"
+    memory = encode(tape, scenario.encoder, encoded, shifted) if scenario.encoder else None
+    sees = Sees(scenario.mask, shifted, unmasked, memory)
+    leaving = through(tape, scenario, sees, cache)
+    output = tape.record(OUTPUT, Copy(), leaving[-1])
+    to_words = projection(tape, output, scenario)
+    predicted = predict(tape, output, to_words, scenario) if to_words else None
+    if lens:
+        look_through(tape, leaving[1:-1], to_words, scenario)
+    return predicted
+
+
+def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -> Value:
+    """E: the encoder's vectors, which are given, were computed before, or are computed here."""
+    if encoder.vectors is not None:
+        features = encoder.features or numbered("e", 0, columns(encoder.vectors))
+        axes = (Axis(ENCODER_TOKEN, encoder.tokens), Axis("encoder feature", features))
+        return tape.given(ENCODER_OUTPUT, encoder.vectors, axes)
+    if encoded:
+        return tape.record(ENCODER_OUTPUT, Reused(), encoded[tape.address(ENCODER_OUTPUT)])
+    with tape.at(encoder=True):
+        leaving = through(tape, encoder, Sees("none", shifted), None)
+    return tape.record(ENCODER_OUTPUT, Copy(), leaving[-1])
+
+
+@dataclass(frozen=True)
+class Sees:
+    """What the tokens of a tower see of each other, and of the encoder's vectors."""
+
+    mask: Mask
+    shifted: bool
+    unmasked: bool = False
+    encoder: Value | None = None
+
+
+def through(tape: Tape, tower: Tower, sees: Sees, cache: Trace | None) -> list[Value]:
+    """Record a tower's pass: what goes in, what leaves each layer, and that normed at the end."""
+    x, turn = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
+    earlier = cache.values if cache else None
+    mask = attention_mask(tape, tower, sees.mask, x)
 
     def self_attention(x: Value) -> Value:
         assert layer.attention
-        memory = Memory(x, mask, earlier, True, shifted, unmasked, turn)
+        memory = Memory(x, mask, earlier, True, sees.shifted, sees.unmasked, turn)
         return attention(tape, x, memory, layer.attention)
 
     def cross_attention(x: Value) -> Value:
-        assert layer.cross_attention and encoder
-        memory = Memory(encoder, None, earlier, False, shifted)
+        assert layer.cross_attention and sees.encoder
+        memory = Memory(sees.encoder, None, earlier, False, sees.shifted)
         return attention(tape, x, memory, layer.cross_attention)
 
     def ffn(x: Value) -> Value:
         assert layer.ffn
         return feed_forward(tape, x, layer.ffn)
 
-    leaving: list[Value] = []
-    for number, layer in enumerate(scenario.layers, start=1):
+    leaving = [x]
+    for number, layer in enumerate(tower.layers, start=1):
         if part := layer.attention:
             with tape.at(layer=number, sub_layer="attention"):
                 x = sub_layer(tape, x, part, layer.norm_of(part), self_attention)
@@ -167,15 +224,20 @@ def forward(
             with tape.at(layer=number, sub_layer="ffn"):
                 x = sub_layer(tape, x, network, layer.norm_of(network), ffn)
         leaving.append(x)
-    if scenario.final_norm:
+    if tower.final_norm:
         with tape.at(final=True):
-            x = normalized(tape, x, scenario.final_norm)
-    output = tape.record(OUTPUT, Copy(), x)
-    to_words = projection(tape, output, scenario)
-    predicted = predict(tape, output, to_words, scenario) if to_words else None
-    if lens:
-        look_through(tape, leaving, to_words, scenario)
-    return predicted
+            x = normalized(tape, x, tower.final_norm)
+    return [*leaving, x]
+
+
+def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:
+    """What is pinned of what is computed: nothing inside an encoder that was computed before."""
+    before = encoded.values if encoded else {}
+    return {
+        address: numbers
+        for address, numbers in scenario.given.items()
+        if address not in before or not before[address].place.encoder
+    }
 
 
 def check_numbers(scenario: Scenario) -> None:

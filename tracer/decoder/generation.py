@@ -106,14 +106,18 @@ def generate(
         progress.tell(f"word {len(turns) + 1} of at most {most}")
         try:
             text = _text(scenario, tokens)
-            turn = trace(name, text, sampling=sampling, cache=cache, located=located)
+            encoded = turns[0].trace if turns else None
+            turn = trace(
+                name, text, sampling=sampling, cache=cache, encoded=encoded, located=located
+            )
+            # Where numbers are computed when they are asked for, it is met here.
+            said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
+            outputs = tuple(turn[PREDICTION.name].numbers)
         except TracerError as error:
             if not (turns and as_far_as_possible):
                 raise
             met = error
             break
-        said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
-        outputs = tuple(turn[PREDICTION.name].numbers)
         # What it says behind the tokens before, it said in the turns before.
         before = turns[-1].outputs if cache else ()
         turns.append(Turn(turn, (*before, *outputs), said))

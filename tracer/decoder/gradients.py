@@ -7,12 +7,11 @@ operation hands the gradient of its result on to its inputs. Every line of it is
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
-from tracer.decoder.axes import Axis
 from tracer.decoder.operations import (
     Activate,
     Add,
@@ -53,23 +52,17 @@ from tracer.decoder.operations import (
 )
 from tracer.decoder.roles import (
     EMBEDDING,
-    EMBEDDINGS,
     ENCODER_OUTPUT,
     OPEN,
     POSITION,
-    POSITIONS,
     SLOPE,
     STANDARDIZED,
-    W_U,
     Derivation,
-    Place,
     Role,
     derived,
 )
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.training_operations import (
-    AsRows,
-    ByWord,
     ColumnDot,
     Columns,
     ColumnTotal,
@@ -88,7 +81,6 @@ from tracer.decoder.training_operations import (
 )
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
-from tracer.scenario.model import Scenario
 
 LEARNED = (EMBEDDING, POSITION, ENCODER_OUTPUT)
 """Given numbers that have a gradient, besides the parameters."""
@@ -110,95 +102,46 @@ class Way:
     inputs: tuple[Value, ...]
 
 
-def gradients(tape: Tape, scenario: Scenario) -> None:
-    """Record the gradient of the loss at everything that is learned, the embeddings' table too.
+def gradients(tape: Tape) -> dict[Value, Value]:
+    """Record the gradient of the loss at all that leads to something learned; by that value.
 
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
     """
-    found = _way_back(tape)
-    if isinstance(table := scenario.embeddings, Mapping):
-        place = {word: i for i, word in enumerate(table)}
-
-        def rows(words: Iterable[str]) -> tuple[int, ...]:
-            return tuple([place[word] for word in words])
-
-        ways: list[Along] = [
-            Along("left", ByWord(rows(x.axes[0].labels), len(table)), g)
-            for x, g in found.items()
-            if x.role is EMBEDDING
-        ]
-        for w_u, g in found.items():
-            if scenario.is_tied and w_u.role is W_U:
-                words = rows(w_u.axes[1].labels)
-                ways.append(Along("right", AsRows(words, len(table)), g))
-        _of_table(tape, EMBEDDINGS, tuple(table), ways)
-    else:
-        ways = [Along("left", Copy(), g) for x, g in found.items() if x.role is EMBEDDING]
-        _of_table(tape, EMBEDDINGS, scenario.tokens, ways)
-    if scenario.positions and (numbers := scenario.positions.table):
-        learned = [(p, g) for p, g in found.items() if p.role is POSITION]
-        ways = [
-            Along("left", ByWord(tuple(range(p.shape[0])), len(numbers)), g) for p, g in learned
-        ]
-        counted = tuple([str(i) for i in range(1, len(numbers) + 1)])
-        _of_table(tape, POSITIONS, counted, ways)
-
-
-class Along(NamedTuple):
-    """A part of a table's gradient, and the gradient that it is taken from."""
-
-    side: Derivation
-    operation: Recorded
-    g: Value
-
-
-def _of_table(tape: Tape, role: Role, words: tuple[str, ...], ways: Sequence[Along]) -> None:
-    """The gradient of a table of which each pass has read some rows."""
-    if not ways:
-        return
-    first = ways[0].g.axes
-    axes = (Axis("word", words), first[0] if ways[0].side == "right" else first[1])
-    along: list[Value] = []
-    for way in ways:
-        with tape.within(Place(phase="gradient", example=way.g.place.example)):
-            part = derived(role, way.side if len(ways) > 1 else "gradient")
-            along.append(tape.record_as(part, way.operation, axes, way.g))
-    if len(along) > 1:
-        with tape.within(Place(phase="gradient")):
-            tape.record_as(derived(role, "gradient"), Together(), axes, *along)
-
-
-def _way_back(tape: Tape) -> dict[Value, Value]:
-    """Record the gradients of all values; by the value that each is of."""
     records = tuple(tape.records)
-    counted = _counted(records)
+    losses, counted = _losses(records)
     back = _WayBack(tape, {record.output: record for record in records}, _learned(records))
     ways: dict[Value, list[Way]] = defaultdict(list)
-    gradients: dict[Value, Value] = {}
+    found: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
-        if isinstance(record.operation, Surprise):
+        if value in losses and isinstance(record.operation, Surprise):
             handed = back.from_the_loss(record, record.operation, counted)
         elif value in ways:
-            gradients[value] = gradient = back.gathered(value, ways.pop(value))
+            found[value] = gradient = back.gathered(value, ways.pop(value))
             handed = back.handed_on(record, gradient)
         else:
             continue
         for operand, way in handed:
             if operand in back.learned:
                 ways[operand].append(way)
-    if not gradients:
+    if not found:
         message = "nothing is learned here: between the loss and the weights all is given"
         raise TracerError(Problem(message, address="loss", way=("given",)))
-    return gradients
+    return found
 
 
-def _counted(records: Sequence[Record]) -> int:
-    """Over how many positions the loss is the mean."""
-    loss = records[-1].operation
-    assert isinstance(loss, MeanOf)
-    return len(loss.counted)
+def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
+    """The losses of the tokens, one value for each example, and over how many the loss is the mean.
+
+    A loss that is pinned is no mean of any.
+    """
+    loss = records[-1]
+    if not isinstance(loss.operation, MeanOf):
+        return (), 0
+    producer = next(record for record in records if record.output is loss.inputs[0])
+    joined = isinstance(producer.operation, Join)
+    return producer.inputs if joined else loss.inputs, len(loss.operation.counted)
 
 
 def _learned(records: Sequence[Record]) -> set[Value]:
@@ -356,15 +299,17 @@ class _WayBack:
     ) -> Iterator[tuple[Value, Way]]:
         """d / σ · γ + β: on to d and σ, γ and β."""
         deviation, std, *parameters = record.inputs
-        norm = record.output
-        standardized = norm
-        if operation.gain or operation.shift:
+        gain = parameters[0] if operation.gain else None
+        norm = standardized = record.output
+        if (gain or operation.shift) and (gain in self.learned or std in self.learned):
             standardized = self.record(norm, STANDARDIZED, Normalize(), deviation, std)
         if operation.shift:
             yield parameters[-1], Way(record, "fourth", ColumnTotal(), (g,))
-        if operation.gain:
-            gain = parameters[0]
+        if gain:
             yield gain, Way(record, "third", ColumnDot(), (g, standardized))
+        if deviation not in self.learned:
+            return
+        if gain:
             g = self.record(norm, derived(norm.role, "scaled"), TimesRow(), g, gain)
         along = Way(record, "left", Normalize(), (g, std))
         if std not in self.learned:

@@ -1,4 +1,4 @@
-"""What goes into the first layer: embeddings, positions, the encoder's vectors, the mask."""
+"""What goes into the first layer: embeddings, positions, the mask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tracer.decoder.parameters import columns
 from tracer.decoder.roles import (
     ADDED_WAVES,
     EMBEDDING,
-    ENCODER_OUTPUT,
     INPUT,
     MASK,
     POSITION,
@@ -27,32 +26,33 @@ from tracer.decoder.roles import (
     Waves,
 )
 from tracer.decoder.tape import Tape
-from tracer.decoder.value import Value
+from tracer.decoder.value import Value, tokens_of
 from tracer.scenario.fields import Names, Window
-from tracer.scenario.model import Encoder, Rotary, Scenario
+from tracer.scenario.model import Rotary, Scenario, Tower
 from tracer.scenario.outline import Blank
 from tracer.tokenization.tokenization import Tokenization
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
-def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value, Turn | None]:
+def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Turn | None]:
     """X′ = X + P: the tokens' embeddings with the positions' vectors, from the `first` token on.
 
     Where positions turn queries and keys instead, X′ = X, and how they do.
     """
-    tokens = Axis("token", scenario.tokens[first:])
-    if tokenization := scenario.tokenization:
-        text_in_pieces(tape, tokenization)
+    tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
+    if isinstance(tower, Scenario):
+        text_in_pieces(tape, tower.tokenization)
     tape.given(TOKENS, tokens.labels, (tokens,))
-    if scenario.token_ids is not None:
-        tape.given(TOKEN_IDS, [Decimal(n) for n in scenario.token_ids[first:]], (tokens,))
-    rows = scenario.embedding[first:]
-    features = Axis("feature", scenario.features or numbered("d", 0, columns(rows)))
+    if isinstance(tower, Scenario) and tower.token_ids is not None:
+        tape.given(TOKEN_IDS, [Decimal(n) for n in tower.token_ids[first:]], (tokens,))
+    rows = tower.embedding[first:]
+    letter = "e" if tape.place.encoder else "d"
+    features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
     x = tape.given(EMBEDDING, rows, (tokens, features))
-    positions = scenario.positions
+    positions = tower.positions
     if positions and positions.rotary:
-        turn = rotary(tape, scenario, positions.rotary, tokens)
+        turn = rotary(tape, tower, positions.rotary, tokens)
         return tape.record(INPUT, Copy(), x), turn
     if tape.address(POSITION) in tape.pinned:
         # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
@@ -63,12 +63,14 @@ def input_vectors(tape: Tape, scenario: Scenario, *, first: int) -> tuple[Value,
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
     else:
         assert positions.table is not None
-        p = tape.given(POSITION, positions.table[first : len(scenario.tokens)], (tokens, features))
+        p = tape.given(POSITION, positions.table[first : len(tower.tokens)], (tokens, features))
     return tape.record(INPUT, Add(), x, p), None
 
 
-def text_in_pieces(tape: Tape, tokenization: Tokenization) -> None:
+def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:
     """The pieces of a text, and the merges by which each becomes tokens, as they are read."""
+    if tokenization is None:
+        return
     pieces = tokenization.pieces
     merges = [
         (str(number), str(merge.rank), *map(tokenization.read, merge.symbols))
@@ -103,43 +105,37 @@ def waves(
     return tape.record(roles.sin, Sin(), angle), tape.record(roles.cos, Cos(), angle)
 
 
-def rotary(tape: Tape, scenario: Scenario, asked: Rotary, tokens: Axis) -> Turn | None:
+def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None:
     """How queries and keys are turned by the positions of the tokens; all heads are alike wide."""
-    heads = [head for layer in scenario.layers if layer.attention for head in layer.attention.heads]
+    heads = [head for layer in tower.layers if layer.attention for head in layer.attention.heads]
     if not heads:
         return None
-    start = asked.start + len(scenario.tokens) - len(tokens.labels)
+    start = asked.start + len(tower.tokens) - len(tokens.labels)
     frequencies = DivTerm(columns(heads[0].W_Q), asked.base, asked.factors or ())
     sin, cos = waves(tape, TURNING_WAVES, start, tokens, frequencies)
     return Turn(Rotate(asked.layout), cos, sin)
 
 
-def encoder_output(tape: Tape, encoder: Encoder) -> Value:
-    """The encoder's vectors, which are given."""
-    features = encoder.features or numbered("e", 0, columns(encoder.vectors))
-    axes = (Axis("encoder token", encoder.tokens), Axis("encoder feature", features))
-    return tape.given(ENCODER_OUTPUT, encoder.vectors, axes)
-
-
-def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
-    """M: -∞ where a query does not see a key; None where each sees all.
+def attention_mask(tape: Tape, tower: Tower, asked: Any, x: Value) -> Value | None:
+    """M: -∞ where a query does not see a key; None where each sees all, or none looks.
 
     Seen is what is not later, or of that only what is near, or what rows say; never what only
     fills up the sequence.
     """
-    tokens, queries = scenario.tokens, x.axes[0]
-    asked: Any = scenario.mask
+    if not any(layer.attention for layer in tower.layers):
+        return None
+    tokens, queries = tower.tokens, x.axes[0]
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))
     if isinstance(asked, Blank):
         return tape.given(MASK, asked[first:], axes)
     if isinstance(asked, tuple):
-        fills = [token == scenario.padding for token in tokens]
+        fills = [token == tower.padding for token in tokens]
         typed = [[HIDDEN if f else x for f, x in zip(fills, row, strict=False)] for row in asked]
         return tape.given(MASK, typed[first:n], axes)
-    if asked == "none" and scenario.padding not in tokens:
+    if asked == "none" and tower.padding not in tokens:
         return None
-    unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
+    unseen = hidden(tokens, tower.padding, asked)[first:].tolist()
     return tape.given(MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes)
 
 

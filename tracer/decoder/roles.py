@@ -20,37 +20,40 @@ Phase: TypeAlias = Literal["forward", "gradient", "update"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where in the decoder, and in which phase; layers and heads are counted from 1."""
+    """Where in the decoder or the encoder, and in which phase; layers and heads count from 1."""
 
     layer: int | None = None
     sub_layer: SubLayer | None = None
     head: int | None = None
     final: bool = False
     """Behind the last layer, where there is a norm."""
+    encoder: bool = False
     phase: Phase = "forward"
     example: int | None = None
     """In a batch, which example; nothing in the one that is worked."""
 
     @property
     def prefix(self) -> str:
-        """`layer2.attention.head1.`, `final_`, `gradient.`, or nothing outside the layers."""
+        """`layer2.attention.head1.`, `encoder.final_`, `gradient.`; nothing, outside of layers."""
         phase = "" if self.phase == "forward" else f"{self.phase}."
-        phase += f"example{self.example}." if self.example else ""
+        example = f"example{self.example}." if self.example else ""
+        within = phase + example + ("encoder." if self.encoder else "")
         if self.final:
-            return f"{phase}final_"
+            return f"{within}final_"
         layer = f"layer{self.layer}." if self.layer else ""
         sub_layer = f"{self.sub_layer}." if self.sub_layer else ""
         head = f"head{self.head}." if self.head else ""
-        return f"{phase}{layer}{sub_layer}{head}"
+        return within + layer + sub_layer + head
 
     @property
     def way(self) -> tuple[int | str, ...]:
         """Where in a scenario it is said what happens here: ("layers", 0, "attention")."""
+        tower = ("encoder",) if self.encoder else ()
         if self.final:
-            return ("final_norm",)
+            return (*tower, "final_norm")
         layer = ("layers", self.layer - 1) if self.layer else ()
         sub_layer = (self.sub_layer,) if self.sub_layer else ()
-        return (*layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
+        return (*tower, *layer, *sub_layer, *(("heads", self.head - 1) if self.head else ()))
 
     def address(self, role: Role) -> str:
         """The address of a role here."""

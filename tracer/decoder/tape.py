@@ -6,6 +6,7 @@ import decimal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any, TypeAlias, get_args
 
@@ -33,14 +34,24 @@ from tracer.names import closest, count
 _DECLARED = frozenset(ROLES)
 _GIVEN, _PINNED = Given(), Pinned()
 
-ZERO = {STD: "σ is 0, as it is of equal numbers", RMS: "RMS is 0, as it is of zeros"}
+ZERO = {
+    STD: "σ is 0, as it is of equal numbers; set epsilon",
+    RMS: "RMS is 0, as it is of zeros; set epsilon",
+}
 """What a norm may divide by."""
+
+STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
+NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
+"""What nothing goes back through, where ε is added to the root."""
 
 _MOVED, _CHOSEN = frozenset(get_args(Moved | Taken)), frozenset(get_args(Chosen))
 
 
 Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
 """Problems → the same with their places in the scenario's file."""
+
+Instead: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
+"""Single numbers, by address and index, that are worked on with in place of those computed."""
 
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
 """By name a member takes Python 3.11 a call, twice for every value."""
@@ -60,16 +71,19 @@ class Tape:
     """Records a pass, computing with one arithmetic and rounding as the pencil says.
 
     It records inside `computing()`. What is recorded at a pinned address is taken from there
-    instead of being computed.
+    instead of being computed; single numbers `instead` of others go on after they were computed.
     """
 
     arithmetic: Arithmetic
     pencil: Pencil
     pinned: Mapping[str, Any] = field(default_factory=dict)
+    instead: Instead = field(default_factory=dict)
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    _place: Place = field(default_factory=Place)
+    said: Mapping[str, str] = field(default_factory=dict)
+    """What the scenario calls an address that is pinned in another example of a batch."""
+    place: Place = field(default_factory=Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
     _parameters: dict[tuple[Role, Place], Value] = field(default_factory=dict)
@@ -87,14 +101,16 @@ class Tape:
         sub_layer: SubLayer | None = None,
         head: int | None = None,
         final: bool = False,
+        encoder: bool = False,
     ) -> Iterator[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
-        outer = self._place
+        outer = self.place
         inner = Place(
             layer or outer.layer,
             sub_layer or outer.sub_layer,
             head or outer.head,
             final,
+            encoder or outer.encoder,
             example=outer.example,
         )
         with self.within(inner):
@@ -103,12 +119,12 @@ class Tape:
     @contextmanager
     def within(self, place: Place) -> Iterator[None]:
         """Values recorded inside are at this place."""
-        outer, prefix = self._place, self._prefix
-        self._place, self._prefix = place, place.prefix
+        outer, prefix = self.place, self._prefix
+        self.place, self._prefix = place, place.prefix
         try:
             yield
         finally:
-            self._place, self._prefix = outer, prefix
+            self.place, self._prefix = outer, prefix
 
     def has_powers_of(self, value: Value) -> bool:
         """Whether e to the power of each number is one that can be worked with."""
@@ -116,24 +132,32 @@ class Tape:
 
     def address(self, role: Role) -> str:
         """The address of a role here."""
-        return self._place.address(role)
+        return self.place.address(role)
 
     def given(self, role: Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
         address = self._prefix + role.name
-        if role.parameter and self._place.example:
-            return self._parameters[role, replace(self._place, example=None)]
+        if role.parameter and self.place.example:
+            return self._shared(role, address)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
         form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
         if self.arithmetic.on_demand and not role.words:
             read = partial(self.arithmetic.array, numbers)
-            value = Later(role, self._place, address, axes, form, self.computing, read)
+            value = Later(role, self.place, address, axes, form, self.computing, read)
             return self._recorded(_GIVEN, (), value)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        typed = Value(role, self._place, address, array, axes, form, array)
+        numbers = array if not self.instead else self._put_in(address, array)
+        typed = Value(role, self.place, address, numbers, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
+
+    def _shared(self, role: Role, address: str) -> Value:
+        """The parameter that all examples have, also where it is pinned."""
+        value = self._parameters[role, replace(self.place, example=None)]
+        if self.pinned.get(address) is not self.pinned.get(value.address):
+            self._misfit(value.address, "given in one example, and all have the same parameters")
+        return value
 
     def record(self, role: Role, operation: Forward, *inputs: Value) -> Value:
         """Compute an operation of the pass and record what it gives.
@@ -157,19 +181,19 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            compute = partial(self._result, operation, inputs, axes, address, self._place)
-            value = Later(role, self._place, address, axes, form, self.computing, compute, inputs)
+            compute = partial(self._result, operation, inputs, axes, address, self.place)
+            value = Later(role, self.place, address, axes, form, self.computing, compute, inputs)
             return self._recorded(operation, inputs, value)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
         else:
             arrays = [value.numbers for value in inputs]
-        said_at = address if self._place.example is None else self._said_at(role)
+        said_at = address if self.place.example is None else self._said_at(role)
         part = self.pencil.part(said_at) if self.pencil.rounds else exactly
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            raise self._without_result(error, inputs, address, self._place) from None
+            raise self._without_result(error, inputs, address, self.place) from None
         numbers, form = computed, _ROUNDED
         if role.words:
             form = _AS_THEY_ARE
@@ -177,12 +201,14 @@ class Tape:
             numbers, form = self._moved(operation, said_at, computed, inputs)
         elif self.pencil.rounds:
             numbers, form = self._kept(role, said_at, computed, inputs)
-        done = Value(role, self._place, address, numbers, axes, form, computed)
+        if self.instead:
+            numbers = self._put_in(address, numbers)
+        done = Value(role, self.place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
 
     def _said_at(self, role: Role) -> str:
         """The address for which digits are said: of whichever example of a batch."""
-        return replace(self._place, example=None).address(role)
+        return replace(self.place, example=None).address(role)
 
     def _result(
         self,
@@ -208,7 +234,8 @@ class Tape:
         place: Place,
     ) -> TracerError:
         given = [value.address for value in inputs if value.address in self.pinned]
-        nothing = ZERO.get(inputs[1].role) if len(inputs) > 1 and not given else None
+        zeros = ZERO if place.phase == "forward" else NO_SLOPE
+        nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
         reason = _reason(error, nothing, given)
         return TracerError(Problem(reason, address=address, way=place.way))
 
@@ -216,19 +243,29 @@ class Tape:
         """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
         if not self.pinned:
             return
-        known = {record.output.address: record.output.role for record in self.records}
-        numbers = [address for address, role in known.items() if not role.words]
+        values = [record.output for record in self.records]
+        known = {value.address: value.role for value in values if value.place.phase == "forward"}
+        numbers = [
+            value.address
+            for value in values
+            if value.address in known and not value.place.example and not value.role.words
+        ]
         for address in self.pinned:
+            # An example has the loss and the parameters of all.
+            said = self.said.get(address, address)
             if address in known and known[address].words:
                 self._misfit(address, "these are words, and only numbers can be given")
-            elif address not in known:
-                near = closest(address, numbers)
+            elif address not in known and said not in known:
+                near = closest(said, numbers)
                 self._misfit(address, f"given, but there is no such value{near}")
         if self.problems:
             raise TracerError(*self.problems)
 
     def _misfit(self, address: str, message: str) -> None:
-        self.problems.append(Problem(message, address=address, way=("given", address)))
+        said = self.said.get(address, address)
+        problem = Problem(message, address=said, way=("given", said))
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         if (value.role.of or value.role) not in _DECLARED:
@@ -257,6 +294,15 @@ class Tape:
             return rounded, _AS_THEY_ARE
         return numbers, _form_of_moved(operation, inputs)
 
+    def _put_in(self, address: str, numbers: Array) -> Array:
+        """The numbers, with those that stand in place of some."""
+        if address not in self.instead:
+            return numbers
+        changed = np.array(numbers)
+        for at, number in self.instead[address].items():
+            changed[at] = number
+        return changed
+
     def _pinned(self, role: Role, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""
         if role.words:
@@ -269,7 +315,7 @@ class Tape:
             return None
         numbers = self.arithmetic.array(array)
         form = _ROUNDED if from_file else _AS_THEY_ARE
-        return Value(role, self._place, address, numbers, axes, form, numbers)
+        return Value(role, self.place, address, numbers, axes, form, numbers)
 
 
 def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:
@@ -301,7 +347,7 @@ def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -
         case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
             return "too large a number to work with"
         case _ if nothing:
-            return f"a division by zero: {nothing}; set epsilon"
+            return f"a division by zero: {nothing}"
         case _:
             because = f" with {' and '.join(given)} as given" if given else ""
             wrong = "a division by zero, or the root or logarithm of a negative number"

@@ -19,6 +19,7 @@ from tracer.decoder.roles import (
     Place,
     Role,
 )
+from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Located, Tape
 from tracer.decoder.value import Value
 from tracer.scenario.model import Scenario
@@ -84,7 +85,7 @@ def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int,
         return scenario, {}
     if example is not None:
         return examples[example - 1], {}
-    worked = next((i for i, each in enumerate(examples) if not each.given), 0)
+    worked = next((i for i, each in enumerate(scenario.training) if not each.given), 0)
     others = {i: each for i, each in enumerate(examples, 1) if i != worked + 1}
     return examples[worked], others
 
@@ -114,13 +115,12 @@ def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
     scenario = found.scenario
     if scenario.is_tied:
         parameters = [value for value in parameters if value.role is not W_U]
-    table = scenario.embeddings
-    rows = tuple(table.values()) if isinstance(table, Mapping) else table
-    tables = [(EMBEDDINGS, rows), (POSITIONS, scenario.positions and scenario.positions.table)]
-    for role, numbers in tables:
-        gradient = gradients.get(Place(phase="gradient").address(role))
-        if gradient and numbers:
-            parameters.insert(0, tape.given(role, numbers, gradient.axes))
+    for place, tower in towers(scenario):
+        for role, rows in tables(tower).items():
+            gradient = gradients.get(replace(place, phase="gradient").address(role))
+            if gradient:
+                with tape.within(place):
+                    parameters.insert(0, tape.given(role, rows, gradient.axes))
     at = {value: replace(value.place, phase="gradient").address(value.role) for value in parameters}
     return [Learned(value, gradients[at[value]]) for value in parameters if at[value] in gradients]
 
@@ -133,6 +133,7 @@ def way_of(place: Place, parameter: Role) -> Way:
 
 def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:
     """The new numbers in the form that the scenario has."""
-    if parameter.role is EMBEDDINGS and isinstance(scenario.embeddings, Mapping):
-        return dict(zip(scenario.embeddings, new.numbers, strict=True))
+    tower = scenario.encoder if parameter.place.encoder else scenario
+    if parameter.role is EMBEDDINGS and tower and isinstance(tower.embeddings, Mapping):
+        return dict(zip(tower.embeddings, new.numbers, strict=True))
     return new.numbers

@@ -15,6 +15,13 @@ from tracer.decoder.arithmetic import Array
 from tracer.decoder.axes import Axes
 from tracer.decoder.roles import Place, Role
 
+ENCODER_TOKEN = "encoder token"
+
+
+def tokens_of(place: Place) -> str:
+    """What the tokens of a place are called as an axis: the encoder's are not the decoder's."""
+    return ENCODER_TOKEN if place.encoder else "token"
+
 
 class Form(Enum):
     """How the numbers of a value are printed."""
@@ -61,8 +68,8 @@ class Value:
 
     @property
     def per_token(self) -> bool:
-        """Whether the first axis has one entry for each token."""
-        return bool(self.axes) and self.axes[0].name == "token"
+        """Whether the first axis has one entry for each token of the tower that it is in."""
+        return bool(self.axes) and self.axes[0].name == tokens_of(self.place)
 
     def row(self, token: int, tokens: int) -> int:
         """The row of a token; a value that does not hold all tokens holds the last of them."""

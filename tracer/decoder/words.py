@@ -25,7 +25,7 @@ def projection(tape: Tape, output: Value, scenario: Scenario) -> tuple[Value, ..
     """W_U, and b_U if there is one; nothing without a vocabulary."""
     if scenario.unembedding is None or not scenario.vocabulary:
         return ()
-    w_u = weights(tape, W_U, scenario.unembedding.W_U, output, scenario.vocabulary)
+    w_u = weights(tape, W_U, scenario.unembedding.W_U, output, scenario.vocabulary, "word")
     return (w_u, *bias(tape, B_U, scenario.unembedding.b_U, w_u))
 
 

@@ -20,6 +20,7 @@ from tracer.lesson.expression import (
     Root,
     Sum,
     Symbol,
+    value,
 )
 from tracer.lesson.told import listed
 from tracer.scenario.layers import ActivationFunction
@@ -150,6 +151,8 @@ def _worked_gate(of: Number, by: Number, part: NumberOf, total: NumberOf) -> lis
     whole = _gated(of, by)
     assert isinstance(whole.under, Sum)
     one, power = whole.under.terms
+    if not value(power)[0].is_finite():
+        return [whole]
     under = Sum((one, part(power)))
     return [whole, Quotient(of, under), Quotient(of, total(under))]
 

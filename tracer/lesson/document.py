@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracer.lesson.expression import Chain, Expression, Number
+from tracer.lesson.expression import Blank, Chain, Expression, Number
 from tracer.node import Node
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Name(Node):
 class Percent(Node):
     """A number between 0 and 1, to be read as a percentage."""
 
-    number: Number
+    number: Number | Blank
 
 
 @dataclass(eq=False, repr=False)
@@ -74,22 +74,30 @@ class Working(Node):
 
 @dataclass(eq=False, repr=False)
 class Figure(Node):
-    """What a block is as a figure: its file's name, without ending, and its title."""
+    """What a block is as a figure: its file's name, without ending, and its title.
+
+    `axes` are what its rows and its columns are called.
+    """
 
     name: str
     title: str
+    axes: tuple[str, str] = ("who looks", "at whom")
 
 
 @dataclass(eq=False, repr=False)
 class Matrix(Node):
-    """Numbers with labels for rows and columns; `marked` is the chosen token's row."""
+    """Numbers with labels for rows and columns; `marked` is the chosen token's row.
+
+    `words` are what the numbers are the probabilities of, as a figure shows both.
+    """
 
     symbol: Expression
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: tuple[tuple[Number, ...], ...]
+    cells: tuple[tuple[Number | Blank, ...], ...]
     marked: int | None = None
     figure: Figure | None = None
+    words: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(eq=False, repr=False)
@@ -159,21 +167,20 @@ class Layer(Node):
 
 @dataclass(eq=False, repr=False)
 class Tower(Node):
-    """The encoder: what it has read, and its vectors."""
+    """What reads tokens, from below: what goes in, the layers, what comes out."""
 
     tokens: tuple[Name, ...]
-    box: Box
+    inputs: tuple[Row, ...]
+    layers: tuple[Layer, ...]
+    outputs: tuple[Row, ...]
 
 
 @dataclass(eq=False, repr=False)
 class Picture(Node):
-    """The model at a glance, from below: tokens, what goes in, the layers, what comes out."""
+    """The model at a glance."""
 
-    tokens: tuple[Name, ...]
-    inputs: tuple[Row, ...]
+    decoder: Tower
     encoder: Tower | None
-    layers: tuple[Layer, ...]
-    outputs: tuple[Row, ...]
     figure: Figure
 
 

@@ -64,7 +64,7 @@ def find(trace: Trace, asked: str) -> Entry:
         message = f"got {came}, expected {_places(value)}"
         raise TracerError(Problem(message, address=address))
     at = zip(value.axes, labels, strict=True)
-    return Entry(value, tuple(_index(axis, label, address) for axis, label in at))
+    return Entry(value, tuple(index_of(axis, label, address) for axis, label in at))
 
 
 def _labels(place: str, axes: Axes) -> list[str]:
@@ -100,7 +100,7 @@ def labels(entry: Entry) -> tuple[str, ...]:
     return tuple(distinct(axis.labels)[i] for axis, i in axes)
 
 
-def _index(axis: Axis, label: str, address: str) -> int:
+def index_of(axis: Axis, label: str, address: str) -> int:
     """Where a label stands; a TracerError where it stands nowhere, or in several places."""
     found = _found(axis, label)
     if found is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Context, Decimal, Inexact, localcontext
+from decimal import Context, Decimal, Inexact, Overflow, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from tracer.decoder.normal import PI, normal
@@ -77,6 +77,18 @@ class Number(Node):
         """Decimals printed; negative for 1.07×10¹³."""
         exponent = self.value.as_tuple().exponent
         return -exponent if isinstance(exponent, int) else 0
+
+
+@dataclass(eq=False, repr=False)
+class Blank(Node):
+    """A number that a worksheet leaves out: which of its blanks it is, and what belongs there.
+
+    In the key it is filled.
+    """
+
+    number: int
+    answer: Number
+    filled: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -216,6 +228,7 @@ class Partial(Node):
 
 Expression: TypeAlias = (
     Number
+    | Blank
     | Rest
     | Pi
     | Symbol
@@ -255,11 +268,14 @@ def total_of(terms: Iterable[Decimal]) -> Decimal:
 def value(expression: Expression) -> tuple[Decimal, bool]:
     """What an expression comes to, and whether that is exact rather than cut off somewhere.
 
+    A number beyond all bounds is ∞, and nothing is left of what is divided by it.
+
     Raises:
         ValueError: it holds a symbol or a matrix.
     """
     with localcontext(CONTEXT) as context:
         context.clear_flags()
+        context.traps[Overflow] = False
         result = _value(expression, context)
         return result, not context.flags[Inexact]
 
@@ -268,6 +284,8 @@ def _value(expression: Expression, context: Context) -> Decimal:
     match expression:
         case Number():
             return expression.value
+        case Blank(_, answer):
+            return answer.value
         case Product(factors):
             return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
         case Sum(terms):
@@ -349,6 +367,8 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
         case Number():
             if expression.entry:
                 yield expression.entry
+        case Blank(_, answer):
+            yield from entries_in(answer)
         case Rest():
             yield from expression.hidden() if expression.hidden else ()
         case Sum(parts) | Product(parts) | Call(_, parts) | Brackets(parts):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tracer.decoder.generation import Generated, Turn, UnreadableError
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import MASK, MASKED
+from tracer.decoder.roles import MASK
 from tracer.errors import TracerError
 from tracer.lesson.document import Block, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.steps.words import SAMPLING_STEP
@@ -69,8 +69,7 @@ def cannot_go_on(met: TracerError) -> Sentence:
 def _why(teacher: Teacher) -> list[Block]:
     """Why one word comes of each turn, and why the mask stays, if there is one."""
     trace = teacher.trace
-    masked = any(record.output.role is MASKED for record in trace.records)
-    own = masked and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
+    own = trace.masks and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
     mask = [Paragraph(THE_MASK_STAYS)] if own and not trace.scenario.looks_ahead else []
     return [Paragraph(TURN_BY_TURN), *mask]
 

@@ -77,7 +77,8 @@ def through_the_lens(told: Told) -> tuple[Block, ...]:
         names,
         tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
         None,
-        Figure(f"{told.trace.name}.lens", "How probable each layer holds the word that it says"),
+        Figure(f"{told.trace.name}.lens", "The word that each layer would say", ("", "after")),
+        tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers),
     )
     claim = since_when(told)
     return (

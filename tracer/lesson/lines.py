@@ -55,8 +55,9 @@ class Writer:
         operation, output = record.operation, record.output
         if not isinstance(operation, Worked):
             return ()
-        row = output.row(token, len(self.told.names)) if output.per_token else None
-        indices = _indices(record, row, self.told.columns(output))
+        tokens = len(self.told.at(output.place).names)
+        row = output.row(token, tokens) if output.per_token else None
+        indices = _indices(record, row, self.told.at(output.place).columns(output))
         if indices and sees_nothing(record, indices[0]):
             return ()
         if len(output.axes) == 2 and output.per_token:

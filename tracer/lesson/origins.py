@@ -22,7 +22,9 @@ from tracer.decoder.operations import (
     Surprise,
 )
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import ByWord, Miss
+from tracer.decoder.training_operations import AsRows, ByWord, Columns, Miss, Taken
+from tracer.lesson.document import Line
+from tracer.lesson.entries import labels
 from tracer.lesson.expression import Entry, Number, entries_in
 from tracer.lesson.lines import sees_nothing
 from tracer.lesson.steps.masks import HIDDEN
@@ -49,12 +51,27 @@ class Origins:
 
     def followed(self, entry: Entry) -> Entry:
         """The entry, or the one that it is under another name: O¹ of [O¹ O²]."""
-        while (record := self.producers.get(entry.value)) and isinstance(record.operation, Moved):
+        while (record := self.producers.get(entry.value)) and isinstance(
+            record.operation, Moved | Taken
+        ):
             moved = moved_from(record, record.operation, entry)
             if moved is None or moved.value not in self.producers:
                 break
             entry = moved
         return entry
+
+    def worked(self, entry: Entry) -> Line | None:
+        """The line of an entry, where it was computed; none of what is typed or hidden."""
+        entry = self.followed(entry)
+        record = self.producers[entry.value]
+        return self.line(record, entry) if is_worked(record, entry) else None
+
+    def line(self, record: Record, entry: Entry) -> Line:
+        """How an entry was computed."""
+        label = ", ".join(labels(entry)) or None
+        chain = self.teacher.writer.chain(record, entry.at)
+        named = label is None or not chain.relations
+        return Line(label, self.teacher.writer.named(record, entry.at) if named else chain)
 
     def number(self, entry: Entry) -> Number:
         """An entry as it is printed."""
@@ -66,9 +83,7 @@ def is_worked(record: Record, entry: Entry) -> bool:
     match record.operation:
         case Mask():
             return bool(entry.value.numbers[entry.at] == HIDDEN.value)
-        case Surprise(columns, _):
-            return columns[entry.at[0]] is not None
-        case Miss(columns, _):
+        case Surprise(columns, _) | Miss(columns, _):
             return columns[entry.at[0]] is not None
         case ByWord(words, _):
             return entry.at[0] in words
@@ -84,8 +99,11 @@ def chosen_by(record: Record, entry: Entry) -> Entry:
     return Entry(of, (entry.at[0], column))
 
 
-def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
-    """The entry that stands here under another name; none of what a mask hides."""
+def moved_from(record: Record, operation: Moved | Taken, entry: Entry) -> Entry | None:
+    """The entry that stands here under another name.
+
+    None of what a mask hides, nor of a word that no column is of.
+    """
     index = entry.at
     first = record.inputs[0]
     match operation:
@@ -117,6 +135,12 @@ def moved_from(record: Record, operation: Moved, entry: Entry) -> Entry | None:
         case Interleave():
             row, column = index
             return Entry(record.inputs[column % 2], (row, column // 2))
+        case Columns(start, _):
+            row, column = index
+            return Entry(first, (row, start + column))
+        case AsRows(words, _):
+            row, column = index
+            return Entry(first, (column, words.index(row))) if row in words else None
         case Select(columns):
             return Entry(first, (first.shape[0] - 1, columns[index[1]]))
         case Largest() if sees_nothing(record, index):

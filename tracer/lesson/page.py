@@ -12,7 +12,7 @@ from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
-from tracer.lesson.document import Block, Document, Matrix, Paragraph, Percent, Section, Working
+from tracer.lesson.document import Block, Document, Matrix, Paragraph, Section, Working
 from tracer.lesson.expression import Chain, Entry, Expression, Index, Number, entries_in
 from tracer.lesson.origins import Origins, is_worked
 from tracer.lesson.selection import steps
@@ -22,6 +22,7 @@ from tracer.lesson.teacher import Teacher
 from tracer.lesson.tutorial import tutorial, worked_for
 from tracer.lesson.way import in_summary
 from tracer.names import distinct
+from tracer.node import found
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,13 @@ def sources_of(documents: Sequence[Document], *, whole: bool) -> dict[Value, Sou
 
     What two passes have computed alike is one source.
     """
-    found = _Sources(document.sections for document in documents)
+    met = _Sources(document.sections for document in documents)
     waiting = [number.entry for number in _shown(documents) if number.entry]
     while waiting:
         entry = waiting.pop()
-        if found.add(entry) and whole:
-            waiting += found.behind(entry)
-    return found.sources
+        if met.add(entry) and whole:
+            waiting += met.behind(entry)
+    return met.sources
 
 
 def _shown(documents: Iterable[Document]) -> Iterator[Number]:
@@ -140,26 +141,21 @@ def _shown(documents: Iterable[Document]) -> Iterator[Number]:
         for section in document.sections:
             for block in section.blocks:
                 if isinstance(block, Matrix):
-                    corners = block.cells[0][0].entry, block.cells[-1][-1].entry, block.columns
-                    if corners in matrices:
+                    corners = found((block.cells[0][0], block.cells[-1][-1]), Number)
+                    key = (*(number.entry for number in corners), block.columns)
+                    if key in matrices:
                         continue
-                    matrices.add(corners)
+                    matrices.add(key)
                 yield from _numbers(block)
 
 
 def _numbers(block: Block) -> Iterator[Number]:
     match block:
-        case Matrix():
-            for row in block.cells:
-                yield from row
+        case Matrix() | Paragraph():
+            yield from found(block, Number)
         case Working(lines):
             results = (line.chain.sides[-1] for line in lines)
             yield from (result for result in results if isinstance(result, Number))
-        case Paragraph(parts):
-            for part in parts:
-                number = part.number if isinstance(part, Percent) else part
-                if isinstance(number, Number):
-                    yield number
         case _:
             return
 

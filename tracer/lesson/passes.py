@@ -15,7 +15,7 @@ from tracer.lesson.document import (
     Table,
 )
 from tracer.lesson.picture import picture
-from tracer.lesson.selection import steps
+from tracer.lesson.selection import of_encoder, steps
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.written import Terms
@@ -30,8 +30,12 @@ def forward_pass(
     full: bool = True,
     terms: Terms | None = None,
 ) -> Document:
-    """The sections of the steps for a token (counted from 0); a whole pass is introduced."""
-    teacher = Teacher(trace, token, full=full, terms=terms)
+    """The sections of the steps for a token (counted from 0); a whole pass is introduced.
+
+    Where all steps are the encoder's, it is one of its tokens.
+    """
+    followed = (None, token) if of_encoder(chosen) else (token, None)
+    teacher = Teacher(trace, *followed, full=full, terms=terms)
     introduction: tuple[Block, ...] = ()
     if whole:
         introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))

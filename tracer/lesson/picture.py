@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from tracer.decoder.operations import Add, Pinned
-from tracer.decoder.roles import ENCODER_OUTPUT, SubLayer
+from tracer.decoder.roles import ENCODER_OUTPUT, Place, SubLayer
 from tracer.lesson.document import Box, Figure, Heads, Layer, Name, Part, Picture, Row, Sign, Tower
 from tracer.lesson.steps import Step
-from tracer.lesson.steps.inputs import ENCODER_STEP, INPUT_STEP, ROTARY_STEP
+from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
+from tracer.lesson.symbols import of_encoder
 from tracer.lesson.told import Told
 
 NAMES: dict[SubLayer, str] = {
@@ -22,48 +23,55 @@ NAMES: dict[SubLayer, str] = {
 }
 
 
-def picture(told: Told, steps: Sequence[Step], layers: Sequence[range] = ()) -> Picture:
+def picture(
+    told: Told, steps: Sequence[Step], stand_for: Callable[[Place], range] | None = None
+) -> Picture:
     """All steps of a pass, each in one box; layers that are built alike are drawn once.
 
-    `layers` are those that each layer of the pass stands for: itself, if nothing is said.
+    `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
-    trace, encoder = told.trace, None
+    # The lens looks at the model, and the tokenization comes before it.
+    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind is not TOKENIZATION_STEP]
+    encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
+    decodes = [step for step in drawn if step not in encodes]
+    layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
+    return Picture(
+        _tower(decodes, told, layers),
+        _tower(encodes, told.of_encoder, layers) if encodes else None,
+        Figure(f"{told.trace.name}.model", "The model"),
+    )
+
+
+def _tower(steps: Sequence[Step], told: Told, stand_for: Callable[[Place], range]) -> Tower:
+    """The steps of a tower: those before its layers, in them and behind them."""
     before: list[Step] = []
     behind: list[Step] = []
     layered: list[Step] = []
     for step in steps:
-        if step.place.sub_layer == "lens" or step.kind is TOKENIZATION_STEP:
-            continue  # one looks at the model, the other comes before it
         if step.place.layer:
             layered.append(step)
-        elif step.kind is ENCODER_STEP:
-            words = tuple(map(Name, step.last.output.axes[0].labels))
-            encoder = Tower(words, _box(step, told))
-        elif INPUT_STEP in [earlier.kind for earlier in before]:
-            behind.append(step)
-        else:
+        elif step.kind in OF_EACH_TOWER:
             before.append(step)
-    return Picture(
-        tuple(map(Name, trace.tokens)),
+        else:
+            behind.append(step)
+    return Tower(
+        tuple(map(Name, told.tower.tokens)),
         _rows(before, told),
-        encoder,
-        _layers(layered, told, layers),
+        _layers(layered, told, stand_for),
         _rows(behind, told),
-        Figure(f"{trace.name}.model", "The model"),
     )
 
 
-def _layers(steps: Sequence[Step], told: Told, stands_for: Sequence[range]) -> tuple[Layer, ...]:
+def _layers(
+    steps: Sequence[Step], told: Told, stand_for: Callable[[Place], range]
+) -> tuple[Layer, ...]:
     """The layers; of some that follow each other and look the same, the first."""
     built = [list(layer) for _, layer in groupby(steps, lambda step: step.place.layer)]
-    ranges = stands_for or [range(number, number + 1) for number in range(1, len(built) + 1)]
     found = []
-    alike = groupby(
-        zip(built, ranges, strict=True), lambda layer: _parts(_counted_from_1(layer[0]), told)
-    )
-    for _, layers in alike:
+    for _, layers in groupby(built, lambda layer: _parts(_counted_from_1(layer), told)):
         several = list(layers)
-        (first, numbers), (last, last_numbers) = several[0], several[-1]
+        first, last = several[0], several[-1]
+        numbers, last_numbers = (stand_for(layer[0].place) for layer in (first, last))
         end = last[-1].number + len(last) * (len(last_numbers) - 1)
         others = (first[-1].number + 1, end) if end > first[-1].number else None
         found.append(Layer(numbers[0], last_numbers[-1], _parts(first, told), others))
@@ -134,5 +142,12 @@ def _box(step: Step, told: Told) -> Box:
     if step.last in pinned:
         sign: Sign = (told.symbols[value.address], " given")
     else:
-        sign = (*step.kind.sign_of(step, told), *([", in part given"] if pinned else []))
+        sign = (*_sign(step, told), *([", in part given"] if pinned else []))
     return Box(step.number, sign, value.shape, bool(pinned), step.kind is ROTARY_STEP)
+
+
+def _sign(step: Step, told: Told) -> Sign:
+    sign = step.kind.sign_of(step, told)
+    if not step.place.encoder:
+        return sign
+    return tuple(part if isinstance(part, str) else of_encoder(part) for part in sign)

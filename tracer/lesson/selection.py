@@ -9,9 +9,12 @@ from tracer.decoder.roles import Place
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, Kind, Step
+from tracer.lesson.steps.inputs import ENCODER_STEP
 from tracer.names import closest
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
+ENCODER = ENCODER_STEP.name
+"""All of an encoder's steps, and what its addresses begin with."""
 
 
 def steps(records: Sequence[Record]) -> list[Step]:
@@ -22,8 +25,10 @@ def steps(records: Sequence[Record]) -> list[Step]:
     together: dict[tuple[Kind, Place], list[Record]] = {}
     for record in records:
         kind = KIND_OF.get(record.output.role)
-        if kind is not None and record.output.place.example is None:
-            together.setdefault((kind, record.output.place), []).append(record)
+        place = record.output.place
+        if kind is not None and place.example is None:
+            where = Place(phase=place.phase) if kind.everywhere else place
+            together.setdefault((kind, where), []).append(record)
     return [
         Step(number, kind, place, tuple(found))
         for number, ((kind, place), found) in enumerate(together.items(), 1)
@@ -35,9 +40,14 @@ def select(
 ) -> list[Step]:
     """The steps of a kind, a group or an address, in one layer and head where these are given.
 
+    Layers and heads are the decoder's, unless the name begins with `encoder`.
+
     Raises:
         TracerError: nothing is called so; the layer or the head is not there, or not of the step.
     """
+    if layer is not None or head is not None:
+        encodes = name is not None and _first(name) == ENCODER
+        every = [step for step in every if step.place.encoder == encodes]
     for what, wanted, there in (
         ("layer", layer, {step.place.layer for step in every}),
         ("head", head, {step.place.head for step in every if layer in (None, step.place.layer)}),
@@ -91,8 +101,17 @@ def _not_there(every: Sequence[Step], name: str) -> str:
     return f"no step is called {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
 
 
+def of_encoder(chosen: Sequence[Step]) -> bool:
+    """Whether all steps are of an encoder that is computed."""
+    of_it = [step.place.encoder or step.kind is ENCODER_STEP for step in chosen]
+    return all(of_it) and any(step.place.encoder for step in chosen)
+
+
 def _named(every: Sequence[Step], name: str) -> list[Step]:
-    """The steps of a kind or a group; of an address, what of each step lies under it."""
+    """The steps of a kind or a group; of an address, what of each step lies under it.
+
+    A place may stand before them: encoder.softmax, layer2.attention.
+    """
     if found := [step for step in every if name in _groups(step)]:
         return found
     parts = []
@@ -100,15 +119,31 @@ def _named(every: Sequence[Step], name: str) -> list[Step]:
         records = tuple(record for record in step.records if _lies_under(record, name))
         if records:
             parts.append(replace(step, records=records))
-    return parts
+    place, _, last = name.rpartition(".")
+    return parts or [s for s in every if last in _groups(s) and place and _lies_at(s.place, place)]
 
 
 def _lies_under(record: Record, name: str) -> bool:
     """Whether a name is the address of a record or of its parameters, or a part of one."""
     own = [value.address for value in record.inputs if value.role in OPERANDS]
-    return any(f".{name}." in f".{address}." for address in (record.output.address, *own))
+    return any(_is_part(name, address) for address in (record.output.address, *own))
+
+
+def _lies_at(place: Place, name: str) -> bool:
+    return _is_part(name, place.prefix.rstrip("."))
+
+
+def _is_part(name: str, address: str) -> bool:
+    """Whether an address has a name in it; a layer is the decoder's, if nothing else is said."""
+    whole = _first(name).startswith("layer") and _first(address) == ENCODER
+    return not whole and f".{name}." in f".{address}."
+
+
+def _first(address: str) -> str:
+    return address.split(".")[0]
 
 
 def _groups(step: Step) -> tuple[str, ...]:
     sub_layer = (step.place.sub_layer,) if step.kind.inner and step.place.sub_layer else ()
-    return (step.kind.name, *step.kind.groups, *sub_layer)
+    tower = (ENCODER,) if step.place.encoder else ()
+    return (step.kind.name, *step.kind.groups, *sub_layer, *tower)

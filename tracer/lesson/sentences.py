@@ -9,16 +9,18 @@ from typing import assert_never
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Phase, SubLayer
 from tracer.lesson.document import Inline, Reference, Sentence
-from tracer.lesson.expression import Expression
+from tracer.lesson.expression import Expression, Symbol
 from tracer.lesson.steps import Step, words
+from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
 from tracer.lesson.steps.way_back import FORWARD
+from tracer.lesson.symbols import ENCODER, of_encoder
 from tracer.lesson.told import COLUMNS_SHOWN, MOST_COLUMNS, Told, listed
 from tracer.lesson.written import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
-INPUTS, WORDS = "Inputs", "Output"
+INPUTS, WORDS = "inputs", "output"
 TRAINING: dict[Phase, str] = {"gradient": "The way back", "update": "The update"}
 AT_A_GLANCE = (
     "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
@@ -31,12 +33,21 @@ def introduction(told: Told, terms: Terms) -> list[Sentence]:
     position = f", position {told.token + 1} of {len(told.names)}."
     return [
         ("The calculation is worked for the token ", told.who, position),
+        *([_of_encoder(told.of_encoder)] if told.has_two_towers else []),
         (
             "Where the sign is =, both sides are equal with the digits shown; "
             f"≈ means correctly rounded. {_carried(told.trace.pencil)}",
         ),
         *([_excerpts(told, terms)] if told.trace.scenario.on_demand else []),
     ]
+
+
+def _of_encoder(told: Told) -> Sentence:
+    """Which of the encoder's tokens is worked, and how its symbols are told from the decoder's."""
+    position = f", position {told.token + 1} of {len(told.names)}. What is the encoder's has an "
+    signs: Sentence = (Symbol("", above=ENCODER), " above it: ", of_encoder(Symbol("Q")))
+    ends: Sentence = (" is its query, ", Symbol("Q"), " the decoder's.")
+    return ("In the encoder it is worked for ", told.who, position, *signs, *ends)
 
 
 def _excerpts(told: Told, terms: Terms) -> Sentence:
@@ -79,8 +90,8 @@ def _carried(pencil: Pencil) -> str:
 
 def title(step: Step, told: Told) -> str:
     """`Layer 1, head 2 · Query`; only what there are several of is named."""
-    place, words = where(step, told), _words(step)
-    return f"{place[0].upper()}{place[1:]} · {words}" if place else words
+    places = ", ".join(_tower(step, told) + _within_tower(step, told))
+    return f"{_begun(places)} · {_words(step)}" if places else _words(step)
 
 
 def within(step: Step, told: Told) -> tuple[str, ...]:
@@ -106,7 +117,19 @@ def picture(step: Step, told: Told) -> str:
 
 
 def where(step: Step, told: Told) -> str:
-    """`layer 1, head 2`: only what there are several of."""
+    """`layer 1, head 2`, `the encoder, head 2`: only what there are several of."""
+    tower = [f"the {name}" for name in _tower(step, told)]
+    return ", ".join(tower + _within_tower(step, told))
+
+
+def _tower(step: Step, told: Told) -> list[str]:
+    """Encoder or decoder, where both have such steps."""
+    name = "encoder" if step.place.encoder else "decoder"
+    either = step.place.layer or step.place.final or step.kind in OF_EACH_TOWER
+    return [name] if told.has_two_towers and either else []
+
+
+def _within_tower(step: Step, told: Told) -> list[str]:
     parts, place = [], step.place
     if place.layer and told.layers > 1:
         parts.append(f"layer {place.layer}")
@@ -114,7 +137,7 @@ def where(step: Step, told: Told) -> str:
         parts.append(_sub_layer(place.sub_layer, told))
     if place.head and told.heads > 1:
         parts.append(f"head {place.head}")
-    return ", ".join(parts)
+    return parts
 
 
 def _side(step: Step) -> str:
@@ -127,18 +150,31 @@ OTHER_ROWS = "The other rows are found in the same way, each from its own token'
 
 
 def part(step: Step, told: Told) -> str:
-    """The part of the text that a step belongs to: `Layer 2: cross-attention`."""
-    place = step.place
-    if place.phase != "forward":
-        before = replace(step, place=replace(place, phase="forward"))
-        return f"{TRAINING[place.phase]}: {_lowered(part(before, told))}"
-    if place.sub_layer is None:
-        of_words = step.kind in words.KINDS or FORWARD.get(step.kind) in words.KINDS
-        return WORDS if of_words or place.final else INPUTS
-    name = _sub_layer(place.sub_layer, told)
-    if told.layers > 1:
-        return f"Layer {place.layer}: {name}"
-    return f"{name[0].upper()}{name[1:]}"
+    """The part of the text that a step belongs to: `Layer 2: cross-attention`, `Inputs`."""
+    if step.place.phase != "forward":
+        before = replace(
+            step,
+            kind=FORWARD.get(step.kind, step.kind),
+            place=replace(step.place, phase="forward"),
+        )
+        return f"{TRAINING[step.place.phase]}: {_lowered(part(before, told))}"
+    place, two = step.place, told.has_two_towers
+    encodes = place.encoder or step.kind is ENCODER_STEP
+    ends = step.kind in words.KINDS or place.final or (two and step.kind is ENCODER_STEP)
+    name = _sub_layer(place.sub_layer, told) if place.sub_layer else WORDS if ends else INPUTS
+    tower = "encoder" if encodes else "" if ends else "decoder"
+    layer = f"layer {place.layer}" if place.layer and told.layers > 1 else ""
+    return heading(tower if two else "", layer, name)
+
+
+def heading(tower: str, layers: str, name: str) -> str:
+    """`Encoder, layer 1: FFN`: what it is of, as far as that is to be said, and its name."""
+    where = ", ".join(filter(None, (tower, layers)))
+    return _begun(f"{where}: {name}" if where else name)
+
+
+def _begun(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _lowered(words: str) -> str:
@@ -162,7 +198,9 @@ def _sub_layer(name: SubLayer, told: Told) -> str:
 
 def as_in(before: Step, step: Step, told: Told) -> Sentence:
     """What a step is for was said before, of another head or layer."""
-    place = where(step, told)
+    place = ", ".join(_within_tower(step, told))
+    if before.place.encoder != step.place.encoder:
+        place = where(step, told)
     here = f", here for {place}" if place else ""
     return ("As in ", Reference(before.number), f"{here}.")
 
@@ -176,6 +214,9 @@ def question(told: Told, terms: Terms, *, predicts: bool) -> list[Sentence]:
         + (f" that also tells of {told.looks_at}." if told.looks_at else ".")
     )
     read: Sentence = ("It reads ", *listed(told.names), ".")
+    if told.crosses:
+        encoded = (" It also looks at what an encoder has made of ", *listed(told.of_encoder.names))
+        read = (*read, *encoded, ".")
     plan = (
         "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
         "put in, and the result. A pencil and a calculator are enough to check each line."

@@ -9,6 +9,7 @@ from math import isqrt
 from tracer.decoder.cost import multiply_adds
 from tracer.decoder.roles import (
     CONCAT,
+    ENCODER_OUTPUT,
     FFN_OUTPUT,
     HIDDEN,
     INPUT,
@@ -34,16 +35,15 @@ from tracer.lesson.expression import Expression
 from tracer.lesson.picture import NAMES, picture
 from tracer.lesson.steps import OPERANDS
 from tracer.lesson.survey import (
-    EMBEDDINGS,
     LAYER_PARTS,
     NUMBER_TYPES,
-    POSITIONS,
     Shaped,
     Survey,
     table_symbol,
 )
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
+from tracer.scenario.outline import EMBEDDINGS, POSITIONS
 
 HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
 NONE = "–"
@@ -79,7 +79,7 @@ def _introduction(survey: Survey) -> Iterator[Block]:
     trace = survey.trace
     told = Told(trace, len(trace.tokens) - 1, symbols(trace.records))
     yield Paragraph((sentences.AT_A_GLANCE,))
-    yield picture(told, survey.steps, survey.outline.layers)
+    yield picture(told, survey.steps, survey.layers)
 
 
 # --- stages --------------------------------------------------------------------------------------
@@ -94,27 +94,24 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
 
 
 def _stage(matrix: Shaped, survey: Survey) -> str:
-    """`Layers 1 to 12: attention`."""
-    place = matrix.value.place
-    if place.sub_layer is None:
-        return sentences.WORDS if _is_behind(matrix) else sentences.INPUTS
-    name = NAMES[place.sub_layer]
-    if not survey.outline.layers[1:] and matrix.times == 1:
-        return f"{name[0].upper()}{name[1:]}"
-    return f"{_layers(matrix.layers)}: {name}"
+    """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
+    place, two = matrix.value.place, survey.scenario.encodes
+    encodes = place.encoder or matrix.role is ENCODER_OUTPUT
+    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is ENCODER_OUTPUT)
+    end = sentences.WORDS if ends else sentences.INPUTS
+    tower = "encoder" if encodes else "" if ends else "decoder"
+    several = len(survey.stands_for(place)) > 1 or matrix.times > 1
+    layers = _layers(matrix.layers) if place.sub_layer and several else ""
+    name = NAMES[place.sub_layer] if place.sub_layer else end
+    return sentences.heading(tower if two else "", layers, name)
 
 
-def _is_behind(matrix: Shaped) -> bool:
-    """Whether it stands behind the layers."""
-    return matrix.value.place.final or matrix.step in ("output", *AT_THE_END)
-
-
-AT_THE_END = ("logits", "probabilities", "prediction")
+AT_THE_END = ("output", "logits", "probabilities", "prediction")
 
 
 def _layers(layers: range) -> str:
     first, last = layers.start, layers.stop - 1
-    return f"Layer {first}" if first == last else f"Layers {first} to {last}"
+    return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
 def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ...]]:

@@ -20,18 +20,15 @@ from tracer.decoder.value import Value
 from tracer.lesson.expression import Brackets, Expression, Symbol
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step
-from tracer.lesson.symbols import symbols
+from tracer.lesson.symbols import of_encoder, symbols
 from tracer.scenario.model import Scenario
-from tracer.scenario.outline import Outline, outline
+from tracer.scenario.outline import EMBEDDINGS, POSITIONS, Outline, outline
 
 NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
 
-EMBEDDINGS, POSITIONS = "embeddings", "positions"
-"""Tables of which a pass reads only some rows, by the address of their parameters."""
-
 LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
-OTHER_PARTS = ("final norm", "unembedding")
+OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 
 @dataclass(frozen=True)
@@ -99,6 +96,8 @@ class Shaped:
     def part(self) -> str:
         """Of which part of the decoder it is."""
         place = self.value.place
+        if place.encoder:
+            return "encoder"
         if place.final:
             return "final norm"
         if place.sub_layer is None:
@@ -132,15 +131,21 @@ class Survey:
         """The steps with their numbers in the whole pass, where each layer has its own."""
         found: list[Step] = []
         behind = 0
-        for layer, together in groupby(steps(self.trace.records), lambda step: step.place.layer):
+        every = steps(self.trace.records)
+        for _, together in groupby(every, lambda step: (step.place.encoder, step.place.layer)):
             of_layer = list(together)
             found += [replace(step, number=step.number + behind) for step in of_layer]
-            behind += len(of_layer) * (len(self.layers(layer)) - 1) if layer else 0
+            layers = self.layers(of_layer[0].place)
+            behind += len(of_layer) * (len(layers) - 1) if layers else 0
         return found
 
-    def layers(self, number: int | None) -> range:
+    def layers(self, place: Place) -> range:
         """The layers that one of the trace stands for; none for what is outside of layers."""
-        return self.outline.layers[number - 1] if number else range(0)
+        return self.stands_for(place)[place.layer - 1] if place.layer else range(0)
+
+    def stands_for(self, place: Place) -> tuple[range, ...]:
+        """The layers that each one of a tower stands for."""
+        return self.outline.encoder_layers if place.encoder else self.outline.layers
 
     @cached_property
     def matrices(self) -> tuple[Shaped, ...]:
@@ -167,7 +172,7 @@ class Survey:
                     step_of.get(value.address, ""),
                     names[value.address],
                     heads,
-                    self.layers(value.place.layer),
+                    self.layers(value.place),
                     of_heads,
                     role is W_U and self.outline.tied,
                 )
@@ -196,8 +201,7 @@ class Survey:
     @cached_property
     def tables(self) -> dict[str, tuple[int, int]]:
         """The learned tables of which a pass reads only some rows: their shapes."""
-        found = {EMBEDDINGS: self.outline.embeddings, POSITIONS: self.outline.positions}
-        return {name: shape for name, shape in found.items() if shape}
+        return {name: shape for name, shape in self.outline.tables.items() if shape}
 
     @cached_property
     def parts(self) -> dict[str, tuple[int, int]]:
@@ -234,7 +238,7 @@ class Survey:
         """Numbers of the keys and values: for each token, and for all of the encoder's tokens."""
         own = crossed = 0
         for each in self.matrices:
-            if each.role in (KEY, VALUE):
+            if each.role in (KEY, VALUE) and not each.place.encoder:
                 rows, columns = each.value.shape
                 numbers = columns * each.together * each.times
                 if each.place.sub_layer == "cross_attention":
@@ -260,6 +264,8 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
     return Survey(trace(name, outlined.scenario, arithmetic=SHAPES), outlined)
 
 
-def table_symbol(name: str) -> Symbol:
+def table_symbol(name: str) -> Expression:
     """W_E, W_P: the tables of embeddings and of positions."""
-    return Symbol("W", {EMBEDDINGS: "E", POSITIONS: "P"}[name])
+    tower, _, table = name.rpartition(".")
+    symbol = Symbol("W", {EMBEDDINGS: "E", POSITIONS: "P"}[table])
+    return of_encoder(symbol) if tower else symbol

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Join, Pinned, Select
-from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
+from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, SQUARES, TEMPERATURE
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Together
+from tracer.decoder.training_operations import Columns, Together
 from tracer.decoder.value import Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -17,6 +18,7 @@ from tracer.lesson.document import (
     Figure,
     Formula,
     Line,
+    Matrix,
     Paragraph,
     Section,
     Sentence,
@@ -48,13 +50,14 @@ class Teacher:
         self,
         trace: Trace,
         token: int | None = None,
+        encoder_token: int | None = None,
         *,
         refers: bool = False,
         full: bool = True,
         terms: Terms | None = None,
         worked: str | None = None,
     ) -> None:
-        """`token` is counted from 0, the last if it is not given.
+        """`token` is counted from 0, the last if it is not given; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
         there and how many parameters it has. Of the gradients of parameters the one that is
@@ -63,11 +66,12 @@ class Teacher:
         self.trace, self.refers, self.full = trace, refers, full
         self.token = len(trace.tokens) - 1 if token is None else token
         self.worked = worked
-        self.told = Told(trace, self.token, symbols(trace.records))
+        self.told = Told(trace, self.token, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
         self.writer = Writer(self.told, terms)
         self.said: dict[Sentence, Step] = {}
         self.reasons: set[Sentence] = set()
+        """In their words alone: the numbers and symbols of another place make it no other."""
         self.captions: set[str] = set()
         self.said_rows = False
         self.tables: set[Value] = set()
@@ -83,9 +87,9 @@ class Teacher:
 
     def section(self, step: Step) -> Section:
         """A step with its title."""
-        title, part = sentences.title(step, self.told), sentences.part(step, self.told)
-        within = sentences.within(step, self.told)
-        blocks, place = tuple(self.blocks(step)), step.place
+        told, place = self.told.at(step.place), step.place
+        title, part = sentences.title(step, told), sentences.part(step, told)
+        within, blocks = sentences.within(step, told), tuple(self.blocks(step))
         return Section(
             *(step.number, title, blocks, part, within, place.layer, place.head),
             trace=self.trace,
@@ -93,26 +97,27 @@ class Teacher:
 
     def blocks(self, step: Step) -> list[Block]:
         """Goal and reason; formula, parameters and worked lines of each record; what it gives."""
-        goal = step.kind.goal_of(step, self.told)
+        told = self.told.at(step.place)
+        goal = step.kind.goal_of(step, told)
         before = self.said.setdefault(goal, step)
         again = before.number != step.number
-        told = [sentences.as_in(before, step, self.told)] if again else [goal, *self.why(step)]
+        what = [sentences.as_in(before, step, told)] if again else [goal, *self.why(step)]
         symbol = self.told.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
-            told.append(sentences.references(symbol, sources))
-        written: list[Block] = list(map(Paragraph, told))
+            what.append(sentences.references(symbol, sources))
+        written: list[Block] = list(map(Paragraph, what))
         if step.place.phase != "forward":
             return written + self.learning(step)
         for record in step.records:
             written += self.record(record, step, again)
         if step.kind.outcome:
-            return written + step.kind.outcome(step, self.told)
+            return written + step.kind.outcome(step, told)
         value = step.last.output
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        sentence = step.kind.claim_of(step, self.told)
+        sentence = step.kind.claim_of(step, told)
         return [*written, Paragraph(sentence)] if sentence else written
 
     def learning(self, step: Step) -> list[Block]:
@@ -120,6 +125,7 @@ class Teacher:
         written: list[Block] = []
         for record in step.records:
             written += self.learned(record, step)
+        written = _together(written)
         claim = step.kind.claim_of(step, self.told)
         return [*written, Paragraph(claim)] if claim else written
 
@@ -129,26 +135,35 @@ class Teacher:
         if isinstance(operation, Pinned):
             return [self.pinned(value), self.told.matrix(value)]
         worked = self.is_worked(value)
-        if not worked and (step.place.phase == "update" or value in self.totals):
+        is_part = value in self.totals or value.role.derivation == "clipped"
+        if not worked and (step.place.phase == "update" or is_part):
             return []
-        if isinstance(operation, Copy) and record.inputs[0] in self.tables:
+        caption = step.kind.caption_of(record)
+        said: list[Block] = []
+        if caption and caption not in self.captions:
+            self.captions.add(caption)
+            said.append(Paragraph((caption,)))
+        if self.is_only_passed_on(record):
             self.tables.add(value)
-            return [self.equal(record)]
-        written = self.taken(record) if worked else []
-        if caption := step.kind.caption_of(record):
-            written.append(Paragraph((caption,)))
-        if in_symbols := formula(record, self.told.symbols):
+            return [*said, *self.equal(record)]
+        written = [*(self.taken(record) if worked else []), *said]
+        lines = self.writer.lines(record, self.token) if worked else ()
+        in_symbols = formula(record, self.told.symbols)
+        if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
             written.append(Formula(shown))
-        lines = self.writer.lines(record, self.token) if worked else ()
+        elif lines and value.axes:
+            written.append(Formula(Chain((self.told.symbols[value.address],), ())))
+        if not value.axes and not lines:
+            lines = (Line(None, self.writer.is_given(value)),)
         if lines:
             written.append(Working(lines))
         if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))
         if value.axes and value not in self.tables:
-            self.tables.add(value)
             written.append(self.told.matrix(value))
+        self.tables.add(value)
         return written
 
     def is_worked(self, value: Value) -> bool:
@@ -161,27 +176,44 @@ class Teacher:
     def totals(self) -> dict[Value, Value]:
         """The gradients that are added up of several, by each of their parts."""
         sums = [r for r in self.trace.records if isinstance(r.operation, Together)]
-        return {way: record.output for record in sums for way in record.inputs}
+        gradients = [r for r in sums if r.output.role.derivation == "gradient"]
+        return {way: record.output for record in gradients for way in record.inputs}
+
+    def is_only_passed_on(self, record: Record) -> bool:
+        """Whether a gradient is another one, which stands above; all columns are all of it."""
+        operation, value = record.operation, record.output
+        whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
+        return (whole or isinstance(operation, Copy)) and record.inputs[0] in self.tables
 
     def taken(self, record: Record) -> list[Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""
         missing = [
             value
             for value in record.inputs
-            if value not in self.tables and value.axes and value.address in self.told.symbols
+            if value not in self.tables and value.address in self.told.symbols
         ]
         self.tables.update(missing)
         written: list[Block] = []
         for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
-            shown = [self.told.matrix(value) for value in missing if value.place.phase == phase]
+            shown = [self.stood(value) for value in missing if value.place.phase == phase]
             written += [Paragraph((words,)), *shown] if shown else []
         return written
 
+    def stood(self, value: Value) -> Block:
+        """A value of the forward pass: its matrix, or its line where it is a single number."""
+        if value.axes:
+            return self.told.matrix(value)
+        record = self.trace.producers[value]
+        is_worked = isinstance(record.operation, Worked)
+        chain = self.writer.named(record, ()) if is_worked else self.writer.is_given(value)
+        return Working((Line(None, chain),))
+
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
-        reasons = step.kind.reasons_of(step, self.told) if self.full else ()
-        new = [reason for reason in reasons if reason not in self.reasons]
-        self.reasons.update(new)
+        reasons = step.kind.reasons_of(step, self.told.at(step.place)) if self.full else ()
+        words = [tuple(part for part in reason if isinstance(part, str)) for reason in reasons]
+        new = [r for r, of in zip(reasons, words, strict=True) if of not in self.reasons]
+        self.reasons.update(words)
         return new
 
     def sources(self, step: Step) -> list[tuple[Expression, int]]:
@@ -213,7 +245,7 @@ class Teacher:
             return []
         written = self.counted(record, again)
         in_symbols = formula(record, self.told.symbols)
-        lines = self.writer.lines(record, self.token)
+        lines = self.writer.lines(record, self.told.at(value.place).token)
         caption = step.kind.caption_of(record) if len(step.records) > 1 else None
         told_of = bool(lines or alone or in_symbols) or isinstance(operation, Select | Join)
         if caption and told_of and (caption not in self.captions or value.role is ROOT_SQUARED):
@@ -231,8 +263,12 @@ class Teacher:
         if lines:
             written.append(Working(lines))
         if isinstance(operation, Select | Join):
-            written.append(self.told.matrix(value))
+            written.append(self.matrix(value))
         return written
+
+    def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
+        """A value as it is shown."""
+        return self.told.at(value.place).matrix(value, figure)
 
     def counted(self, record: Record, again: bool) -> list[Block]:
         """How many parameters an operation has, the first time."""
@@ -245,9 +281,9 @@ class Teacher:
         told: list[Block] = []
         for value in record.inputs:
             if value.role.parameter:
-                told += [self.told.matrix(value)] if self.told.is_shown(value) else []
+                told += [self.matrix(value)] if self.told.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
-                told += [*self.described(value), self.told.matrix(value)]
+                told += [*self.described(value), self.matrix(value)]
         return told
 
     def described(self, value: Value) -> list[Block]:
@@ -266,7 +302,7 @@ class Teacher:
     def shown(self, value: Value) -> list[Block]:
         """A value without its working, and that it is given, if it is."""
         is_pinned = isinstance(self.trace.producers[value].operation, Pinned)
-        return [*([self.pinned(value)] if is_pinned else []), self.told.matrix(value)]
+        return [*([self.pinned(value)] if is_pinned else []), self.matrix(value)]
 
     def result(self, value: Value, step: Step) -> list[Block]:
         """The rows of all tokens; of what is only passed on, where they stand already."""
@@ -282,25 +318,38 @@ class Teacher:
         record = self.trace.producers[value]
         if isinstance(record.operation, Copy) and self.stands(record.inputs[0]) in self.tables:
             self.tables.add(value)
-            return [*written, self.equal(record)]
+            return [*written, *self.equal(record)]
         if isinstance(record.operation, Given | Interleave):
             written += self.described(value)
         self.tables.add(value)
-        return [*written, self.told.matrix(value, self.figure(value, step))]
+        return [*written, self.matrix(value, self.figure(value, step))]
 
-    def equal(self, record: Record) -> Formula:
-        """That a value is another one, which stands above."""
-        symbols, given = self.told.symbols, record.inputs[0]
-        equal = Chain((symbols[record.output.address], symbols[given.address]), ("=",))
-        return Formula(sized(equal, record, symbols, self.trace.producers))
+    def equal(self, record: Record) -> list[Block]:
+        """That a value is another one, which stands above; nothing where both have one symbol."""
+        symbols = self.told.symbols
+        own, other = symbols[record.output.address], symbols[record.inputs[0].address]
+        if own == other:
+            return []
+        return [Formula(sized(Chain((own, other), ("=",)), record, symbols, self.trace.producers))]
 
     def figure(self, value: Value, step: Step) -> Figure | None:
         """The picture of a step's result, where it is worth one."""
         whole = self.step_of[value.address]
         if step.kind.picture is None or value.role is not whole.last.output.role:
             return None
-        title = sentences.picture(step, self.told)
+        title = sentences.picture(step, self.told.at(step.place))
         return Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def _together(blocks: Sequence[Block]) -> list[Block]:
+    """Lines that follow each other stand together."""
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Working) and found and isinstance(found[-1], Working):
+            found[-1] = Working((*found[-1].lines, *block.lines))
+        else:
+            found.append(block)
+    return found
 
 
 def _of(value: Value) -> str:

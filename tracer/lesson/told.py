@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,9 @@ from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
 from tracer.lesson.expression import Expression, Number
 from tracer.names import distinct
+from tracer.scenario.fields import Mask
 from tracer.scenario.layers import Attention
+from tracer.scenario.model import Tower
 
 MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
 """Of a trained model's longer rows so many are shown."""
@@ -24,16 +26,46 @@ MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
 
 @dataclass(frozen=True)
 class Told:
-    """A trace, the token that is followed (counted from 0), and the symbol of each value."""
+    """A trace, the token that is followed (counted from 0), and the symbol of each value.
+
+    What it says of tokens and layers is of the decoder, unless it is `in_encoder`.
+    """
 
     trace: Trace
     token: int
     symbols: Mapping[str, Expression]
+    encoder_token: int | None = None
+    """The token that is followed in the encoder; its last if it is not given."""
+    in_encoder: bool = False
+
+    def at(self, place: Place) -> Told:
+        """The same, of the tower of a place."""
+        return self if place.encoder == self.in_encoder else self.of_encoder
+
+    @cached_property
+    def of_encoder(self) -> Told:
+        """The same, of the encoder."""
+        encoder = self.trace.scenario.encoder
+        assert encoder is not None
+        last = len(encoder.tokens) - 1
+        token = last if self.encoder_token is None else self.encoder_token
+        return replace(self, token=token, in_encoder=True)
+
+    @property
+    def tower(self) -> Tower:
+        """The decoder, or the encoder."""
+        scenario = self.trace.scenario
+        return scenario.encoder if self.in_encoder and scenario.encoder else scenario
+
+    @property
+    def mask(self) -> Mask:
+        """What hides tokens from each other, as the scenario asks for it."""
+        return "none" if self.in_encoder else self.trace.scenario.mask
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The tokens, told apart where a text occurs twice."""
-        return distinct(self.trace.tokens)
+        return distinct(self.tower.tokens)
 
     @property
     def who(self) -> Name:
@@ -43,18 +75,18 @@ class Told:
     @property
     def layers(self) -> int:
         """How many layers there are."""
-        return len(self.trace.scenario.layers)
+        return len(self.tower.layers)
 
     @cached_property
     def heads(self) -> int:
         """The most heads that an attention has."""
-        layers = self.trace.scenario.layers
+        layers = self.tower.layers
         parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
         return max(len(part.heads) if part else 0 for part in parts)
 
     def attention_at(self, place: Place) -> Attention | None:
         """The attention at a place, as the scenario has it."""
-        layer = self.trace.scenario.layers[(place.layer or 1) - 1]
+        layer = self.tower.layers[(place.layer or 1) - 1]
         return layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
 
     def heads_of(self, place: Place) -> int:
@@ -65,13 +97,13 @@ class Told:
     @property
     def masked(self) -> bool:
         """Whether a mask hides tokens from each other."""
-        return MASK.name in self.trace.values
+        return self._own(MASK) in self.trace.values
 
     @property
     def looks_at(self) -> str:
         """Which other tokens a token may look at, in words; nothing, if there are none."""
-        n, mask = len(self.names), self.trace.values.get(MASK.name)
-        if n < 2 or not any(layer.attention for layer in self.trace.scenario.layers):
+        n, mask = len(self.names), self.trace.values.get(self._own(MASK))
+        if n < 2 or not any(layer.attention for layer in self.tower.layers):
             return ""
         seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
         if np.triu(seen, 1).any():
@@ -81,18 +113,27 @@ class Told:
     @property
     def crosses(self) -> bool:
         """Whether there is an encoder to attend to."""
-        return self.trace.scenario.encoder is not None
+        return self.trace.scenario.encoder is not None and not self.in_encoder
+
+    @property
+    def has_two_towers(self) -> bool:
+        """Whether there are an encoder's layers beside the decoder's."""
+        return self.trace.scenario.encodes
 
     @property
     def padding(self) -> str | None:
         """The token that only fills up, if one of the tokens is that."""
-        padding = self.trace.scenario.padding
-        return padding if padding in self.trace.tokens else None
+        padding = self.tower.padding
+        return padding if padding in self.tower.tokens else None
 
     @property
     def fills_up(self) -> bool:
         """Whether the followed token is one that only fills up."""
-        return self.trace.tokens[self.token] == self.trace.scenario.padding
+        return self.tower.tokens[self.token] == self.tower.padding
+
+    def _own(self, role: Role) -> str:
+        """The address of a role outside the layers of the tower."""
+        return Place(encoder=self.in_encoder).address(role)
 
     def value(self, place: Place, role: Role) -> Value | None:
         """The value of a role at a place, if there is one."""

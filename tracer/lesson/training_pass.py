@@ -43,7 +43,8 @@ def _forcing(trace: Trace) -> Sentence:
             "At each position the model guesses the target beside it. All positions go through in "
             "one pass.",
         )
-    masked = [record.output for record in trace.records if record.output.role is MASKED]
+    values = [record.output for record in trace.records]
+    masked = [value for value in values if value.role is MASKED and not value.place.encoder]
     later = [(i, j) for j in range(len(tokens)) for i in range(j)]
     unseen = all(value.numbers[at] == -Decimal("Infinity") for value in masked for at in later)
     keeps = "; the mask keeps each of them from seeing its own answer" * bool(masked and unseen)

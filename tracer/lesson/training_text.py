@@ -29,7 +29,8 @@ from tracer.lesson.expression import Chain, Number, Partial, Product, Symbol
 from tracer.lesson.picture_back import picture_back
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.training import LOSS_STEP
-from tracer.lesson.steps.updates import UPDATE_STEP
+from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
+from tracer.lesson.steps.way_back import FORWARD
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.training_pass import RIGHT, WRONG, training_pass
 from tracer.names import closest, count
@@ -102,7 +103,7 @@ def training_text(
     first = training.steps[0]
     worked = parameter_worked(first, parameter)
     teacher = Teacher(first, token, full=full, worked=worked)
-    back = [step for step in teacher.steps if step.place.phase == "gradient"]
+    back = [step for step in teacher.steps if step.kind in FORWARD]
     sections = (
         *_loss(first, teacher, full),
         *map(teacher.section, back),
@@ -141,11 +142,9 @@ def _loss(first: Trace, teacher: Teacher, full: bool) -> Iterator[Section]:
 def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[Section]:
     """Clipping, and the update of one parameter."""
     for step in teacher.steps:
-        if step.place.phase == "gradient":
-            continue
-        if step.kind is UPDATE_STEP and not _updates(step, worked):
-            continue
-        if step.place.phase == "update":
+        if step.kind is CLIP_STEP:
+            yield replace(teacher.section(step), part=None)
+        elif step.kind is UPDATE_STEP and _updates(step, worked):
             section = teacher.section(step)
             how = Paragraph(_how(optimizer))
             others: Sentence = ("All other weights are moved in the same way.",)

@@ -9,7 +9,6 @@ from math import prod
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
 from tracer.decoder.loss import targets_of
-from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
@@ -87,7 +86,7 @@ def _or_why_not(title: str, part: str, sections: Iterator[Section]) -> tuple[Sec
 
 def _leak(found: Trace, full: bool) -> Iterator[Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
-    if len(found.tokens) == 1 or not any(r.output.role is MASKED for r in found.records):
+    if len(found.tokens) == 1 or not found.masks:
         return
     unmasked = trace(found.name, found.scenario, unmasked=True)
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)

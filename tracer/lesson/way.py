@@ -80,7 +80,8 @@ def _most(told: Told, layer: int, sub_layer: SubLayer, role: Role) -> str:
 def _heads(told: Told) -> tuple[Block, ...]:
     """Which heads give most of the followed token's attention to each token before it."""
     weights = [record.output for record in told.trace.records if record.output.role is WEIGHTS]
-    weights = [value for value in weights if value.place.sub_layer == "attention"]
+    places = [value for value in weights if value.place.sub_layer == "attention"]
+    weights = [value for value in places if not value.place.encoder]
     rows = []
     for token in range(told.token):
         shares = [(value.numbers[told.row(value), token], value) for value in weights]

@@ -19,7 +19,7 @@ from tracer.lesson.document import (
     Sentence,
     Working,
 )
-from tracer.lesson.entries import labels, name
+from tracer.lesson.entries import name
 from tracer.lesson.expression import Entry, Number
 from tracer.lesson.origins import Origins, chosen_by, is_worked
 from tracer.lesson.written import Worked
@@ -84,6 +84,8 @@ class _Told(Origins):
         address = record.output.address
         symbol, step = self.teacher.told.symbols[address], self.teacher.step_of.get(address)
         worked = isinstance(record.operation, Worked)
+        if worked and not step:
+            return (symbol, f", {address}:")  # of another example, which is not told
         where = f"step {step.number}" if step and worked else "given"
         return (symbol, f", {address}, {where}:")
 
@@ -115,13 +117,6 @@ class _Told(Origins):
                 tuple(names[1][j] for j in columns),
                 cells,
             )
-
-    def line(self, record: Record, entry: Entry) -> Line:
-        """How an entry was computed."""
-        label = ", ".join(labels(entry)) or None
-        chain = self.teacher.writer.chain(record, entry.at)
-        named = label is None or not chain.relations
-        return Line(label, self.teacher.writer.named(record, entry.at) if named else chain)
 
     def word(self, record: Record, entry: Entry) -> Sentence:
         """A word that was chosen by a number, or typed."""

@@ -50,6 +50,7 @@ from tracer.decoder.operations import (
     Total,
 )
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import ColumnDot, RowDot, Trained, TransposedMatMul
 from tracer.decoder.value import Form, Value
@@ -78,7 +79,7 @@ from tracer.lesson.expression import (
     value,
 )
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import round_half_away, trimmed
+from tracer.scenario.rounding import SCIENTIFIC_FROM, round_half_away, trimmed
 
 Worked: TypeAlias = Computed | Mask | Largest | Trained
 """Operations that have worked lines."""
@@ -132,7 +133,8 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
         case Outer() | Multiply():
             return Product((of[0], of[1]))
         case Rotate():
-            return Call("rotate", (of[0], Symbol("θ")))
+            cos = of[1]  # of the angles that are turned by
+            return Call("rotate", (of[0], *(cos.arguments if isinstance(cos, Call) else ())))
         case Divide():
             return Quotient(of[0], of[1])
         case Add() | Mask():
@@ -213,6 +215,9 @@ class Sides:
                 return list(self.sums(self.record, index, guard))
             case Divide() if self._divides_dot_products():
                 return self._scaled(guard, limit)
+            case Divide() if inputs[1].role is SCALE:
+                over = operand(0, *index)
+                return [Quotient(over, under) for under in self._scales(inputs[1])]
             case Divide():
                 return [Quotient(operand(0, *index), operand(1))]
             case Share():
@@ -245,7 +250,7 @@ class Sides:
                     function,
                     operand(0, *index),
                     lambda of: self.part(value(of)[0], address, guard),
-                    lambda of: _total(of, limit),
+                    lambda of: self._divisor(of, address, guard, limit),
                 )
             case Total():
                 return [self.row(0, index[0], guard)]
@@ -347,6 +352,13 @@ class Sides:
             places = max(places, min(places + guard, Number(trimmed(exact)).places))
         return Number(pencil.printed(exact, places))
 
+    def _divisor(self, of: Expression, address: str, guard: int, limit: int) -> Number:
+        """What 1 + e^-x comes to: it may be as small as 1, and larger than anybody reads."""
+        exact, _ = value(of)
+        if exact.adjusted() >= SCIENTIFIC_FROM:
+            return self.part(exact, address, guard)
+        return _total(of, max(limit, 0))
+
     def _divides_dot_products(self) -> bool:
         producer = self.producers.get(self.record.inputs[0])
         return producer is not None and isinstance(producer.operation, Dot)
@@ -356,11 +368,7 @@ class Sides:
         dot, scale = self.record.inputs
         producers, number = self.producers, self.number
         products, parts = self.sums(producers[dot], self.index, guard)
-        root = self._root(producers[scale])
-        exact_root, comes_out = value(root)
-        under: Expression = Number(trimmed(exact_root)) if comes_out else root
-        if scale.form is Form.AS_THEY_ARE:
-            under = number(scale, ())  # the printed root is the one used
+        root, under = self._scales(scale)
         totals = [_total(parts, limit)]
         if dot.form is Form.AS_THEY_ARE:
             totals.append(number(dot, self.index))  # and so is the printed sum
@@ -369,6 +377,14 @@ class Sides:
             Quotient(parts, under),
             *(Quotient(total, under) for total in totals),
         ]
+
+    def _scales(self, scale: Value) -> tuple[Expression, Expression]:
+        """√d_k as it is written, and as it is used."""
+        root = self._root(self.producers[scale])
+        exact_root, comes_out = value(root)
+        if scale.form is Form.AS_THEY_ARE:
+            return root, self.number(scale, ())  # the printed root is the one used
+        return root, Number(trimmed(exact_root)) if comes_out else root
 
     def _root(self, scale: Record) -> Expression:
         """√d_k as it is written; what was set or pinned in its place is no root."""

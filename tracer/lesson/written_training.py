@@ -60,7 +60,7 @@ def in_symbols(operation: OfTraining | Join, of: list[Expression]) -> Expression
     """The right-hand side of a formula; nothing where numbers are only taken over."""
     match operation:
         case Miss(_, counted):
-            missed = Difference(of[0], Symbol("y"))
+            missed = Difference(of[0], Symbol("t"))
             return missed if counted == 1 else Quotient(missed, Number.of(counted))
         case TransposedMatMul():
             return MatrixProduct(Transposed(of[0]), of[1])
@@ -122,7 +122,7 @@ def sides(write: Sides, operation: Trained, guard: int) -> list[Expression]:
         case TransposedMatMul() | ColumnDot() | RowDot():
             sums = list(write.sums(write.record, index, guard))
             negative = isinstance(operation, RowDot) and operation.negative
-            return [Negative(side) for side in sums] if negative else sums
+            return [_negative(side) for side in sums] if negative else sums
         case Miss(columns, counted):
             is_right = index[1] == columns[index[0]]
             missed = Difference(operand(0, *index), ONE if is_right else Number.of(0))
@@ -134,7 +134,7 @@ def sides(write: Sides, operation: Trained, guard: int) -> list[Expression]:
             rows = range(inputs[0].shape[0])
             return [write.terms_of(inputs[0], [(row, *index) for row in rows], guard)]
         case NegativeTotal():
-            return [Negative(write.row(0, index[0], guard))]
+            return [_negative(write.row(0, index[0], guard))]
         case TimesRow():
             return [Product((operand(0, *index), operand(1, index[1])))]
         case Times():
@@ -175,6 +175,13 @@ def sides(write: Sides, operation: Trained, guard: int) -> list[Expression]:
             return list(write.squares(guard))
         case _:
             assert_never(operation)
+
+
+def _negative(of: Expression) -> Expression:
+    """-(a + b); of a single number that number with its other sign, and 0 of 0."""
+    if isinstance(of, Number):
+        return Number(-of.value or of.value, of.origin, of.at)
+    return Negative(of)
 
 
 def _combined(a: Decimal, x: Expression, b: Decimal, y: Expression) -> Expression:

@@ -13,7 +13,7 @@ import numpy as np
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
-from tracer.decoder.roles import LOSS, PREDICTION
+from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
@@ -28,7 +28,10 @@ SCHEMA = 1
 
 
 def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
-    """The values of `records` in the order of computation; of one token, where it is given."""
+    """The values of `records` in the order of computation; of one token, where it is given.
+
+    A token is one of the decoder's, unless all values are the encoder's.
+    """
     return _dumped({**_header(trace), "values": _values(trace, records, token)})
 
 
@@ -132,6 +135,7 @@ def _header(trace: Trace) -> dict[str, Any]:
 
 def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[dict[str, Any]]:
     named = symbols(trace.records)
+    encodes = all(_is_of_encoder(record) for record in records)
     return [
         {
             "address": record.output.address,
@@ -139,10 +143,16 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
             "operation": record.operation.name,
             "parameters": _parameters(record.operation),
             "operands": [value.address for value in record.inputs],
-            **_labelled(trace, record.output, token),
+            **_labelled(
+                trace, record.output, token if record.output.place.encoder == encodes else None
+            ),
         }
         for record in records
     ]
+
+
+def _is_of_encoder(record: Record) -> bool:
+    return record.output.place.encoder or record.output.role is ENCODER_OUTPUT
 
 
 def _dumped(document: dict[str, Any]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
 from tracer.lesson.document import Formula, Matrix, Working
-from tracer.lesson.expression import Number
+from tracer.lesson.expression import Blank, Chain, Number
 from tracer.renderers.lettering import in_text, short, width
 from tracer.renderers.mathematics import PAPER
-from tracer.renderers.text import number_text
+from tracer.renderers.text import text
 
 LINE, GAP = 96, 4
 """What fits on a line of A4, and what stays free in between, in characters of plain text."""
@@ -109,10 +109,22 @@ def _width(block: Displayed) -> int:
 def _widths(matrix: Matrix) -> list[int]:
     """Of the labels of the rows, and of each column."""
     columns = (
-        max(width(short(column)), *(len(number_text(row[j])) for row in matrix.cells))
+        max(
+            width(short(column)),
+            *(_width_of(row[j], bold=i == matrix.marked) for i, row in enumerate(matrix.cells)),
+        )
         for j, column in enumerate(matrix.columns)
     )
-    return [wide + 2 for wide in (max(width(short(row)) for row in matrix.rows), *columns)]
+    symbol = PAPER.width_of_formula(Chain((matrix.symbol,), ()))
+    stub = max(symbol, *(width(short(row)) for row in matrix.rows))
+    return [wide + 2 for wide in (stub, *columns)]
+
+
+def _width_of(number: Number | Blank, *, bold: bool) -> int:
+    """Of a number, with the space around the × of a power of ten; bold digits are wider."""
+    written = text(number)
+    wide = len(written) + 5 * ("×" in written)
+    return wide + wide // 6 if bold else wide
 
 
 def _narrow(matrix: Matrix) -> Iterator[Matrix]:
@@ -135,7 +147,7 @@ def _array(matrix: Matrix) -> str:
     for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
         bold = i == matrix.marked
         shades = [_shade(number) if matrix.figure else "" for number in numbers]
-        written = map(PAPER.in_lines.number, numbers)
+        written = map(PAPER.in_lines.write, numbers)
         cells = [rf"\mathbf{{{number}}}" if bold else number for number in written]
         shown = [_label(name, bold=bold), *map("".join, zip(shades, cells, strict=True))]
         body.append(" & ".join(shown))
@@ -149,7 +161,9 @@ def _label(name: str, *, bold: bool = False) -> str:
     return rf"\{command}{{{in_text(short(name))}}}" if name else ""
 
 
-def _shade(share: Number) -> str:
+def _shade(share: Number | Blank) -> str:
     """The colour of a heat map's cell: the larger the share, the fuller."""
+    if isinstance(share, Blank):
+        return ""
     depth = round(DEEPEST * min(max(float(share.value), 0), 1))
     return rf"\cellcolor{{blue!{depth}}}" if depth else ""

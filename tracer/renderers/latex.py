@@ -24,14 +24,13 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Number, Sized
+from tracer.lesson.expression import Sized
 from tracer.renderers import curve, links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.picture.in_latex import in_latex
-from tracer.renderers.text import cell_text
-from tracer.scenario.rounding import trimmed
+from tracer.renderers.text import cell_text, in_percent
 
 LINE = 72
 """What surely fits into a line of a table, counted in characters of plain text."""
@@ -186,8 +185,8 @@ class _Page:
                 return _words(part)
             case Name(name):
                 return rf"\texttt{{{breakable(name)}}}"
-            case Percent(number):
-                return rf"${PAPER.in_lines.number(Number(trimmed(number.value * 100)))}$\,\%"
+            case Percent():
+                return rf"${PAPER.in_lines.write(in_percent(part))}$\,\%"
             case Reference(number):
                 to = self.steps.meant(section, number)
                 step = f"step~{number}"

@@ -12,6 +12,7 @@ LONGEST_NAME = 24
 
 GREEK = {
     "ω": r"\omega",
+    "η": r"\eta",
     "θ": r"\theta",
     "μ": r"\mu",
     "σ": r"\sigma",
@@ -45,6 +46,7 @@ ESCAPES = {
     "—": "---",
     "–": "--",
     "ᵀ": r"$^{\top}$",
+    "ᴱ": r"\textsuperscript{E}",
     "·": r"\textperiodcentered{}",
     "′": r"$'$",
     "␣": r"\textvisiblespace{}",

@@ -26,14 +26,13 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Chain, Expression, Number, Sized
+from tracer.lesson.expression import Blank, Chain, Expression, Number, Sized
 from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
-from tracer.renderers.text import name_text, number_text, text
+from tracer.renderers.text import in_percent, name_text, number_text, text
 from tracer.renderers.wrapping import wrapped
-from tracer.scenario.rounding import trimmed
 
 WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
@@ -163,9 +162,9 @@ class _Page:
         return [f"![{escaped(figures.description(block))}]({path})"]
 
     def _matrix(self, matrix: Matrix) -> str:
-        header = [self._symbol(matrix.symbol), *map(escaped, matrix.columns)]
+        header = [self._symbol(matrix.symbol), *(name and escaped(name) for name in matrix.columns)]
         cells = [
-            [escaped(label), *map(number_text, numbers)]
+            [label and escaped(label), *map(self._number, numbers)]
             for label, numbers in zip(matrix.rows, matrix.cells, strict=True)
         ]
         return _table(header, cells, matrix.marked, "---:")
@@ -176,8 +175,8 @@ class _Page:
                 return _words(part)
             case Name(name):
                 return _code(name)
-            case Percent(number):
-                return f"{number_text(Number(trimmed(number.value * 100)))} %"
+            case Percent():
+                return f"{self._number(in_percent(part))} %"
             case Number():
                 return number_text(part)
             case Reference(number):
@@ -186,6 +185,9 @@ class _Page:
                 return f"{self._symbol(of)} ({' × '.join(map(str, shape))})"
             case _:
                 return self._symbol(part)
+
+    def _number(self, number: Number | Blank) -> str:
+        return number_text(number) if isinstance(number, Number) else self._symbol(number)
 
     def _cell(self, cell: Cell) -> str:
         return escaped(cell.text) if isinstance(cell, Name) else self._symbol(cell)

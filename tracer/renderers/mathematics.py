@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.lesson.expression import (
+    Blank,
+    Chain,
+    Expression,
+    Number,
+    Quotient,
+    Rest,
+    Sum,
+    Symbol,
+)
+from tracer.node import found
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
@@ -16,7 +26,16 @@ from tracer.renderers.wrapping import cut, rows
 UNCUT = 1000
 """Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
 
+FIRM = "\u00a0"
+"""A space at which no line is broken."""
+
 SPACE = r" \; "
+
+ROOM = r"\hspace{3em}"
+"""For a number, where one is left out."""
+
+APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
+"""What keeps blanks below each other from touching."""
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
@@ -41,6 +60,10 @@ class LatexNotation(Notation):
             return format(value, "f")
         mantissa = number_text(number).partition("×")[0]
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
+
+    def blank(self, blank: Blank) -> str:
+        inside = rf"\,{{{self.number(blank.answer)}}}" if blank.filled else ROOM
+        return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
 
     def symbol(self, symbol: Symbol) -> str:
         base = symbol.base.removesuffix("′")
@@ -80,7 +103,7 @@ class LatexNotation(Notation):
         return rf"\underset{{{times}}}{{{of}}}"
 
     def partial(self, of: str, over: str) -> tuple[str, Binding]:
-        return rf"\frac{{\partial {over}}}{{\partial {of}}}", Binding.ATOM
+        return rf"\frac{{\partial {over}}}{{\partial {of}}}", Binding.POWER
 
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
@@ -100,6 +123,19 @@ class MeasureNotation(TextNotation):
 
     def __init__(self, *, fractions: bool) -> None:
         self.fractions = fractions
+
+    def number(self, number: Number) -> str:
+        return super().number(number).replace("×", self.times)
+
+    def raised(self, base: str, exponent: Expression) -> str:
+        return super().raised(base, exponent).replace(" ", FIRM)
+
+    def root(self, of: Expression) -> str:
+        return super().root(of).replace(" ", FIRM)
+
+    def blank(self, blank: Blank) -> str:
+        number = f"[{blank.number}]"
+        return f"{number}{self.number(blank.answer)}" if blank.filled else super().blank(blank)
 
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         if not self.fractions:
@@ -132,10 +168,24 @@ class Mathematics:
         self.named, self.letters, self.paper = named, letters, paper
 
     def formula(self, chain: Chain) -> str:
-        """A chain in symbols, in one line."""
+        """A chain in symbols, in one line; a sum that is too long for it goes on below."""
+        last = chain.sides[-1]
+        if isinstance(last, Sum) and self.width_of_formula(chain) > self.letters:
+            return self._broken(chain, last)
         first, *rest = map(self.in_formulas.write, chain.sides)
         related = zip(chain.relations, rest, strict=True)
         return " ".join([first, *(f"{RELATIONS[relation]} {side}" for relation, side in related)])
+
+    def _broken(self, chain: Chain, last: Sum) -> str:
+        """A chain that ends in a long sum, in several rows."""
+        before = Chain((*chain.sides[:-1], last.terms[0]), chain.relations)
+        written, used = [self.formula(before)], self.width_of_formula(before)
+        for term in last.terms[1:]:
+            wide = cells(f" + {FRACTIONS.write(term)}")
+            sign = "+" if used + wide <= self.letters else f"&&{END}& \\quad +"
+            used = used + wide if sign == "+" else wide
+            written += [sign, self.in_formulas.write(term)]
+        return f"\\begin{{alignedat}}{{2}}\n& {' '.join(written)} &&\n\\end{{alignedat}}"
 
     def lines(self, working: Working) -> str:
         """Worked lines below each other, in three columns: label, sides, result.
@@ -145,7 +195,9 @@ class Mathematics:
         labels, results = _margins(working)
         room = self.letters - labels
         written = [self._rows(line, room - results) for line in working.lines]
-        if self.paper and any(len(rows) > 1 for rows in written):
+        # The widths of blanks are not known so well that a result could stand over other rows.
+        apart = any(found(working, Blank))
+        if self.paper and not apart and any(len(rows) > 1 for rows in written):
             written = [self._rows(line, room, results) for line in working.lines]
         shown = "".join(row for rows in written for row in rows)
         return shown.removesuffix(END).removesuffix(APART)
@@ -179,7 +231,7 @@ class Mathematics:
             if relation:
                 in_text, in_latex = f"{relation} {in_text}", f"{RELATIONS[relation]} {in_latex}"
             plain.append([in_text] if fits else cut(in_text, UNCUT))
-            latex.append([in_latex] if fits else cut(in_latex, UNCUT))
+            latex.append([in_latex] if fits else _cut(in_latex))
         bodies = []
         for row in rows(plain, 0, 0, room, tail):
             inner = r"\quad " if row[0][1] else ""
@@ -195,6 +247,19 @@ class Mathematics:
         if label := _label(line):
             written[0] = f"{self.named(f'{label}:')}\\quad {written[0]}"
         return written
+
+
+def _cut(latex: str) -> list[str]:
+    """A side cut as its plain text is: never inside a root or an exponent."""
+    pieces: list[str] = []
+    depth = 0
+    for piece in cut(latex, UNCUT):
+        if depth:
+            pieces[-1] += f" {piece}"
+        else:
+            pieces.append(piece)
+        depth += piece.count("{") - piece.count("}")
+    return pieces
 
 
 def _end(row: str, end: str = END) -> str:
@@ -224,7 +289,7 @@ def _unary(row: str) -> str:
     return re.sub(r"^-(?! )", "{-}", row)
 
 
-PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 105, paper=True)
+PAPER = Mathematics(lambda name: rf"\text{{{in_text(name)}}}", 101, paper=True)
 """As LaTeX sets it on A4, where lines stand close."""
 
 PAGE = Mathematics(on_page, 92, paper=False)

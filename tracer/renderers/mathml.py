@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from tracer.lesson.expression import Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.lesson.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
-from tracer.renderers.text import number_text
+from tracer.renderers.text import number_text, text
 
 
 def _sign(sign: str) -> str:
@@ -35,6 +35,9 @@ class MathmlNotation(Notation):
             return f"{sign}<mn>{written}</mn>"
         mantissa, power = written.partition("×")[0], f"<mn>{size.adjusted()}</mn>"
         return f"{sign}<mn>{mantissa}</mn>{self.times}<msup><mn>10</mn>{_row(power)}</msup>"
+
+    def blank(self, blank: Blank) -> str:
+        return f"<mtext>{text(blank)}</mtext>"
 
     def symbol(self, symbol: Symbol) -> str:
         base = _word(symbol.base)
@@ -74,7 +77,7 @@ class MathmlNotation(Notation):
 
     def partial(self, of: str, over: str) -> tuple[str, Binding]:
         parts = (_row(f"<mo>∂</mo>{part}") for part in (over, of))
-        return f"<mfrac>{''.join(parts)}</mfrac>", Binding.ATOM
+        return f"<mfrac>{''.join(parts)}</mfrac>", Binding.POWER
 
 
 def _word(word: str) -> str:

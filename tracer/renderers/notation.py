@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import assert_never
 
 from tracer.lesson.expression import (
+    Blank,
     Brackets,
     Call,
     Difference,
@@ -79,6 +80,10 @@ class Notation(ABC):
         """A number with its digits, as a power of ten where it is very large or very small."""
 
     @abstractmethod
+    def blank(self, blank: Blank) -> str:
+        """Room for a number, or in the key the number, beside that of the blank."""
+
+    @abstractmethod
     def symbol(self, symbol: Symbol) -> str:
         """A base with an index below and one above."""
 
@@ -127,6 +132,8 @@ class Notation(ABC):
         match expression:
             case Number():
                 return self.number(expression), _number_binds(expression.value)
+            case Blank():
+                return self.blank(expression), ATOM
             case Product(factors):
                 written = [self.inside(factor, POWER) for factor in factors]
                 return self.times.join(written), PRODUCT
@@ -144,7 +151,7 @@ class Notation(ABC):
             case Quotient():
                 return self.quotient(expression)
             case Power(base, exponent):
-                return self.raised(self.inside(base, ATOM), exponent), POWER
+                return self.raised(self._base(base), exponent), POWER
             case Root(of):
                 return self.root(of), POWER
             case Exponential(exponent):
@@ -168,6 +175,11 @@ class Notation(ABC):
                 return self.partial(self.inside(of, ATOM), self.symbol(over))
             case _:
                 assert_never(expression)
+
+    def _base(self, base: Expression) -> str:
+        """What is raised: an index above it would look like a power."""
+        inner = self.inside(base, ATOM)
+        return inner.join(self.parentheses) if isinstance(base, Symbol) and base.above else inner
 
     def inside(self, expression: Expression, binding: Binding, *, first: bool = False) -> str:
         """An operand; a negative number that comes first needs no parentheses."""

@@ -135,7 +135,8 @@ def _values_put_in(blocks: Sequence[Block]) -> set[Value | None]:
 
 
 def _value(matrix: Matrix) -> Value | None:
-    return matrix.cells[0][0].origin
+    entry = next(entries_in(matrix.cells[0][0]), None)
+    return entry.value if entry else None
 
 
 def _beside(row: Sequence[Row | None], widths: Sequence[int]) -> Row:

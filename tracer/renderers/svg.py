@@ -1,4 +1,4 @@
-"""A matrix of shares as an SVG heat map; and what all SVGs begin with."""
+"""A matrix of shares as an SVG heat map, with words if it has some; what all SVGs begin with."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from tracer.lesson.document import Matrix
+from tracer.lesson.expression import Number
 from tracer.renderers.rows import cells
-from tracer.renderers.text import name_text, number_text
+from tracer.renderers.text import name_text, text
 
 CELL_WIDTH, CELL_HEIGHT, LETTER, LINE, MARGIN = 72, 36, 7.5, 15, 12
-MOST_LINES = {"column": 3, "row": 2}
-ROOM = {"column": 9, "row": 18}
-"""Letters that a line of a label has."""
-
-ROWS, COLUMNS = "who looks", "at whom"
+MOST_LINES = {"column": 3, "row": 2, "cell": 3}
+ROOM = {"column": 9, "row": 18, "cell": 8}
+"""Letters that a line of a label or of a cell's word has."""
 
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
@@ -51,14 +50,24 @@ def image(
 
 
 def description(matrix: Matrix) -> str:
-    """The picture in words: the title, and the strongest cell of each row that has one."""
+    """The picture in words: the title, and the strongest cell of each row that has one.
+
+    Of a matrix with words: what each row says in the last column.
+    """
     assert matrix.figure
     strongest = []
+    if matrix.words:
+        last = name_text(matrix.columns[-1])
+        for label, said, numbers in zip(matrix.rows, matrix.words, matrix.cells, strict=True):
+            strongest.append(f"{label}: {name_text(said[-1])} ({text(numbers[-1])})")
+        return f"{matrix.figure.title}, after {last} {'; '.join(strongest)}."
     for label, numbers in zip(matrix.rows, matrix.cells, strict=True):
-        shares = [number.value for number in numbers]
+        shares = [number.value for number in numbers if isinstance(number, Number)]
+        if len(shares) < len(numbers):
+            continue
         best = shares.index(max(shares))
         if sum(map(bool, shares)) > 1 and shares.count(shares[best]) == 1:
-            column, number = name_text(matrix.columns[best]), number_text(numbers[best])
+            column, number = name_text(matrix.columns[best]), text(numbers[best])
             strongest.append(f"{name_text(label)} most to {column} ({number})")
     return f"{matrix.figure.title}{': ' * bool(strongest)}{'; '.join(strongest)}."
 
@@ -68,50 +77,62 @@ def heat_map(matrix: Matrix) -> str:
     assert matrix.figure
     rows = [_lines(label, "row") for label in matrix.rows]
     columns = [_lines(label, "column") for label in matrix.columns]
+    of_rows, of_columns = matrix.figure.axes
     stub = 2 * MARGIN + LETTER * max(
-        map(cells, [ROWS, *(line for label in rows for line in label)])
+        map(cells, [of_rows, *(line for label in rows for line in label)])
     )
     top = 50 + LINE * max(map(len, columns))
+    words = [[_lines(word, "cell") for word in row] for row in matrix.words]
+    cell_height = CELL_HEIGHT + LINE * max((len(w) for row in words for w in row), default=0)
     width = stub + CELL_WIDTH * len(columns) + MARGIN
-    height = top + CELL_HEIGHT * len(rows) + MARGIN
+    height = top + cell_height * len(rows) + MARGIN
     middle = stub + CELL_WIDTH * len(columns) / 2
     lines = [
         HATCHING,
         f'<rect class="page" width="{width:g}" height="{height:g}"/>',
         f'<text x="{MARGIN}" y="22">{escape(matrix.figure.title)}</text>',
-        f'<text class="axis" x="{middle:g}" y="42" text-anchor="middle">{COLUMNS}</text>',
-        f'<text class="axis" x="{stub - 8:g}" y="{top - 8:g}" text-anchor="end">{ROWS}</text>',
+        f'<text class="axis" x="{middle:g}" y="42" text-anchor="middle">{of_columns}</text>',
+        f'<text class="axis" x="{stub - 8:g}" y="{top - 8:g}" text-anchor="end">{of_rows}</text>',
     ]
     for j, label in enumerate(columns):
         first = top - 8 - LINE * (len(label) - 1)
         lines.append(_label(label, (stub + CELL_WIDTH * (j + 0.5), first), "middle"))
     for i, label in enumerate(rows):
-        y = top + CELL_HEIGHT * i
-        middle = y + CELL_HEIGHT / 2 + 5 - LINE * (len(label) - 1) / 2
+        y = top + cell_height * i
+        middle = y + cell_height / 2 + 5 - LINE * (len(label) - 1) / 2
         lines.append(_label(label, (stub - 8, middle), "end", followed=i == matrix.marked))
-        lines += _cells(matrix, i, stub, y)
+        lines += _cells(matrix, i, words[i] if words else [], (stub, y), cell_height)
     if matrix.marked is not None:
-        box = _box(stub, top + CELL_HEIGHT * matrix.marked, CELL_WIDTH * len(columns))
+        y = top + cell_height * matrix.marked
+        box = _box(stub, y, CELL_WIDTH * len(columns), cell_height)
         lines.append(f'<rect class="marked" {box}/>')
     return image(matrix.figure.title, description(matrix), (width, height), STYLE, lines)
 
 
-def _cells(matrix: Matrix, row: int, stub: float, y: float) -> Iterator[str]:
+def _cells(
+    matrix: Matrix, row: int, words: Sequence[list[str]], at: tuple[float, float], height: float
+) -> Iterator[str]:
+    """The cells of a row; where they have words, these stand above their numbers."""
     followed = ' class="followed"' if row == matrix.marked else ""
+    (stub, y), lowest = at, at[1] + height - CELL_HEIGHT / 2 + 5
     for j, number in enumerate(matrix.cells[row]):
-        share = min(max(float(number.value), 0.0), 1.0)
+        known = number.value if isinstance(number, Number) else None
+        share = min(max(float(known or 0), 0.0), 1.0)
         x = stub + CELL_WIDTH * j
-        box = _box(x, y, CELL_WIDTH)
+        box = _box(x, y, CELL_WIDTH, height)
         yield f'<rect class="cell" {box} fill-opacity="{share:.3g}"/>'
-        if not number.value:
+        if known == 0:
             yield f'<rect class="hatched" {box}/>'
         yield f'<rect class="frame" {box}/>'
-        at = f'x="{x + CELL_WIDTH / 2:g}" y="{y + CELL_HEIGHT / 2 + 5:g}" text-anchor="middle"'
-        yield f"<text {at}{followed}>{number_text(number)}</text>"
+        middle = x + CELL_WIDTH / 2
+        if words:
+            yield _label(words[j], (middle, lowest - LINE * len(words[j])), "middle", followed=True)
+        place = f'x="{middle:g}" y="{lowest:g}" text-anchor="middle"'
+        yield f"<text {place}{followed}>{text(number)}</text>"
 
 
-def _box(x: float, y: float, width: float) -> str:
-    return f'x="{x:g}" y="{y:g}" width="{width:g}" height="{CELL_HEIGHT}"'
+def _box(x: float, y: float, width: float, height: float) -> str:
+    return f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
 
 
 def _label(

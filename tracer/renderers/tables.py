@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from tracer.lesson.document import Matrix, Table
-from tracer.lesson.expression import Number
+from tracer.lesson.expression import Blank, Number
 from tracer.renderers.palette import LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
-from tracer.renderers.text import cell_text, name_text, number_text, text
+from tracer.renderers.text import cell_text, name_text, text
 
 LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
@@ -46,7 +46,11 @@ def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
 
 
 def _matrix_row(
-    matrix: Matrix, name: str, written: Sequence[str], numbers: Sequence[Number], marked: bool
+    matrix: Matrix,
+    name: str,
+    written: Sequence[str],
+    numbers: Sequence[Number | Blank],
+    marked: bool,
 ) -> Row:
     """A row: its name, and its numbers in the hue of their matrix."""
     row = Row(GAP.join([name, *written]).rstrip())
@@ -60,8 +64,10 @@ def _matrix_row(
     return row.marked() if marked else row
 
 
-def _weight(share: Number) -> str:
+def _weight(share: Number | Blank) -> str:
     """How much a cell of a heat map stands out: the larger its share, on any background."""
+    if isinstance(share, Blank):
+        return ""
     return next((style for least, style in WEIGHTS if share.value >= least), "")
 
 
@@ -83,9 +89,9 @@ def _column(name: str, numbers: Sequence[str]) -> list[str]:
     return [" " * (widest - wide) + name, *[number.rjust(widest) for number in numbers]]
 
 
-def aligned(numbers: Sequence[Number]) -> list[str]:
+def aligned(numbers: Sequence[Number | Blank]) -> list[str]:
     """The numbers of a column with their decimal points below each other."""
-    written = list(map(number_text, numbers))
+    written = list(map(text, numbers))
     if len({len(w.partition(".")[2]) for w in written}) == 1:
         return written  # all have as many decimals
     points = [w.find(".") if w[-1].isdecimal() else None for w in written]

@@ -39,9 +39,8 @@ from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
 from tracer.renderers.rows import INDENT, Row, indented, wrapped
 from tracer.renderers.tables import matrix_rows, table_rows
-from tracer.renderers.text import name_text, number_text, text
+from tracer.renderers.text import in_percent, name_text, text
 from tracer.renderers.working import formula_rows, working_rows
-from tracer.scenario.rounding import trimmed
 
 LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100
 """Cells: of the narrowest screen, of one that does not tell, of the longest line of prose."""
@@ -155,10 +154,10 @@ def _inline(part: Inline) -> Text:
             return Text(part)
         case Name(name):
             return Text(f"“{name_text(name)}”", NAME)
-        case Percent(number):
-            return Text(f"{number_text(Number(trimmed(number.value * 100)))} %", RESULT)
+        case Percent():
+            return Text(f"{text(in_percent(part))} %", RESULT)
         case Number():
-            return Text(number_text(part), RESULT)
+            return Text(text(part), RESULT)
         case Reference(number):
             return Text(f"step {number}")
         case _:

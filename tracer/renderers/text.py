@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tracer.lesson.document import Cell, Name
-from tracer.lesson.expression import Expression, Number, Partial, Product, Quotient, Rest, Symbol
+from tracer.lesson.document import Cell, Name, Percent
+from tracer.lesson.expression import (
+    Blank,
+    Expression,
+    Number,
+    Partial,
+    Product,
+    Quotient,
+    Rest,
+    Symbol,
+)
 from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.scenario.rounding import trimmed
 
-SUPERSCRIPTS = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
+SUPERSCRIPTS = str.maketrans("0123456789-+E", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱ")
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
 JOINED = re.compile(f"{PICTURE}\ufe0f?\u200d(?={PICTURE})")
 """A picture with the sign behind it that joins it to the next."""
@@ -18,6 +28,9 @@ CLUSTERS = re.compile(
     "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
 )
 """What is one picture to the reader: a letter with its accents, a flag, a family."""
+
+ROOM = "_" * 5
+"""For a number, where one is left out."""
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -40,6 +53,10 @@ class TextNotation(Notation):
         mantissa = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
         sign = "-" if value < 0 else ""
         return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
+
+    def blank(self, blank: Blank) -> str:
+        inside = f" {self.number(blank.answer)}" if blank.filled else ROOM
+        return f"[{blank.number}:{inside}]"
 
     def symbol(self, symbol: Symbol) -> str:
         below = symbol.below
@@ -87,6 +104,12 @@ text = _TEXT.write
 
 number_text = _TEXT.number
 """A number with its digits, as a power of ten where it is very large or very small."""
+
+
+def in_percent(share: Percent) -> Number | Blank:
+    """What stands before the sign %: of a blank too it is a hundred times the share."""
+    number = share.number
+    return Number(trimmed(number.value * 100)) if isinstance(number, Number) else number
 
 
 def cell_text(cell: Cell) -> str:

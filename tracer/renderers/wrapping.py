@@ -1,4 +1,7 @@
-"""Where a worked line is broken: before = and ≈, and inside a long side before + and -."""
+"""Where a worked line is broken: before = and ≈, and inside a long side before + and -.
+
+What is still too wide is broken before / and ·, and behind the commas of max(…).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from tracer.renderers.rows import cells
 
 LEAST_MARGIN, HANGING = 4, 2
 BEFORE_TERM = re.compile(r" (?=[-+] )")
-BEFORE_FACTOR = re.compile(r" (?=[/·] )|(?<=\)) (?=\w)")
-"""Also between the heads in [O¹ (4 × 3) O² (4 × 2)]."""
+BEFORE_FACTOR = re.compile(r" (?=[/·] )|(?<=\)) (?=\w)|(?<=,) ")
+"""Also behind a comma, and between the heads in [O¹ (4 × 3) O² (4 × 2)]."""
 
 Pieces: TypeAlias = list[list[str]]
 """The sides of a chain, each cut where it may be broken."""
@@ -44,7 +47,7 @@ def wrapped(sides: Sequence[str], label: str, width: int, tail: int = 0) -> list
 
 
 def cut(side: str, room: int) -> list[str]:
-    """A side cut before each + and -; before a / or · only where a piece would be too wide."""
+    """A side cut before each + and -; before / or ·, or behind a comma, only what is too wide."""
     return [
         part
         for piece in BEFORE_TERM.split(side)

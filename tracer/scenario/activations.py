@@ -1,22 +1,33 @@
-"""Activations that another program computed, to be pinned: a file of arrays under our addresses.
+"""Activations that another program computed: a file of arrays under our addresses.
 
-Names of TransformerLens are known too, so that a dump of its cache can be read as it is.
+Names of TransformerLens and of Hugging Face's outputs are known too, so that a dump can be read as
+it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.checkpoints.safetensors_files import read_tensors
+from tracer.checkpoints.safetensors_files import read_tensors, widened
 from tracer.errors import Problem, TracerError
+from tracer.scenario.model import Scenario
 
-Arrays: TypeAlias = Mapping[str, NDArray[np.float64]]
+Numbers: TypeAlias = NDArray[np.float64]
+
+
+class Dumped(NamedTuple):
+    """An array of a file: its name there, the type of its numbers (`float16`), and these."""
+
+    name: str
+    kind: str
+    numbers: Numbers
+
 
 OF_MODEL = {
     "hook_embed": "embedding",
@@ -25,6 +36,7 @@ OF_MODEL = {
     "ln_final": "output",
     "ln_final.hook_normalized": "output",
     "unembed": "logits",
+    "last_hidden_state": "output",
 }
 OF_LAYER = {
     "hook_attn_out": "attention.output",
@@ -39,49 +51,71 @@ OF_HEADS = {
     **{"attn.hook_rot_q": "rotated_query", "attn.hook_rot_k": "rotated_key"},
     **{"attn.hook_attn_scores": "masked", "attn.hook_pattern": "weights"},
     "attn.hook_z": "output",
+    "attentions": "weights",
 }
-HEAD_FIRST = ("attn.hook_attn_scores", "attn.hook_pattern")
+HEAD_FIRST = ("attn.hook_attn_scores", "attn.hook_pattern", "attentions")
 """Of shape (heads, queries, keys); the others are (tokens, heads, numbers)."""
 
-THEIRS = re.compile(r"(blocks\.[0-9]+\.|hook_|ln_final|unembed)")
+THEIRS = re.compile(
+    r"blocks\.[0-9]+\.|hook_|ln_final|unembed|last_hidden_state|hidden_states|attentions"
+)
+NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
+"""Hugging Face's: what goes into each layer and what leaves the last one; each layer's weights."""
 
 
-def activations(path: Path) -> dict[str, NDArray[np.float64]]:
-    """The arrays of a .npz or .safetensors file, under our addresses.
+def activations(path: Path, scenario: Scenario) -> dict[str, Dumped]:
+    """The arrays of a .npz or .safetensors file, under the addresses that they have in a scenario.
 
-    What TransformerLens names beyond the values that we have is left out.
+    What TransformerLens and Hugging Face name beyond the values that we have is left out.
 
     Raises:
         TracerError: the file is missing, damaged or of another kind; an array is none of one text.
     """
-    found = dict[str, NDArray[np.float64]]()
+    found = dict[str, Dumped]()
     problems = list[Problem]()
-    for name, array in _arrays(path):
+    between = between_layers(scenario)
+    for dumped in _arrays(path):
         try:
-            found |= dict(_addressed(name, array))
+            for address, numbers in _addressed(dumped.name, dumped.numbers, between):
+                found[address] = dumped._replace(numbers=numbers)
         except ValueError as error:
-            problems.append(Problem(str(error), str(path), address=name))
+            problems.append(Problem(str(error), str(path), address=dumped.name))
     if problems:
         raise TracerError(*problems)
     return found
 
 
-def _arrays(path: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def between_layers(scenario: Scenario) -> list[str]:
+    """The addresses of what goes into each layer, and of the output, which leaves the last."""
+    found = ["input"]
+    for number, layer in enumerate(scenario.layers, 1):
+        parts = ("ffn", "cross_attention", "attention")
+        name, part = next((name, p) for name in parts if (p := getattr(layer, name)))
+        norm = layer.norm_of(part)
+        end = "residual" if part.residual else "output"
+        found.append(f"layer{number}.{name}.{'norm' if norm and norm.placement == 'post' else end}")
+    return [*found[:-1], "output"] if scenario.layers else found
+
+
+def _arrays(path: Path) -> Iterator[Dumped]:
     match path.suffix:
         case ".safetensors":
             for name, tensor in read_tensors(path).items():
-                yield name, np.asarray(tensor.decoded(tensor.stored), np.float64)
+                kind = "bfloat16" if tensor.decoded is widened else tensor.stored.dtype.name
+                numbers = np.asarray(tensor.decoded(tensor.stored), np.float64)
+                yield Dumped(name, kind, numbers)
         case ".npz":
             yield from _unzipped(path)
         case _:
             raise TracerError(Problem("expected a .npz or .safetensors file", str(path)))
 
 
-def _unzipped(path: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _unzipped(path: Path) -> Iterator[Dumped]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             for name in arrays.files:
-                yield name, np.asarray(arrays[name], np.float64)
+                array = arrays[name]
+                yield Dumped(name, array.dtype.name, np.asarray(array, np.float64))
     except OSError as error:
         reason = error.strerror or "not a whole npz file"
         raise TracerError(Problem(f"cannot be read: {reason}", str(path))) from None
@@ -89,24 +123,38 @@ def _unzipped(path: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
         raise TracerError(Problem("not a whole npz file of numbers", str(path))) from None
 
 
-def _addressed(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _addressed(
+    name: str, array: NDArray[Any], between: Sequence[str]
+) -> Iterator[tuple[str, Numbers]]:
     if not THEIRS.match(name):
         yield name, array
         return
     if name in OF_MODEL:
         yield OF_MODEL[name], _of_one_text(array, 2)
         return
-    block, number, hook = name.split(".", 2) if name.count(".") > 1 else (name, "", "")
-    if block != "blocks" or not number.isdecimal():
+    if numbered := NUMBERED.fullmatch(name):
+        kind, number = numbered[1], int(numbered[2])
+        if kind == "attentions":
+            yield from _of_heads(f"layer{number + 1}", kind, array)
+        elif number < len(between):
+            yield between[number], _of_one_text(array, 2)
         return
-    layer = f"layer{int(number) + 1}"
+    block, number_of, hook = name.split(".", 2) if name.count(".") > 1 else (name, "", "")
+    if block != "blocks" or not number_of.isdecimal():
+        return
+    layer = f"layer{int(number_of) + 1}"
     if hook in OF_LAYER:
         yield f"{layer}.{OF_LAYER[hook]}", _of_one_text(array, 2)
     elif hook in OF_HEADS:
-        heads = _of_one_text(array, 3)
-        heads = heads if hook in HEAD_FIRST else heads.swapaxes(0, 1)
-        for head, rows in enumerate(heads, 1):
-            yield f"{layer}.attention.head{head}.{OF_HEADS[hook]}", rows
+        yield from _of_heads(layer, hook, array)
+
+
+def _of_heads(layer: str, hook: str, array: NDArray[Any]) -> Iterator[tuple[str, Numbers]]:
+    """An array of all heads, head by head."""
+    heads = _of_one_text(array, 3)
+    heads = heads if hook in HEAD_FIRST else heads.swapaxes(0, 1)
+    for head, rows in enumerate(heads, 1):
+        yield f"{layer}.attention.head{head}.{OF_HEADS[hook]}", rows
 
 
 def _of_one_text(array: NDArray[Any], axes: int) -> NDArray[np.float64]:

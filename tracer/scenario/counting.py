@@ -53,7 +53,13 @@ def address(place: Place) -> str:
     return " ".join(words)
 
 
-_NUMBERED = {"layers": "layer", "heads": "head", "training": "training", "batch": "batch"}
+_NUMBERED = {
+    "layers": "layer",
+    "heads": "head",
+    "training": "training",
+    "batch": "batch",
+    "figures": "figure",
+}
 _MATRICES = {
     *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U"),
     *("mask", "table", "embeddings", "vectors", "transposed"),

@@ -203,7 +203,8 @@ class Transposed(Frozen):
     transposed: Rows = described("One row for each column.", "[[1, 0], [0, 1]]")
 
 
-def _kind_of_numbers(value: Any) -> str:
+def kind_of_numbers(value: Any) -> str:
+    """Whether something typed is a number, a row or rows: the tag of its kind."""
     if not isinstance(value, list | tuple):
         return NUMBER
     nested = any(isinstance(row, list | tuple) for row in value)
@@ -262,7 +263,7 @@ Pinned: TypeAlias = Annotated[
     Annotated[PinnedNumber, Tag(NUMBER)]
     | Annotated[_PinnedRow, Tag(ROW)]
     | Annotated[tuple[_PinnedRow, ...], Tag(ROWS)],
-    Discriminator(_kind_of_numbers),
+    Discriminator(kind_of_numbers),
     _defined("Pinned"),
 ]
 """A single number, a row or a matrix, to stand in place of what is computed."""

@@ -34,8 +34,8 @@ def written_out(source: Data, shapes: Shapes) -> tuple[dict[str, Data], set[Plac
     if part(data, ("tokens",)) is None:
         fill(("tokens",), part(data, ("batch", 0)))
     for place, (rows, columns) in shapes.wanted.items():
-        if place == ("embeddings",):
-            fill(place, _embeddings(data, columns))
+        if place[-1] == "embeddings":
+            fill(place, _embeddings(data, place, columns))
         else:
             fill(place, _matrix(part(data, place), place, rows, columns))
     if part(data, ("unembedding",)) == "tied":
@@ -65,13 +65,15 @@ def _random(form: Data | None, name: str, rows: int, columns: int) -> Data | Non
     ]
 
 
-def _embeddings(data: Data, width: int) -> Data | None:
-    """A random row for every word that the scenario names."""
-    form = part(data, ("embeddings",))
-    names = dict.fromkeys(word for word in _words(data) if isinstance(word, str))
+def _embeddings(data: Data, place: Place, width: int) -> Data | None:
+    """A random row for every word that the scenario names, or the encoder reads."""
+    form = part(data, place)
+    of_encoder = words_of(part(data, (*place[:-1], "tokens"))) or ()
+    words = of_encoder if place[:-1] else _words(data)
+    names = dict.fromkeys(word for word in words if isinstance(word, str))
     table: dict[str, Data] = {}
     for name in names:
-        rows = _random(form, f"embeddings {name}", 1, width)
+        rows = _random(form, f"{address(place)} {name}", 1, width)
         if not isinstance(rows, list):
             return None
         table[name] = rows[0]

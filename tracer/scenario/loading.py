@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from tracer.scenario.shapes import shapes
 from tracer.scenario.texts import with_tokens, wrong
 
 STANDARD_INPUT = "-"
+FIGURES = ".figures.yaml"
+"""The end of a file of figures that a text prints, beside the scenario that they are of."""
 
 
 def folder() -> Path:
@@ -34,7 +37,8 @@ def folder() -> Path:
 
 def bundled() -> dict[str, Path]:
     """The scenarios that come with the program, by name."""
-    return {path.stem: path for path in sorted(folder().glob("*.yaml"))}
+    found = {path.stem: path for path in sorted(folder().glob("*.yaml"))}
+    return {name: path for name, path in found.items() if not path.name.endswith(FIGURES)}
 
 
 def parse_given(text: str) -> tuple[str, Any]:
@@ -63,6 +67,14 @@ class Loaded:
     scenario: Scenario
     source: Source
     text: str
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """A problem on the way is one of the scenario's file."""
+        try:
+            yield
+        except TracerError as error:
+            raise TracerError(*self.located(error.problems)) from None
 
     def located(self, problems: Sequence[Problem]) -> Iterator[Problem]:
         """Problems that were found later, with their file and line."""
@@ -195,7 +207,9 @@ def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scena
         return scenario
     from tracer.scenario.activations import activations
 
-    return scenario.model_copy(update={"given": activations(folder / file)})
+    found = activations(folder / file, scenario)
+    given = {address: dumped.numbers for address, dumped in found.items()}
+    return scenario.model_copy(update={"given": given})
 
 
 def _trained(source: Source, name: str, folder: Path) -> Scenario:

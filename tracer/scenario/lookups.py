@@ -15,6 +15,9 @@ def look_up(scenario: Counting) -> None:
     table = scenario.part("embeddings")
     if isinstance(table, dict):
         _have_embeddings(scenario, ("tokens",) if scenario.has("tokens") else ("batch", 0))
+    read = scenario.part("encoder", "embeddings")
+    if isinstance(read, dict) and not scenario.random("encoder", "embeddings"):
+        _are_in(scenario, read, ("encoder", "tokens"))
     if scenario.part("unembedding") == "tied":
         _tied(scenario)
     _targets(scenario)

@@ -89,16 +89,71 @@ class Positions(Frozen):
         return self
 
 
-class Encoder(Frozen):
-    """What an encoder has made of its tokens: one vector each, of any width."""
+class Tower(Frozen):
+    """What reads tokens: embeddings, positions, layers, a norm behind them."""
 
     tokens: Annotated[Words, Field(min_length=1)] = described(
-        "What the encoder has read.", "[I, like]"
+        "What is read: a list, or a sentence to be split at its spaces.", "[I, like]"
     )
     features: Names | None = described(
-        "A name for each column of the vectors.", "[size, age]", None
+        "A name for each column of the embedding.", "[size, age]", None
     )
-    vectors: Rows = described("One row per token of the encoder.", "[[0.1, 0.2], [0.3, 0.4]]")
+    embeddings: Embeddings | None = described(
+        "A row of numbers for each word, or for each position.",
+        "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
+        None,
+    )
+    positions: Annotated[Positions | None, BeforeValidator(none), OrWord("none")] = described(
+        "Vectors added to the embeddings, the turning of queries and keys, or none.",
+        "{sinusoidal: {start: 1}}",
+        None,
+    )
+    padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
+    layers: tuple[Layer, ...] = described(
+        "The layers, the first one first.",
+        "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
+        (),
+    )
+    final_norm: FinalNorm = described(
+        "A norm behind the last layer, or none.", "{epsilon: 0.00001}", None
+    )
+
+    @property
+    def embedding(self) -> Matrix:
+        """The embeddings of the tokens, one row per position."""
+        table = self.embeddings
+        assert table is not None
+        if isinstance(table, Mapping):
+            return tuple(table[token] for token in self.tokens)
+        return table
+
+
+class Encoder(Tower):
+    """What cross-attention looks at: an encoder without a mask, or the vectors that one has made.
+
+    Its vectors may have any width.
+    """
+
+    vectors: Rows | None = described(
+        "In place of embeddings and layers: what the encoder has made, one row per token.",
+        "[[0.1, 0.2], [0.3, 0.4]]",
+        None,
+    )
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether its vectors are computed, rather than given."""
+        return self.vectors is None
+
+    @model_validator(mode="after")
+    def _given_or_computed(self) -> Encoder:
+        if self.vectors is None and self.embeddings is None:
+            raise ValueError("expected vectors, or embeddings from which they are computed")
+        computed = ("embeddings", "positions", "padding", "layers", "final_norm")
+        beside = [name for name in computed if getattr(self, name)]
+        if self.vectors is not None and beside:
+            raise ValueError(f"vectors beside {beside[0]}, expected one of both")
+        return self
 
 
 class Generation(Frozen):
@@ -145,7 +200,7 @@ def _carries_nothing(arithmetic: str, info: ValidationInfo) -> str:
     return arithmetic
 
 
-class Scenario(Frozen):
+class Scenario(Tower):
     """A decoder, its weights, the tokens it reads, and how its numbers are rounded."""
 
     on_demand: ClassVar[bool] = False
@@ -179,22 +234,13 @@ class Scenario(Frozen):
         "[7, 42]",
         None,
     )
-    features: Names | None = described(
-        "A name for each column of the embedding.", "[size, age]", None
-    )
     embeddings: Embeddings = described(
         "A row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
     )
-    positions: Annotated[Positions | None, BeforeValidator(none), OrWord("none")] = described(
-        "Vectors added to the embeddings, the turning of queries and keys, or none.",
-        "{sinusoidal: {start: 1}}",
-        None,
-    )
     encoder: Encoder | None = described(
         "What cross-attention looks at.", "{tokens: [I, like], vectors: [[0.1], [0.2]]}", None
     )
-    padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
     mask: Mask = described(
         "What a token sees: itself and what comes before (causal), at most so many of it (window), "
         "all (none), or where rows hold 0 rather than -inf.",
@@ -206,14 +252,6 @@ class Scenario(Frozen):
         "of a score would be too large, or too small, to work with.",
         "shifted",
         "plain",
-    )
-    layers: tuple[Layer, ...] = described(
-        "The decoder's layers, the first one first.",
-        "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
-        (),
-    )
-    final_norm: FinalNorm = described(
-        "A norm behind the last layer, or none.", "{epsilon: 0.00001}", None
     )
     vocabulary: Words | None = described("The words to choose from.", "[sat, ran]", None)
     unembedding: Annotated[Unembedding | None, BeforeValidator(_tied), OrWord("tied")] = described(
@@ -274,6 +312,11 @@ class Scenario(Frozen):
         return isinstance(self.unembedding, Tied)
 
     @property
+    def encodes(self) -> bool:
+        """Whether there is an encoder whose vectors are computed."""
+        return self.encoder is not None and self.encoder.is_computed
+
+    @property
     def looks_ahead(self) -> bool:
         """Whether the mask lets a token see a later one."""
         if isinstance(self.mask, tuple):
@@ -298,11 +341,3 @@ class Scenario(Frozen):
     def written(self, tokens: Names) -> str:
         """Tokens as one text."""
         return " ".join(tokens)
-
-    @property
-    def embedding(self) -> Matrix:
-        """The embeddings of the tokens, one row per position."""
-        table = self.embeddings
-        if isinstance(table, Mapping):
-            return tuple(table[token] for token in self.tokens)
-        return table

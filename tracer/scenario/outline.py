@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
-from tracer.scenario.model import Encoder, Scenario
+from tracer.scenario.layers import Layer
+from tracer.scenario.model import Encoder, Scenario, Tower
+
+EMBEDDINGS, POSITIONS = "embeddings", "positions"
+"""Tables of which a pass reads only some rows, by the address of their parameters."""
+
+Runs: TypeAlias = list[list[tuple[int, Layer]]]
+"""Layers with their numbers, those together that are built alike."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +53,14 @@ class WithoutNumbers(Scenario):
 @dataclass(frozen=True)
 class Outline:
     """A scenario without its numbers, and which layers each of its layers stands for.
-
-    `embeddings` and `positions` are tables of which a pass reads only some rows, where there are
-    any; with `tied` the embeddings are the unembedding, too.
+    `tables` are those of which a pass reads only some rows, where there are any, by address; with
+    `tied` the embeddings are the unembedding, too.
     """
 
     scenario: Scenario
     layers: tuple[range, ...]
-    embeddings: tuple[int, int] | None
-    positions: tuple[int, int] | None
+    encoder_layers: tuple[range, ...]
+    tables: dict[str, tuple[int, int] | None]
     tied: bool
 
 
@@ -67,23 +73,21 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
         TracerError: there are fewer positions than tokens.
     """
     tokens = _tokens(scenario.tokens, length)
-    table = scenario.positions.table if scenario.positions else None
-    positions = None if table is None else _shape(table)
+    positions = _positions(scenario)
     if positions and positions[0] < len(tokens):
         message = f"{len(tokens)}, expected at most {positions[0]} (one for each position)"
         raise TracerError(Problem(message, address="--length"))
     given = scenario.given if tokens == scenario.tokens else {}
     embeddings = _shape(scenario.embeddings)
-    runs = [list(run) for _, run in groupby(enumerate(_blank(scenario.layers), 1), lambda e: e[1])]
-    if given:
-        runs = [[each] for run in runs for each in run]
+    encoder = scenario.encoder
+    runs, encoder_runs = (_runs(tower, apart=bool(given)) for tower in (scenario, encoder))
     without = WithoutNumbers.model_construct(
         title=scenario.title,
         tokens=tokens,
         token_ids=scenario.token_ids if tokens == scenario.tokens else None,
         embeddings=Blank(embeddings),
         positions=_blank(scenario.positions),
-        encoder=_encoder(scenario.encoder),
+        encoder=_encoder(encoder, encoder_runs),
         padding=scenario.padding,
         mask=_mask(scenario, tokens),
         softmax=scenario.softmax,
@@ -95,14 +99,13 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
         rounding=scenario.rounding,
         arithmetic=scenario.arithmetic,
     )
-    by_word = isinstance(scenario.embeddings, Mapping | Blank)
-    return Outline(
-        without,
-        tuple(range(run[0][0], run[-1][0] + 1) for run in runs),
-        embeddings if by_word else None,
-        positions,
-        _is_tied(scenario),
-    )
+    tables = {
+        EMBEDDINGS: _table(scenario),
+        POSITIONS: positions,
+        f"encoder.{EMBEDDINGS}": _table(encoder),
+        f"encoder.{POSITIONS}": _positions(encoder),
+    }
+    return Outline(without, _stand_for(runs), _stand_for(encoder_runs), tables, _is_tied(scenario))
 
 
 def _tokens(tokens: Names, length: int | None) -> Names:
@@ -118,11 +121,42 @@ def _mask(scenario: Scenario, tokens: Names) -> Any:
     return Blank((len(tokens), len(tokens)))
 
 
-def _encoder(encoder: Encoder | None) -> Encoder | None:
+def _encoder(encoder: Encoder | None, layers: Runs) -> Encoder | None:
     if encoder is None:
         return None
-    vectors: Any = Blank(_shape(encoder.vectors))
-    return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
+    if not encoder.is_computed:
+        vectors: Any = Blank(_shape(encoder.vectors))
+        return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
+    embeddings: Any = Blank((len(encoder.tokens), _shape(encoder.embeddings)[1]))
+    return Encoder.model_construct(
+        tokens=encoder.tokens,
+        embeddings=embeddings,
+        positions=_blank(encoder.positions),
+        padding=encoder.padding,
+        layers=tuple(run[0][1] for run in layers),
+        final_norm=_blank(encoder.final_norm),
+    )
+
+
+def _runs(tower: Tower | None, *, apart: bool) -> Runs:
+    """The layers of a tower with their numbers, those together that are built alike."""
+    layers = enumerate(_blank(tower.layers) if tower else (), 1)
+    return [list(run) for _, run in groupby(layers, lambda e: e[0] if apart else e[1])]
+
+
+def _stand_for(runs: Runs) -> tuple[range, ...]:
+    return tuple(range(run[0][0], run[-1][0] + 1) for run in runs)
+
+
+def _table(tower: Tower | None) -> tuple[int, int] | None:
+    """The shape of the embeddings that are looked up by word."""
+    table: Any = tower and tower.embeddings
+    return _shape(table) if isinstance(table, Mapping | Blank) else None
+
+
+def _positions(tower: Tower | None) -> tuple[int, int] | None:
+    table = tower.positions.table if tower and tower.positions else None
+    return None if table is None else _shape(table)
 
 
 def _blank(part: Any) -> Any:

@@ -72,6 +72,8 @@ def message_of(detail: ErrorDetails) -> str:
             expected = f"expected at least {context['ge']}"
         case "greater_than":
             expected = f"expected more than {context['gt']}"
+        case "less_than":
+            expected = f"expected less than {context['lt']}"
         case "less_than_equal":
             expected = f"expected at most {context['le']}"
         case kind:

@@ -77,8 +77,8 @@ class Source:
         return replace(self, data={**self.data, made: data}, where=replace(self.where, parts=parts))
 
 
-def read(text: str, file: str) -> Source:
-    """Read YAML text.
+def read(text: str, file: str, expected: str = "a scenario") -> Source:
+    """Read YAML text; where there is none, it is told what was expected.
 
     Raises:
         TracerError: not YAML, empty, more than one document, duplicate keys, endless aliases.
@@ -93,9 +93,9 @@ def read(text: str, file: str) -> Source:
     # it refuses is read once more: what a person is told is the same with it and without.
     if LIBYAML and "\ufeff" not in text:
         with suppress(yaml.YAMLError, ValueError):
-            return _Reading(file).source(text, LIBYAML)
+            return _Reading(file, expected).source(text, LIBYAML)
     try:
-        return _Reading(file).source(text, yaml.BaseLoader)
+        return _Reading(file, expected).source(text, yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
@@ -129,8 +129,8 @@ def _reason(error: yaml.MarkedYAMLError) -> str:
 class _Reading:
     """The data of one text, put together as its events come; a stack stands for recursion."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, expected: str) -> None:
+        self.file, self.expected = file, expected
         self.root: tuple[Data, Where] | None = None
         self.open: list[_List | _Mapping] = []
         self.anchors: dict[str, tuple[Data, Where]] = {}
@@ -162,7 +162,7 @@ class _Reading:
                     message = "expected a single document in the stream, but found another document"
                     raise self._refusal(f"not YAML: {message}", at)
         if self.root is None:
-            raise TracerError(Problem("empty, expected a scenario", self.file))
+            raise TracerError(Problem(f"empty, expected {self.expected}", self.file))
         if self.problems:
             raise self._all_problems()
         data, where = self.root

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from tracer.scenario.fields import MOST_DIGITS
+from tracer.errors import Problem, TracerError
+from tracer.scenario.counting import address
+from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.layers import Layer, SubLayer
-from tracer.scenario.model import Scenario
+from tracer.scenario.model import Scenario, Tower
 from tracer.scenario.rounding import trimmed
 
 Way = tuple[int | str, ...]
@@ -18,15 +20,27 @@ Way = tuple[int | str, ...]
 def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
     """The scenario with other numbers at some places: arrays or nested rows.
 
-    They keep no more digits than typed ones have. A norm that a layer says for all its sub-layers
-    becomes one of each.
+    They keep no more digits than typed ones have, and are 0 where those would be too small. A norm
+    that a layer says for all its sub-layers becomes one of each.
+
+    Raises:
+        TracerError: a number is larger than a scenario can say.
     """
-    layers = tuple(map(_with_own_norms, scenario.layers))
-    changed: Any = scenario.model_copy(update={"layers": layers})
+    changed: Any = _own_norms_of(scenario)
+    if scenario.encoder:
+        changed = changed.model_copy(update={"encoder": _own_norms_of(scenario.encoder)})
     for way, numbers in new.items():
-        changed = _replaced(changed, way, _typed(numbers))
+        try:
+            changed = _replaced(changed, way, _typed(numbers))
+        except OverflowError:
+            message = "the new numbers are too large; a lower learning rate may help"
+            raise TracerError(Problem(message, address=address(way), way=way)) from None
     assert isinstance(changed, Scenario)
-    return _tied(changed) if changed.is_tied else changed
+    return tied(changed) if changed.is_tied else changed
+
+
+def _own_norms_of(tower: Tower) -> Tower:
+    return tower.model_copy(update={"layers": tuple(map(_with_own_norms, tower.layers))})
 
 
 def _with_own_norms(layer: Layer) -> Layer:
@@ -55,22 +69,26 @@ def _replaced(whole: Any, way: Way, new: Any) -> Any:
 
 
 def _typed(numbers: Any) -> Any:
-    """Rows of Decimals, as if somebody had typed them."""
+    """Rows of Decimals, as if somebody had typed them; an OverflowError where nobody could."""
     if isinstance(numbers, Mapping):
         return {word: _typed(row) for word, row in numbers.items()}
     if isinstance(numbers, Decimal | float):
         exact = numbers if isinstance(numbers, Decimal) else Decimal(repr(float(numbers)))
+        if abs(exact) > LARGEST:
+            raise OverflowError
+        if abs(exact) < SMALLEST:
+            return Decimal(0)
         digits = len(exact.as_tuple().digits)
         if digits > MOST_DIGITS:
             exact = round(exact, MOST_DIGITS - 1 - exact.adjusted())
-        return trimmed(exact) or Decimal(0)
+        return trimmed(exact)
     return tuple(map(_typed, numbers))
 
 
-def _tied(scenario: Scenario) -> Scenario:
+def tied(scenario: Scenario) -> Scenario:
     """The unembedding as the embeddings say it now."""
     table: Any = scenario.embeddings
     columns = [table[word] for word in scenario.vocabulary or ()]
-    tied = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
-    assert isinstance(tied, Scenario)
-    return tied
+    changed = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
+    assert isinstance(changed, Scenario)
+    return changed

@@ -29,27 +29,45 @@ class _Counted(Counting):
         tokens = self.words("tokens") if self.has("tokens") else self.words("batch", 0)
         number = None if tokens is None else len(tokens)
         self.length(("token_ids",), number, "one per token")
-        width = self.embeddings(tokens)
-        feature = "one per feature of the embedding"
-        self.length(("features",), width, feature)
-        self.table(number, width, feature)
         self.mask(number)
-        memory = self.encoder()
-        for layer, _ in enumerate(self.entries("layers")):
-            width = self.layer(("layers", layer), width, memory)
-        self.norm((), "final_norm", width)
-        self.rotary()
+        width = self.tower((), tokens, self.encoder())
         self.unembedding(width)
         self.sequences(number)
 
+    def encoder(self) -> Size:
+        """The width of the encoder's vectors, given or computed."""
+        at: Place = ("encoder",)
+        vectors, tokens = self.part(*at, "vectors"), self.words(*at, "tokens")
+        if self.has(*at, "embeddings"):
+            return self.tower(at, tokens, None)
+        if not isinstance(vectors, list):
+            return None
+        rows = None if tokens is None else len(tokens)
+        meaning = "one per token of the encoder"
+        _, width = self.rectangle((*at, "vectors"), vectors, rows, meaning, None, AS_THE_OTHERS)
+        self.length((*at, "features"), width, "one per column of the vectors")
+        return width
+
+    def tower(self, at: Place, tokens: Sequence[Data] | None, memory: Size) -> Size:
+        """The width behind the last layer; `memory` is that of the encoder's vectors."""
+        width = self.embeddings(at, tokens)
+        feature = "one per feature of the embedding"
+        self.length((*at, "features"), width, feature)
+        self.table(at, None if tokens is None else len(tokens), width, feature)
+        for layer, _ in enumerate(self.entries(*at, "layers")):
+            width = self.layer((*at, "layers", layer), width, memory)
+        self.norm(at, "final_norm", width)
+        self.rotary(at)
+        return width
+
     # --- what goes in ----------------------------------------------------------------------------
 
-    def embeddings(self, tokens: Sequence[Data] | None) -> Size:
-        place: Place = ("embeddings",)
+    def embeddings(self, at: Place, tokens: Sequence[Data] | None) -> Size:
+        place: Place = (*at, "embeddings")
         rows: dict[int | str, Data] = {}
         match self.part(*place):
             case {"random": dict() as form}:
-                return self.random_embeddings(form)
+                return self.random_embeddings(at, form)
             case dict() as table:
                 rows = dict(table.items())
             case list() as table:
@@ -66,18 +84,18 @@ class _Counted(Counting):
             self.length((*place, key), width, meaning, "number")
         return width
 
-    def random_embeddings(self, form: dict[str, Data]) -> Size:
-        width = whole(form.get("columns")) or self.size("features")
+    def random_embeddings(self, at: Place, form: dict[str, Data]) -> Size:
+        place: Place = (*at, "embeddings")
+        width = whole(form.get("columns")) or self.size(*at, "features")
         if width is None:
-            self.tell(
-                ("embeddings",), "how many features? expected {random: {columns: 4}} or features"
-            )
+            message = "how many features? expected {random: {columns: 4}} or features"
+            self.tell(place, message)
         else:
-            self.want(("embeddings",), len(self.words("vocabulary") or ()) + 1, width)
+            self.want(place, len(self.words(*at, "vocabulary") or ()) + 1, width)
         return width
 
-    def table(self, tokens: Size, width: Size, feature: str) -> None:
-        place: Place = ("positions", "table")
+    def table(self, at: Place, tokens: Size, width: Size, feature: str) -> None:
+        place: Place = (*at, "positions", "table")
         table = self.part(*place)
         if not isinstance(table, list):
             return
@@ -98,14 +116,15 @@ class _Counted(Counting):
                 found = count(len(row), "entry")
                 self.tell(("mask", i), f"{found}, expected {tokens} (one per token)")
 
-    def rotary(self) -> None:
+    def rotary(self, at: Place) -> None:
         """Queries of all heads are turned by the same angles, a pair of columns by each."""
-        if not isinstance(self.part("positions", "rotary"), dict):
+        if not isinstance(self.part(*at, "positions", "rotary"), dict):
             return
         widths: dict[Place, int] = {}
-        for layer, _ in enumerate(self.entries("layers")):
-            for head, _ in enumerate(self.entries("layers", layer, "attention", "heads")):
-                place: Place = ("layers", layer, "attention", "heads", head, "W_Q")
+        for layer, _ in enumerate(self.entries(*at, "layers")):
+            heads: Place = (*at, "layers", layer, "attention", "heads")
+            for head, _ in enumerate(self.entries(*heads)):
+                place: Place = (*heads, head, "W_Q")
                 if width := self.widths.get(place):
                     widths[place] = width
         first = next(iter(widths.values()), 0)
@@ -123,17 +142,6 @@ class _Counted(Counting):
                     "(rotary positions: as many as in the first head)",
                 )
 
-    def encoder(self) -> Size:
-        place: Place = ("encoder", "vectors")
-        vectors, tokens = self.part(*place), self.words("encoder", "tokens")
-        if not isinstance(vectors, list):
-            return None
-        rows = None if tokens is None else len(tokens)
-        meaning = "one per token of the encoder"
-        _, width = self.rectangle(place, vectors, rows, meaning, None, AS_THE_OTHERS)
-        self.length(("encoder", "features"), width, "one per column of the vectors")
-        return width
-
     # --- layers ----------------------------------------------------------------------------------
 
     def layer(self, layer: Place, width: Size, memory: Size) -> Size:
@@ -146,7 +154,9 @@ class _Counted(Counting):
                 out = self.ffn(place, width)
             else:
                 out = self.attention(place, width, memory if name == "cross_attention" else width)
-            if name == "cross_attention" and not self.has("encoder"):
+            if name == "cross_attention" and layer[0] == "encoder":
+                self.tell(place, "cross-attention in the encoder, which looks at its own tokens")
+            elif name == "cross_attention" and not self.has("encoder"):
                 self.tell(
                     place,
                     "cross-attention without an encoder, "

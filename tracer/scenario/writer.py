@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel
 
+from tracer.scenario.layers import SubLayer
 from tracer.scenario.model import Scenario
 
 WIDTH = 120
@@ -24,8 +25,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def written(scenario: Scenario) -> str:
-    """The YAML of a scenario: all that is not as it is without being said."""
-    data = _said(scenario)
+    """The YAML of a scenario: its title, and all that is not as it is without being said."""
+    data = {"title": scenario.title, **_said(scenario)}
     if scenario.is_tied:
         data["unembedding"] = "tied"
     if scenario.text is not None:
@@ -37,11 +38,14 @@ def written(scenario: Scenario) -> str:
 
 def _said(model: BaseModel) -> dict[str, Any]:
     fields = type(model).model_fields
-    return {
+    said = {
         name: _plain(value)
         for name, field in fields.items()
         if (value := getattr(model, name)) is not None and value != field.default
     }
+    if isinstance(model, SubLayer) and "norm" in model.model_fields_set and model.norm is None:
+        said["norm"] = "none"  # whatever its layer says
+    return said
 
 
 def _plain(value: Any) -> Any:
@@ -71,5 +75,13 @@ def _number(dumper: _Dumper, number: Decimal) -> yaml.Node:
     return dumper.represent_scalar(tag, text)
 
 
+def _text(dumper: _Dumper, text: str) -> yaml.Node:
+    # In double quotes what no editor shows is written as an escape: some of it would end a line.
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"'
+    )
+
+
 _Dumper.add_representer(list, _list)
+_Dumper.add_representer(str, _text)
 _Dumper.add_representer(Decimal, _number)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar, get_args
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
 from tracer.lesson.tutorial import MOST_TURNS
 from tracer.names import closest
@@ -17,7 +18,8 @@ from tracer.renderers.markdown import fenced
 from tracer.request import Command, Request, check
 from tracer.weave.limits import Allowance
 
-COMMANDS: tuple[str, ...] = get_args(Command)
+COMMANDS: tuple[str, ...] = tuple(name for name in get_args(Command) if name != "check")
+"""A text is checked, and the check is no part of it."""
 QUOTES = ("value",)
 """Commands whose text stands inside a sentence."""
 
@@ -41,7 +43,8 @@ def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[
     @_once
     def shared(basis: Request) -> Trace:
         allowed.read(folder, basis.scenario)
-        allowed.compute(scenario_for(basis).scenario)
+        form = scenario_for(replace(basis, vary=None)).scenario
+        allowed.compute(form, passes=1 if basis.vary is None else 1 + TRIES)
         return trace_for(basis)
 
     @_once
@@ -83,7 +86,7 @@ def _request(words: Words, asked: Callable[[Sequence[str]], Request]) -> Request
     if command not in COMMANDS:
         raise TracerError(Problem(f"no command {command!r} to weave{closest(command, COMMANDS)}"))
     request = asked(words)
-    if any(file is not None for file in (request.output, request.figures, request.save)):
+    if request.writes:
         raise TracerError(Problem("a woven command writes no files"))
     check(request)
     return request

@@ -5,13 +5,14 @@ It is generous for authors: a chapter asks for far less.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.decoder.parameters import columns
 from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Matrix
-from tracer.scenario.layers import Attention
+from tracer.scenario.layers import Attention, Layer
 from tracer.scenario.loading import STANDARD_INPUT
 from tracer.scenario.model import Scenario
 
@@ -103,18 +104,25 @@ def _sum(what: str, before: int, asked: int, most: int, unit: str) -> int:
 
 def products(scenario: Scenario, length: int) -> int:
     """About what a pass over so many tokens costs, in products of two numbers."""
+    encoder, words = scenario.encoder, scenario.unembedding
+    read = len(encoder.tokens) if encoder else 0
+    encoded = _of_layers(encoder.layers, read, 0) if encoder else 0
+    said = length * _size(words.W_U) if words else 0
+    return encoded + _of_layers(scenario.layers, length, read) + said
+
+
+def _of_layers(layers: Sequence[Layer], length: int, read: int) -> int:
+    """Of a tower that reads so many tokens, beside those that its encoder has read."""
     number = 0
-    for layer in scenario.layers:
+    for layer in layers:
         if layer.attention:
             number += _of_attention(layer.attention, length, length)
-        if layer.cross_attention and scenario.encoder:
-            number += _of_attention(layer.cross_attention, length, len(scenario.encoder.vectors))
+        if layer.cross_attention:
+            number += _of_attention(layer.cross_attention, length, read)
         if layer.ffn:
             network = layer.ffn
             weights = _size(network.W_1) + _size(network.W_3) + _size(network.W_2)
             number += length * weights + PRODUCTS_OF_A_HEAD
-    if scenario.unembedding:
-        number += length * _size(scenario.unembedding.W_U)
     return number
 
 

@@ -16,6 +16,7 @@ from tracer.decoder.roles import (
     MASKED,
     MAX,
     QUERY,
+    ROTARY_ANGLE,
     ROTATED_KEY,
     ROTATED_KEYS,
     ROTATED_QUERY,
@@ -30,6 +31,7 @@ from tracer.decoder.roles import (
     VALUE,
     VALUES,
     WEIGHTS,
+    Place,
 )
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import (
@@ -70,7 +72,6 @@ from tracer.lesson.told import Told
 W_O = Symbol("W", "O")
 D_K_SYMBOL = Symbol("d", "k")
 SCALE_SYMBOL, DIVISOR = Root(D_K_SYMBOL), Symbol("c")
-ANGLE_SYMBOL = Symbol("θ")
 LARGEST, WITHOUT_IT = "The largest score of the row:", "Each score without it:"
 EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
 DIVIDED = "Each of them, divided by the sum:"
@@ -122,7 +123,8 @@ def _value_goal(step: Step, told: Told) -> Sentence:
 def _turned_goal(step: Step, told: Told) -> Sentence:
     """How each pair of columns is turned."""
     turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
-    cos, sin = Call("cos", (ANGLE_SYMBOL,)), Call("sin", (ANGLE_SYMBOL,))
+    angle = told.symbols[Place(encoder=step.place.encoder).address(ROTARY_ANGLE)]
+    cos, sin = Call("cos", (angle,)), Call("sin", (angle,))
     first, second = (
         Difference(Product((a, cos)), Product((b, sin))),
         Sum((Product((a, sin)), Product((b, cos)))),
@@ -132,7 +134,7 @@ def _turned_goal(step: Step, told: Told) -> Sentence:
     return (
         f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
         *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
-        *(ANGLE_SYMBOL, " is the position times the pair's frequency."),
+        *(angle, " is the position times the pair's frequency."),
     )
 
 
@@ -227,13 +229,15 @@ def _scores_goal(step: Step, told: Told) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
     shared = _keys_of(step, told)
     whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
-    if told.value(step.place, SCALE) is None:
+    scale = told.value(step.place, SCALE)
+    if scale is None:
         return (fit, *whose)
     if told.value(step.place, D_K) is None:
-        return (fit, *whose, " It is divided by ", DIVISOR, ", a number that is set for the model.")
+        divisor = told.symbols[scale.address]
+        return (fit, *whose, " It is divided by ", divisor, ", a number that is set for the model.")
     root: Sentence = (
         " It is divided by the root of ",
-        D_K_SYMBOL,
+        told.symbols[step.place.address(D_K)],
         ", the number of columns of both.",
     )
     return (fit, *whose, *root)
@@ -358,9 +362,10 @@ def _side_by_side(naming: Naming) -> Expression:
 def _projection_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Copy):
         return ("There is no ", W_O, " here: the result of attention is passed on as it is.")
+    weights = told.symbols[step.last.inputs[1].address]
     if told.heads_of(step.place) > 1:
-        return (W_O, " mixes what the heads have found into one vector for each token.")
-    return (W_O, " makes a vector for each token of what the head has found.")
+        return (weights, " mixes what the heads have found into one vector for each token.")
+    return (weights, " makes a vector for each token of what the head has found.")
 
 
 def _main_column(step: Step, told: Told) -> Sentence | None:

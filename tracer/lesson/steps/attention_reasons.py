@@ -53,9 +53,9 @@ EXPONENTIAL: Sentence = (
 )
 
 FROM_TOKEN_TO_TOKEN: Sentence = (
-    "Here something goes from token to token, and only here, because everything else in the "
-    "decoder is done to each token by itself. It is a sum, so that it has the width of a value "
-    "however many tokens there are.",
+    "Here something goes from token to token, and only here, because everything else in a layer "
+    "is done to each token by itself. It is a sum, so that it has the width of a value however "
+    "many tokens there are.",
 )
 
 MIXED: Sentence = (

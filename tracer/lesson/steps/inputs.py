@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.decoder.operations import Add, Copy, DivTerm, Pinned
+from tracer.decoder.operations import Add, Copy, DivTerm, Pinned, Reused
 from tracer.decoder.roles import (
     ANGLE,
     COS,
@@ -38,6 +38,10 @@ PIECES: Sentence = (
     "is nothing that they cannot read.",
 )
 
+REGIONS: Sentence = (
+    "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
+)
+
 IDS: Sentence = ("Its id is the number by which the model knows it.",)
 
 
@@ -50,7 +54,8 @@ def _why_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
         "nobody chooses these numbers: training moves them until the predictions come out right, "
         "so that words which are used alike end up with vectors that are alike.",
     )
-    return (PIECES, *([IDS] if ids else []), vectors)
+    what = REGIONS if told.in_encoder else PIECES
+    return (what, *([IDS] if ids else []), vectors)
 
 
 WAVE = Call("sin", (Quotient(Symbol("pos"), Power(Number.of(10000), Quotient(TWO_K, D))),))
@@ -60,7 +65,7 @@ WAVE = Call("sin", (Quotient(Symbol("pos"), Power(Number.of(10000), Quotient(TWO
 def _embedding_goal(step: Step, told: Told) -> Sentence:
     embedding = told.value(step.place, EMBEDDING)
     given = embedding and isinstance(told.trace.producers[embedding].operation, Pinned)
-    if given or not isinstance(told.trace.scenario.embeddings, Mapping):
+    if given or not isinstance(told.tower.embeddings, Mapping):
         return ("Each token becomes a vector, its embedding.",)
     return ("Each token is looked up in a table and becomes a vector, its embedding.",)
 
@@ -110,7 +115,7 @@ FROM_A_TABLE: Sentence = (
 
 
 def _why_positions(step: Step, told: Told) -> tuple[Sentence, ...]:
-    positions = told.trace.scenario.positions
+    positions = told.tower.positions
     if positions and positions.table is not None:
         return (ORDER, FROM_A_TABLE)
     several = _waves(step) and step.last.output.shape[1] > 2
@@ -246,18 +251,34 @@ ROTARY_STEP = Kind(
 INPUT_STEP = Kind(
     "input",
     "Input vectors",
-    "what goes into the decoder",
+    "what goes into the first layer",
     _input_goal,
     {INPUT: Telling(Symbol("X′"))},
     sign=_input_sign,
     reasons=_why_added,
 )
 
+
+def _encoder_goal(step: Step, told: Told) -> Sentence:
+    match step.last.operation:
+        case Reused():
+            return ("The encoder's vectors are reused from the first turn: it reads nothing new.",)
+        case Copy() if told.of_encoder.layers:
+            return (
+                "What leaves the encoder's last layer goes to the decoder: a vector for each of "
+                "the tokens that the encoder has read.",
+            )
+        case Copy():
+            return ("The encoder has no layers: its input vectors go to the decoder.",)
+        case _:
+            return ("The encoder has made one vector of each of the tokens that it has read.",)
+
+
 ENCODER_STEP = Kind(
     "encoder",
     "Output of the encoder",
-    "the encoder's tokens as vectors, given",
-    ("The encoder has made one vector of each of the tokens that it has read.",),
+    "the encoder's tokens as vectors",
+    _encoder_goal,
     {ENCODER_OUTPUT: Telling(Symbol("E"))},
     sign=("encoder ", Symbol("E")),
     reasons=(
@@ -268,4 +289,7 @@ ENCODER_STEP = Kind(
     ),
 )
 
-KINDS = (EMBEDDING_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP, ENCODER_STEP)
+OF_EACH_TOWER = (EMBEDDING_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP)
+"""What goes into an encoder's layers as into a decoder's."""
+
+KINDS = (*OF_EACH_TOWER, ENCODER_STEP)

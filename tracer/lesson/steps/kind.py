@@ -87,6 +87,8 @@ class Kind:
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
     inner: bool = False
+    everywhere: bool = False
+    """Whether it is one step for the whole model, wherever its values stand."""
     only_with: str | None = None
     """What shows it, where a plain pass has no such step."""
     picture: str | None = None

@@ -60,11 +60,11 @@ def why_masked(step: Step, told: Told) -> tuple[Sentence, ...]:
 
 def _meaning(step: Step, told: Told) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
-    mask, scenario = step.last.inputs[1].array, told.trace.scenario
-    for asked in (scenario.mask, "causal"):
+    mask, tower = step.last.inputs[1].array, told.tower
+    for asked in (told.mask, "causal"):
         if isinstance(asked, tuple):
             continue
-        unseen = hidden(scenario.tokens, scenario.padding, asked)[-len(mask) :]
+        unseen = hidden(tower.tokens, tower.padding, asked)[-len(mask) :]
         if np.array_equal(mask, np.where(unseen, -np.inf, 0)):
             return asked
     return None

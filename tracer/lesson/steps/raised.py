@@ -11,7 +11,8 @@ import numpy as np
 
 from tracer.decoder.arithmetic import FLOATS
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.roles import EMBEDDINGS, POSITIONS, Role
+from tracer.decoder.roles import EMBEDDINGS, Role
+from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Record
 from tracer.decoder.training import way_of
 from tracer.decoder.value import Value
@@ -20,6 +21,7 @@ from tracer.lesson.expression import Number, Partial
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
 from tracer.names import distinct
+from tracer.scenario.model import Tower
 from tracer.scenario.replacing import with_parameters
 from tracer.scenario.rounding import Digits, round_half_away, trimmed
 
@@ -35,7 +37,7 @@ def raised(step: Step, told: Told) -> Sentence | None:
 
     It is the weight of the step with the largest gradient.
     """
-    gradients = [record for record in step.records if _of_a_weight(record)]
+    gradients = [record for record in step.records if is_of_a_weight(record)]
     if not gradients:
         return None
     steepest = max(gradients, key=lambda record: float(abs(record.output.array).max()))
@@ -58,7 +60,8 @@ def raised(step: Step, told: Told) -> Sentence | None:
     )
 
 
-def _of_a_weight(record: Record) -> bool:
+def is_of_a_weight(record: Record) -> bool:
+    """Whether a record is the gradient of something learned."""
     role = record.output.role
     return role.derivation == "gradient" and role.of is not None and role.of.parameter
 
@@ -72,21 +75,25 @@ def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
         numbers = numbers.copy()
         numbers[at] += float(RAISED)
     new: Any = numbers
-    if g.role.of is EMBEDDINGS and isinstance(scenario.embeddings, Mapping):
-        new = dict(zip(scenario.embeddings, numbers, strict=True))
+    tower = _tower(found, g)
+    if g.role.of is EMBEDDINGS and isinstance(tower.embeddings, Mapping):
+        new = dict(zip(tower.embeddings, numbers, strict=True))
     changed = with_parameters(scenario, {way: new})
     others = {number: with_parameters(other, {way: new}) for number, other in found.others.items()}
     with_loss = trace(found.name, changed, loss=True, others=others, arithmetic=FLOATS)
     return float(with_loss["loss"].numbers)
 
 
+def _tower(found: Trace, g: Value) -> Tower:
+    """The decoder or the encoder, whichever a weight is of."""
+    return next(
+        tower for place, tower in towers(found.scenario) if place.encoder == g.place.encoder
+    )
+
+
 def _numbers(found: Trace, role: Role, g: Value) -> Any:
     """The weights as they are, in floats."""
-    if role is EMBEDDINGS:
-        table = found.scenario.embeddings
-        rows: Any = tuple(table.values()) if isinstance(table, Mapping) else table
-        return np.array(rows, float)
-    if role is POSITIONS:
-        assert found.scenario.positions
-        return np.array(found.scenario.positions.table, float)
+    of_tower = tables(_tower(found, g))
+    if role in of_tower:
+        return np.array(of_tower[role], float)
     return found[replace(g.place, phase="forward").address(role)].array

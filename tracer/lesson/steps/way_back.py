@@ -5,9 +5,8 @@ Each of these kinds stands for a kind of the pass, and tells of the gradients of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from tracer.decoder.operations import Copy
 from tracer.decoder.roles import (
     B_1,
     B_2,
@@ -36,7 +35,7 @@ from tracer.decoder.roles import (
     Role,
     derived,
 )
-from tracer.decoder.training_operations import Slope
+from tracer.decoder.training_operations import Slope, Together
 from tracer.lesson.document import Sentence
 from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.attention import (
@@ -55,7 +54,7 @@ from tracer.lesson.steps.attention import (
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
 from tracer.lesson.steps.kind import Kind, ReasonsOf, SentenceOf, Step, Telling
-from tracer.lesson.steps.raised import raised
+from tracer.lesson.steps.raised import is_of_a_weight, raised
 from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 from tracer.lesson.told import Told
@@ -92,8 +91,8 @@ OF_A_SUM: Sentence = (
     "gone through every matrix on the way.",
 )
 OF_A_NORM: Sentence = (
-    "A norm lets no feature of a token change alone, since each of them moves the mean and the "
-    "spread, and with these all the others. So there are several ways back, which are added up.",
+    "A norm lets no feature of a token change alone, since each of them moves what all are divided "
+    "by. So there are several ways back, which are added up.",
 )
 OF_A_ROW: Sentence = (
     "The rows of the table are learned like any weight. A word that is read twice is told twice "
@@ -128,14 +127,21 @@ def _back(
     )
 
 
-def _of_each(what: str) -> Sentence:
-    return (f"How the loss changes with {what}, and through that with the weights that make it.",)
+def _of_each(what: str) -> Callable[[Step, Told], Sentence]:
+    """With a value, and with the weights that make it, where there are any that are learned."""
+
+    def goal(step: Step, told: Told) -> Sentence:
+        learned = any(map(is_of_a_weight, step.records))
+        and_weights = ", and through that with the weights that make it" * learned
+        return (f"How the loss changes with {what}{and_weights}.",)
+
+    return goal
 
 
 def _at_the_logits(step: Step, told: Told) -> Sentence:
     return (
-        "How the loss changes with each logit: its probability, less 1 if its word is the right "
-        "one, divided by the number of positions that count.",
+        "How the loss changes with each logit: its probability, less t, which is 1 for the right "
+        "word and else 0; divided by the number of positions that count.",
     )
 
 
@@ -151,10 +157,26 @@ def _activation(step: Step, told: Told) -> Sentence:
     return ("There is no activation function here: the gradient stays as it is.",)
 
 
+def _at_the_input(step: Step, told: Told) -> Sentence:
+    tower = "encoder" if step.place.encoder else "decoder"
+    return _together(f"what goes into the {tower}", step)
+
+
 def _summed(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Copy):
-        return ("How the loss changes with the sum.",)
-    return ("How the loss changes with the sum: all ways that lead from it to the loss, added up.",)
+    return _together("the sum", step)
+
+
+def _together(what: str, step: Step) -> Sentence:
+    """With a value that may act on the loss in several ways."""
+    several = isinstance(step.last.operation, Together)
+    ways = ": all ways that lead from it to the loss, added up" * several
+    return (f"How the loss changes with {what}{ways}.",)
+
+
+def _at_the_encoder(step: Step, told: Told) -> Sentence:
+    begins = "begins" if told.trace.scenario.encodes else "would begin"
+    what = "How the loss changes with what the encoder gives"
+    return (f"{what}: here its own way back {begins}.",)
 
 
 BACK: dict[Kind, Kind] = {
@@ -166,7 +188,10 @@ BACK: dict[Kind, Kind] = {
     ),
     NORM_STEP: _back(
         NORM_STEP,
-        ("How the loss changes with what goes into the norm: directly, and through its spread.",),
+        (
+            "How the loss changes with what goes into the norm: directly, and through what it is "
+            "divided by.",
+        ),
         (GAIN, SHIFT, STANDARDIZED, *RMS_NORM_STEP.roles),
         {STANDARDIZED: STANDARD},
         (OF_A_NORM,),
@@ -205,10 +230,10 @@ BACK: dict[Kind, Kind] = {
     QUERY_STEP: _back(QUERY_STEP, _of_each("each query"), (W_Q, B_Q)),
     KEY_STEP: _back(KEY_STEP, _of_each("each key"), (W_K, B_K)),
     VALUE_STEP: _back(VALUE_STEP, _of_each("each value"), (W_V, B_V)),
-    INPUT_STEP: _back(INPUT_STEP, ("All ways that lead from the input to the loss, added up.",)),
+    INPUT_STEP: _back(INPUT_STEP, _at_the_input),
     ENCODER_STEP: _back(
         ENCODER_STEP,
-        ("How the loss changes with what the encoder gives: here its own way back would begin.",),
+        _at_the_encoder,
     ),
     POSITION_STEP: _back(
         POSITION_STEP, ("How the loss changes with the vector of each position.",), (POSITIONS,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil
 from types import SimpleNamespace
 from typing import Any, assert_never
@@ -12,38 +12,29 @@ from markupsafe import Markup
 
 from tracer.lesson.document import (
     Block,
-    Box,
     Cell,
     Curve,
     Formula,
-    Heads,
     Inline,
-    Layer,
     Line,
     Matrix,
     Name,
     Paragraph,
-    Part,
     Percent,
     Picture,
     Reference,
-    Row,
     Table,
     Working,
 )
-from tracer.lesson.expression import Expression, Number, Sized
+from tracer.lesson.expression import Blank, Expression, Number, Sized
 from tracer.names import count
 from tracer.renderers import curve, mathml
 from tracer.renderers.page.lines import Numbers, sides
-from tracer.renderers.picture.boxes import shape, sign
-from tracer.renderers.text import name_text, number_text, text
-from tracer.scenario.rounding import trimmed
+from tracer.renderers.page.picture import Anchor, picture
+from tracer.renderers.text import in_percent, name_text, text
 
 SHADES = 10
 """Of a heat map, beside that of none."""
-
-Anchor = Callable[[int], str | None]
-"""The number of a step → the name of its section, if the page has it."""
 
 
 class Blocks:
@@ -73,7 +64,7 @@ class Blocks:
                 cells = [[self.cell(cell) for cell in row] for row in rows]
                 return str(self.macros.table(header, cells, marked))
             case Picture():
-                return str(self.macros.picture(self.picture(block, anchor)))
+                return str(self.macros.picture(picture(block, anchor)))
             case Curve():
                 return str(self.macros.image(_inside(curve.image_of(block)), _words(block)))
             case _:
@@ -87,16 +78,19 @@ class Blocks:
             case Name(name):
                 return self.macro("name", name_text(name))
             case Percent(number):
-                percent = f"{number_text(Number(trimmed(number.value * 100)))} %"
-                return self.macro("number", percent, self.numbers.name(number.entry))
+                return self.macro("number", f"{text(in_percent(part))} %", self.name(number))
             case Number():
-                return self.macro("number", number_text(part), self.numbers.name(part.entry))
+                return self.macro("number", text(part), self.name(part))
             case Reference(number):
                 return self.macro("reference", number, anchor(number))
             case Sized(of, size):
                 return symbol(of) + f" ({' × '.join(map(str, size))})"
             case _:
                 return symbol(part)
+
+    def name(self, number: Number | Blank) -> str | None:
+        """The name of a number that can be pointed at."""
+        return self.numbers.name(number.entry) if isinstance(number, Number) else None
 
     def macro(self, name: str, *arguments: Any) -> Markup:
         """What a macro writes."""
@@ -108,7 +102,7 @@ class Blocks:
             case Name(name):
                 return name_text(name) if name else ""
             case Number():
-                return self.macro("number", number_text(cell), self.numbers.name(cell.entry))
+                return self.macro("number", text(cell), self.name(cell))
             case _:
                 return symbol(cell)
 
@@ -140,12 +134,11 @@ class Blocks:
     def matrix(self, matrix: Matrix, token: int) -> str:
         """A table; where it has a row for each token, it says for which the first of them is."""
         first = None if matrix.marked is None else token - matrix.marked
-        corners = matrix.cells[0][0], matrix.cells[-1][-1]
         key = (
-            *(*(corner.origin for corner in corners), *(corner.at for corner in corners)),
+            *(self.name(cell) for cell in (matrix.cells[0][0], matrix.cells[-1][-1])),
             *(first, matrix.columns, matrix.rows, matrix.figure),
         )
-        if corners[0].origin is None or key not in self.matrices:
+        if None in key[:2] or key not in self.matrices:
             self.matrices[key] = str(self.macros.matrix(self._table(matrix, first)))
         return self.matrices[key]
 
@@ -162,8 +155,8 @@ class Blocks:
                     label=name_text(label),
                     cells=[
                         SimpleNamespace(
-                            of=self.numbers.name(number.entry),
-                            text=number_text(number),
+                            of=self.name(number),
+                            text=text(number),
                             heat=_shade(number) if shaded else None,
                         )
                         for number in numbers
@@ -173,78 +166,16 @@ class Blocks:
             ],
         )
 
-    def picture(self, picture: Picture, anchor: Anchor) -> Any:
-        """The picture as lists in lists, each box a link to its step."""
-        return SimpleNamespace(
-            title=picture.figure.title,
-            tokens=[name_text(token.text) for token in picture.tokens],
-            inputs=[_row(row, anchor) for row in picture.inputs],
-            encoder=picture.encoder
-            and SimpleNamespace(
-                tokens=[name_text(token.text) for token in picture.encoder.tokens],
-                box=_box(picture.encoder.box, anchor),
-            ),
-            layers=[
-                SimpleNamespace(
-                    title=f"layer {layer.first}",
-                    others=_others(layer, anchor),
-                    parts=[_part(part, anchor) for part in layer.parts],
-                )
-                for layer in picture.layers
-            ],
-            outputs=[_row(row, anchor) for row in picture.outputs],
-        )
-
 
 def symbol(expression: Expression) -> Markup:
     """A symbol in a sentence or a table."""
     return Markup(mathml.symbol(expression))
 
 
-def _others(layer: Layer, anchor: Anchor) -> Any:
-    """The layers that are built like one, and where their steps begin."""
-    if layer.others is None:
-        return None
-    (first, last), second = layer.others, layer.first + 1
-    many = f"layers {second} to {layer.last} are" if layer.last > second else f"layer {second} is"
-    steps = f"{first}–{last}"
-    return SimpleNamespace(title=f"{many} built alike", steps=steps, anchor=anchor(first))
-
-
-def _part(part: Part, anchor: Anchor) -> Any:
-    return SimpleNamespace(
-        name=part.name,
-        inside=list(_inner(part.inside, anchor)),
-        residual=part.residual and _box(part.residual, anchor),
-        behind=[_row(row, anchor) for row in part.behind],
-    )
-
-
-def _inner(inside: Sequence[Row | Heads], anchor: Anchor) -> Iterator[Any]:
-    for each in inside:
-        if isinstance(each, Heads):
-            heads = [[_row(row, anchor) for row in head] for head in each.heads]
-            yield SimpleNamespace(heads=heads)
-        else:
-            yield SimpleNamespace(heads=None, row=_row(each, anchor))
-
-
-def _row(row: Row, anchor: Anchor) -> list[Any]:
-    return [_box(box, anchor) for box in row]
-
-
-def _box(box: Box, anchor: Anchor) -> Any:
-    return SimpleNamespace(
-        sign=sign(box),
-        shape=shape(box),
-        step=box.step,
-        given=box.given,
-        anchor=anchor(box.step),
-    )
-
-
-def _shade(number: Number) -> int:
+def _shade(number: Number | Blank) -> int | None:
     """0 of nothing, up to SHADES of all."""
+    if isinstance(number, Blank):
+        return None
     return ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)
 
 

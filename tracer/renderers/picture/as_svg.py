@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from tracer.lesson.document import Heads, Part, Picture, Row
+from tracer.lesson.document import Heads, Part, Picture, Row, Tower
 from tracer.names import count
 from tracer.renderers.picture.boxes import sign
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
@@ -42,15 +42,20 @@ def image_of(picture: Picture) -> str:
 
 def description(picture: Picture) -> str:
     """What the picture shows, from below."""
-    said = [count(len(picture.tokens), "token"), *map(_signs, picture.inputs)]
+    said = "; ".join(_of_tower(picture.decoder))
     if picture.encoder:
-        tokens = count(len(picture.encoder.tokens), "token")
-        said.append(f"{sign(picture.encoder.box)} beside it, of {tokens}")
-    for layer in picture.layers:
+        said = f"the encoder: {'; '.join(_of_tower(picture.encoder))}. The decoder: {said}"
+    return f"{picture.figure.title}: {said}."
+
+
+def _of_tower(tower: Tower) -> Iterator[str]:
+    yield count(len(tower.tokens), "token")
+    yield from map(_signs, tower.inputs)
+    for layer in tower.layers:
         times = layer.last - layer.first + 1
-        said.append(f"layer {layer.first}" + (f", {times} times" if times > 1 else ""))
-        said += map(_of_part, layer.parts)
-    return f"{picture.figure.title}: {'; '.join([*said, *map(_signs, picture.outputs)])}."
+        yield f"layer {layer.first}" + (f", {times} times" if times > 1 else "")
+        yield from map(_of_part, layer.parts)
+    yield from map(_signs, tower.outputs)
 
 
 def _of_part(part: Part) -> str:

@@ -1,4 +1,4 @@
-"""What stands above each other in the picture of a model: rows of boxes, heads, sums, layers.
+"""What stands above each other in a tower of a model: rows of boxes, heads, sums, layers.
 
 The spine, along which the vectors go upward, is column 0. What stands beside it all is only noted
 here: where that is follows from how wide the body has become.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracer.lesson.document import Box, Heads, Layer, Part, Picture, Row
-from tracer.renderers.picture.boxes import arranged, in_tower, numbers
+from tracer.lesson.document import Box, Heads, Layer, Part, Row, Tower
+from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Words
 from tracer.renderers.picture.heads import Frame
 from tracer.renderers.rows import cells
@@ -29,12 +29,12 @@ class Way:
 
 
 class Body:
-    """A picture's parts around the spine, with at most `beside` heads beside each other.
+    """A tower's parts around the spine, with at most `beside` heads beside each other.
 
     No line is wider than `room`.
     """
 
-    def __init__(self, picture: Picture, beside: int, room: int) -> None:
+    def __init__(self, tower: Tower, beside: int, room: int) -> None:
         self.beside, self.room = beside, room
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
@@ -44,18 +44,14 @@ class Body:
         self.names: list[tuple[int, str]] = []
         self.rules: list[tuple[int, str]] = []
         self.steps: list[tuple[int, str]] = []
-        self._rows(picture.inputs)
-        self.tower = self.row
-        if picture.encoder:
-            self.row += in_tower(picture.encoder.box).top
-            self.steps.append((self.row, numbers([picture.encoder.box])))
+        self._rows(tower.inputs)
         self.row += 1
-        layers = picture.layers
+        layers = tower.layers
         for layer in layers:
             self._layer(layer, alone=layers[-1].last == 1)
         if layers and layers[-1].first > 1 and not layers[-1].others:
             self._rule("")
-        self._rows(picture.outputs)
+        self._rows(tower.outputs)
 
     @property
     def half(self) -> int:
@@ -147,7 +143,7 @@ class Body:
     def _heads(self, heads: Heads) -> None:
         frame = Frame(heads, self.beside, self.room)
         self._spine_to(self.row)
-        self.drawing.strokes += [stroke.moved(self.row) for stroke in frame.drawing.strokes]
+        self.drawing.strokes += [stroke.moved(0, self.row) for stroke in frame.drawing.strokes]
         self.drawing.words += [word.moved(0, self.row) for word in frame.drawing.words]
         self.steps += [(self.row + row, steps) for row, steps in frame.steps]
         self.entrances += [(frame.edges[0], self.row + row) for row in frame.entrances]

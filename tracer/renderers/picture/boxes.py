@@ -13,9 +13,6 @@ from tracer.renderers.text import text
 BETWEEN = 2
 """Cells between boxes that stand beside each other."""
 
-TOWER = 8
-"""Cells for what stands in the encoder's tower."""
-
 
 def arranged(row: Row, room: int) -> list[Words]:
     """The boxes of a row around column 0: beside each other, or below where they are too wide."""
@@ -34,11 +31,6 @@ def arranged(row: Row, room: int) -> list[Words]:
         words = Words("box", folded(" ".join(_parts(box)), room), given=box.given)
         placed.append(words.around(0, placed[-1].top + 1 if placed else 0))
     return placed
-
-
-def in_tower(box: Box) -> Words:
-    """The encoder's box."""
-    return Words("box", folded(" ".join(_parts(box)), TOWER), given=box.given)
 
 
 def width_of(words: Sequence[Words]) -> int:

@@ -78,10 +78,11 @@ class Stroke:
     sort: Stretch = "way"
     arrow: bool = False
 
-    def moved(self, rows: int) -> Stroke:
-        """The same further up."""
+    def moved(self, columns: int, rows: int = 0) -> Stroke:
+        """The same elsewhere."""
         (x1, y1), (x2, y2) = self.start, self.end
-        return replace(self, start=(x1, y1 + rows), end=(x2, y2 + rows))
+        start, end = (x1 + columns, y1 + rows), (x2 + columns, y2 + rows)
+        return replace(self, start=start, end=end)
 
     def sides(self) -> Iterator[tuple[Cell, str]]:
         """The cells that it goes through, each with a side where it leaves it: N, E, S, W."""
@@ -111,6 +112,13 @@ class Drawing:
         """How many rows it has; the lowest is row 0."""
         ends = [y for stroke in self.strokes for _, y in (stroke.start, stroke.end)]
         return max([w.top for w in self.words] + ends) + 1
+
+    def moved(self, columns: int, rows: int = 0) -> Drawing:
+        """The same elsewhere."""
+        return Drawing(
+            [words.moved(columns, rows) for words in self.words],
+            [stroke.moved(columns, rows) for stroke in self.strokes],
+        )
 
     def way(self, *corners: Cell, arrow: bool = False) -> None:
         """A way from corner to corner, if wanted with an arrow's head at its end."""

@@ -1,46 +1,63 @@
-"""The picture of a model in a width: the body, and what stands beside it."""
+"""The picture of a model in a width: a tower's body and what stands beside it; two towers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tracer.lesson.document import Heads, Name, Picture, Tower
 from tracer.names import count
 from tracer.renderers.picture.body import Body
-from tracer.renderers.picture.boxes import TOWER, in_tower
-from tracer.renderers.picture.drawing import Drawing, Stroke, Words
+from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
 from tracer.renderers.picture.heads import MOST_STACKED
 from tracer.renderers.rows import cells, short
 
 UNLIMITED = 10_000
 
 WAY, STEPS, ENTRANCE = 2, 3, 3
-"""Columns from the body to the way around a sub-layer, from there to the steps; to the tower."""
+"""Columns from the body to the way around a sub-layer, from there to the steps; between towers."""
 
 LONGEST_TOKEN = 12
 
 
 def laid_out(picture: Picture, width: int) -> Drawing:
-    """The picture with as many heads beside each other as fit into `width` columns."""
-    most = _most_heads(picture)
-    # A few heads are all shown, below each other if need be; of many some are left out.
+    """The picture with as many heads beside each other as fit into `width` columns.
+
+    The encoder stands beside the decoder; where both do not fit, it stands below.
+    """
+    decoder, encoder = picture.decoder, picture.encoder
+    if encoder is None:
+        return _finished(decoder, _fitted(decoder, width), width)
+    for beside in _beside([decoder, encoder], width):
+        bodies = Body(decoder, beside, UNLIMITED), Body(encoder, beside, UNLIMITED)
+        if sum(map(_width, bodies)) + ENTRANCE <= width:
+            return _beside_each_other(decoder, encoder, bodies, width)
+    return _above_each_other(decoder, encoder, width)
+
+
+def _beside(towers: Sequence[Tower], width: int) -> Iterable[int]:
+    """How many heads may stand beside each other, the most first.
+
+    A few heads are all shown, below each other if need be; of many some are left out.
+    """
+    most = max(map(_most_heads, towers))
     fitting = min(most, width // len("head 1"))
-    for beside in [*(range(fitting, 1, -1) if most > MOST_STACKED else [most]), 1]:
-        body = Body(picture, beside, UNLIMITED)
-        margins = _left(picture, body) + _right(body)
-        if 2 * body.half + 1 + margins <= width:
-            break
-    else:
-        # An odd width has a middle column.
-        body = Body(picture, 1, (width - margins - 1) // 2 * 2 + 1)
-    return _finished(picture, body, width)
+    return [*(range(fitting, 1, -1) if most > MOST_STACKED else [most]), 1]
 
 
-def _finished(picture: Picture, body: Body, width: int) -> Drawing:
-    """The body with its names, its ways around sub-layers, its steps, tokens and tower."""
+def _fitted(tower: Tower, width: int) -> Body:
+    """A tower alone in a width."""
+    for beside in _beside([tower], width):
+        body = Body(tower, beside, UNLIMITED)
+        if _width(body) <= width:
+            return body
+    # An odd width has a middle column.
+    return Body(tower, 1, (width - _right(body) - 1) // 2 * 2 + 1)
+
+
+def _finished(tower: Tower, body: Body, width: int) -> Drawing:
+    """The body with its names, its ways around sub-layers, its steps and tokens."""
     drawing, half = body.drawing, body.half
-    left = -half - _left(picture, body)
-    tokens = Words("tokens", (_on_a_line(picture.tokens, width + left + half),))
+    tokens = Words("tokens", (_on_a_line(tower.tokens, width),))
     drawing.words.append(tokens.moved(max(-half, -tokens.middle)))
     for row, name in [*body.names, *body.rules]:
         drawing.words += [Words("name", (name,), -half, row)] if name else []
@@ -52,13 +69,55 @@ def _finished(picture: Picture, body: Body, width: int) -> Drawing:
         corners = ((0, way.leaves), (out, way.leaves), (out, way.joins), (way.end + 2, way.joins))
         drawing.way(*corners, arrow=True)
     column = half + (WAY if body.ways else 0) + STEPS
-    room = width - (column - left)
+    room = width - (column + half)
     drawing.words += [
         Words("steps", (_within(numbers, room),), column, row) for row, numbers in body.steps
     ]
-    if picture.encoder:
-        _tower(drawing, picture.encoder, body, left)
     return drawing
+
+
+def _beside_each_other(
+    decoder: Tower, encoder: Tower, bodies: tuple[Body, Body], width: int
+) -> Drawing:
+    """The encoder at the left, with a way between both."""
+    body, encoder_body = bodies
+    left_tower = _finished(encoder, encoder_body, width - ENTRANCE - _width(body))
+    right_tower = _finished(decoder, body, width - ENTRANCE - _across(left_tower))
+    left = right_tower.columns[0]
+    spine = left - ENTRANCE - 1 - left_tower.columns[1]
+    above = spine, left_tower.height
+    return _joined(right_tower, left_tower.moved(spine), above, left, body.entrances)
+
+
+def _above_each_other(decoder: Tower, encoder: Tower, width: int) -> Drawing:
+    """The encoder below the decoder, with a way along their left side."""
+    bodies = [_fitted(tower, width - WAY) for tower in (decoder, encoder)]
+    towers = zip((decoder, encoder), bodies, strict=True)
+    upper, lower = (_finished(tower, body, width - WAY) for tower, body in towers)
+    above = lower.height + bool(bodies[0].entrances)
+    entrances = [(column, row + above) for column, row in bodies[0].entrances]
+    left = min(upper.columns[0], lower.columns[0])
+    return _joined(upper.moved(0, above), lower, (0, lower.height), left, entrances)
+
+
+def _joined(
+    decoder: Drawing, encoder: Drawing, above: Cell, left: int, entrances: Sequence[Cell]
+) -> Drawing:
+    """Both towers, and the way of the encoder's vectors, from above it, into the heads."""
+    both = Drawing([*decoder.words, *encoder.words], [*decoder.strokes, *encoder.strokes])
+    if entrances:
+        (spine, row), column = above, left - WAY
+        rows = [row, *(row for _, row in entrances)]
+        both.way((spine, row - 1), (spine, row), (column, row))
+        both.way((column, min(rows)), (column, max(rows)))
+        for edge, row in entrances:
+            both.way((column, row), (edge - 1, row), arrow=True)
+    return both
+
+
+def _across(drawing: Drawing) -> int:
+    first, last = drawing.columns
+    return last - first + 1
 
 
 def _within(numbers: str, room: int) -> str:
@@ -66,48 +125,20 @@ def _within(numbers: str, room: int) -> str:
     return numbers if cells(numbers) <= room else f"{numbers[: room - 1]}…"
 
 
-def _most_heads(picture: Picture) -> int:
-    parts = [part for layer in picture.layers for part in layer.parts]
-    inside = [each for part in parts for each in part.inside]
+def _most_heads(tower: Tower) -> int:
+    inside = [each for layer in tower.layers for part in layer.parts for each in part.inside]
     return max((len(each.heads) for each in inside if isinstance(each, Heads)), default=1)
+
+
+def _width(body: Body) -> int:
+    """How many columns the body takes, with what stands at its right."""
+    return 2 * body.half + 1 + _right(body)
 
 
 def _right(body: Body) -> int:
     """How many columns stand at the right of the body."""
     widest = max(cells(numbers) for _, numbers in body.steps)
     return (WAY if body.ways else 0) + STEPS + widest - 1
-
-
-def _left(picture: Picture, body: Body) -> int:
-    """How many columns stand at its left: the encoder, and a way from there."""
-    if picture.encoder is None:
-        return 0
-    tokens = map(cells, _below_each_other(picture.encoder, body))
-    return max(in_tower(picture.encoder.box).width, *tokens) + ENTRANCE
-
-
-def _tower(drawing: Drawing, encoder: Tower, body: Body, left: int) -> None:
-    """The encoder beside the body: its tokens, its vectors, and their ways into the heads."""
-    tokens, box = Words("tokens", _below_each_other(encoder, body)), in_tower(encoder.box)
-    middle = left + (max(tokens.width, box.width) - 1) // 2
-    top = body.tower - 2
-    drawing.words += [
-        tokens.around(middle, top - len(tokens.lines) + 1),
-        box.around(middle, body.tower),
-    ]
-    drawing.way((middle, top + 1), (middle, body.tower))
-    for column, row in body.entrances:
-        drawing.way((middle, row), (column - 1, row), arrow=True)
-    if body.entrances:
-        drawing.way((middle, body.tower), (middle, body.entrances[-1][1]))
-
-
-def _below_each_other(encoder: Tower, body: Body) -> tuple[str, ...]:
-    """The encoder's tokens, the first on top; those that have no room are counted."""
-    names = [short(token.text, TOWER) for token in encoder.tokens]
-    rows = body.tower - 1
-    left_out = len(names) - rows + 1
-    return (*names[: rows - 1], f"… {left_out}") if left_out > 1 else tuple(names)
 
 
 def _on_a_line(tokens: Sequence[Name], room: int) -> str:

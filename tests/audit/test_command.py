@@ -1,0 +1,116 @@
+"""`audit` on the command line: files, exit codes, what is silenced, what cannot be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import printed, run
+
+FALSE = "2 + 2 = 5\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def codes(*words: str, stdin: str = "") -> list[str]:
+    """Of what is found, where and which."""
+    ran = run("audit", *words, "--format", "json", stdin=stdin)
+    found = json.loads(ran.stdout)["findings"]
+    return [f"{each['file']}:{each['line']} {each['code']}" for each in found]
+
+
+def test_it_exits_1_for_errors_and_with_strict_for_warnings() -> None:
+    Path("false.md").write_text(FALSE)
+    Path("warned.md").write_text("7 / 6 = 1.18\n")
+    Path("noted.md").write_text("7 / 6 = 1.16\n")
+    Path("true.md").write_text("2 + 2 = 4\n")
+    exits = [
+        run("audit", f"{name}.md", *strict).exit_code
+        for name in ("false", "warned", "noted", "true")
+        for strict in ((), ("--strict",))
+    ]
+    assert exits == [1, 1, 0, 1, 0, 0, 0, 0]
+
+
+def test_strict_notes_what_only_unrounded_numbers_give() -> None:
+    unrounded = "11.254 / 1.414 = 7.956\n"  # 7.959; 11.2535 / 1.4145 is 7.9558
+    assert codes("-", stdin=unrounded) == []
+    assert codes("-", "--strict", stdin=unrounded) == ["-:1 A08"]
+    assert run("audit", "-", "--strict", stdin=unrounded).exit_code == 0
+
+
+def test_several_files_and_folders_each_once(here: Path) -> None:
+    Path("docs/.hidden").mkdir(parents=True)
+    for name in ("a.md", "docs/b.rst", "docs/c.yaml", "docs/.hidden/d.md", "e.py"):
+        Path(name).write_text(FALSE)
+    assert codes("a.md", "docs", "docs/b.rst", "e.py") == [
+        "a.md:1 A01",
+        f"{Path('docs/b.rst')}:1 A01",
+        "e.py:1 A01",
+    ]
+
+
+def test_standard_input_is_read() -> None:
+    assert codes("-", stdin=FALSE) == ["-:1 A01"]
+
+
+def test_a_notebook_names_its_cells() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Sums\n", "So $2 + 2 = 5$.\n"]},
+        {"cell_type": "code", "source": "x = 2 * 3\n# 2 * 3 = 7", "outputs": [{"text": "1+1=3"}]},
+    ]
+    Path("a.ipynb").write_text(json.dumps({"cells": cells}))
+    assert codes("a.ipynb") == ["a.ipynb:cell 1:2 A01", "a.ipynb:cell 2:2 A01"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.md", "2 + 2 = 5 <!-- audit: ignore -->\n"),
+        ("a.md", "<!-- audit: ignore -->\n2 + 2 = 5\n"),
+        ("a.tex", "% audit: ignore\n\\[ 2 + 2 = 5 \\]\n"),
+        ("a.rst", ".. audit: ignore\n2 + 2 = 5\n"),
+        ("a.py", "# 2 + 2 = 5  audit: ignore\n"),
+    ],
+)
+def test_a_line_can_be_passed_over(name: str, content: str) -> None:
+    Path(name).write_text(content + "\n2 + 3 = 6\n")
+    assert [found.split()[0] for found in codes(name)] == [f"{name}:{content.count(chr(10)) + 2}"]
+
+
+def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
+    Path("false.md").write_text(FALSE)
+    Path("latin.md").write_bytes("é = 1".encode("latin-1"))
+    Path("binary.md").write_bytes(b"\0\1\2")
+    Path("not.ipynb").write_text("[]")
+    Path("empty").mkdir()
+    ran = run("audit", "latin.md", "binary.md", "not.ipynb", "missing.md", "empty", "false.md")
+    assert ran.exit_code == 2
+    assert "A01" in ran.stdout
+    assert ran.stderr.splitlines() == [
+        "latin.md:1:1: not UTF-8: byte 0xE9",
+        "binary.md:1: a NUL character, expected text",
+        "not.ipynb: no notebook: expected JSON with cells",
+        "missing.md: cannot be read: No such file or directory",
+        "empty: a folder without texts, expected .md, .markdown, .mdx, .qmd, .rmd, .tex, .ltx, "
+        ".rst, .rest, .html, .htm, .xhtml, .txt, .text, .ipynb",
+    ]
+
+
+def test_a_report_is_written_and_never_over_what_is_read() -> None:
+    Path("false.md").write_text(FALSE)
+    assert run("audit", "false.md", "-f", "sarif", "-o", "out.sarif").exit_code == 1
+    assert json.loads(Path("out.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
+    refused = run("audit", "false.md", "-o", "false.md")
+    assert (refused.exit_code, Path("false.md").read_text()) == (2, FALSE)
+
+
+def test_colours_are_for_terminals() -> None:
+    Path("true.md").write_text("2 + 2 = 4\n")
+    assert printed("audit", "true.md") == "1 equation read: 1 hold; 0 signs not read\n"

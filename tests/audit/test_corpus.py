@@ -1,0 +1,61 @@
+"""What is read, what is found in it, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.audit.corpus import CONSTRUCTS, LOOK_ALIKES
+from tracer.audit.findings import Audit, audit
+from tracer.audit.texts import Markup, Text
+
+PAIRS = [(name, *pair) for name, pairs in CONSTRUCTS.items() for pair in pairs]
+TEXTS = [markup for markup in Markup if markup is not Markup.NOTEBOOK]
+
+
+def audited(content: str, markup: Markup = Markup.MARKDOWN) -> Audit:
+    return audit(Text("text", content, markup))
+
+
+@pytest.mark.parametrize("name", CONSTRUCTS)
+def test_a_construct_is_read_and_its_false_variant_found(name: str) -> None:
+    for true, false in CONSTRUCTS[name]:
+        held = audited(true)
+        assert (held.read >= 1, held.hold) == (True, held.read), true
+        assert [finding.code for finding in audited(false).findings] == ["A01"], false
+
+
+def test_a_bracket_that_is_not_closed_joins_no_lines() -> None:
+    held = audited("    {: e^0.06 ≈ 1.0618\n    (: e^0.01 ≈ 1.0101", Markup.PLAIN)
+    assert (held.read, held.findings) == (2, [])
+
+
+def test_together_they_read_the_same() -> None:
+    whole = audited("\n\n".join(true for _, true, _ in PAIRS))
+    assert whole.findings == []
+    assert whole.read >= len(PAIRS)
+
+
+@pytest.mark.parametrize("markup", TEXTS)
+def test_nothing_is_found_in_what_looks_alike(markup: Markup) -> None:
+    for line in LOOK_ALIKES.splitlines():
+        assert audited(line, markup).findings == [], line
+    assert audited(LOOK_ALIKES, markup).findings == []
+
+
+@pytest.mark.parametrize(
+    ("content", "markup"),
+    [
+        ("<p>3 &times; 4 = <b>13</b></p>", Markup.HTML),
+        ("<td>2<sup>3</sup> + 1 = 10</td>", Markup.HTML),
+        ("<li>7 &#8722; 2 = 6</li><script>x = 2*3 = 7</script>", Markup.HTML),
+        ("A sum, :math:`2 + 3 = 6`, in a sentence", Markup.RESTRUCTURED),
+        (".. math::\n   :label: one\n\n   \\frac{1}{4} = 0.52\n\nText.", Markup.RESTRUCTURED),
+        ("Then **2 + 3 = 6** is said::\n\n    7 - 2 = 5\n", Markup.RESTRUCTURED),
+        ("% 2 + 2 = 9\n\\[ 2 + 3 = 6 \\]", Markup.LATEX),
+        ("\\begin{verbatim}\n2 + 3 = 6\n\\end{verbatim}", Markup.LATEX),
+        ("Here $2 \\cdot 3 = 7$ is said.", Markup.LATEX),
+        ("  h: 2*3\n     + 4*5\n   = 62", Markup.PLAIN),
+    ],
+)
+def test_one_is_found_in_each_kind_of_text(content: str, markup: Markup) -> None:
+    assert [finding.code for finding in audited(content, markup).findings] == ["A01"]

@@ -1,0 +1,121 @@
+"""A report for a reader, for programs, for services."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tracer.audit import Report
+from tracer.audit.findings import audit
+from tracer.audit.report import rendered
+from tracer.audit.texts import Markup, Text
+
+PAGE = """\
+First 2 × 3 = 6, and 日本 7 × 8 = 58;
+then 1/7 = 0.142 and x = 5.
+
+58 + 1 = 59 and 7 × 8 = 58 again
+"""
+
+
+def report(form: Report, content: str = PAGE, *, skipped: bool = False, name: str = "a.md") -> str:
+    found = audit(Text(name, content, Markup.MARKDOWN))
+    return rendered(form, [found], skipped=skipped, version="1.0")
+
+
+def test_a_reader_sees_the_place_the_value_and_what_follows() -> None:
+    assert report(Report.TERMINAL) == (
+        "a.md:1:25: A01 false: computed 56, printed 58\n"
+        "  1 | First 2 × 3 = 6, and 日本 7 × 8 = 58;\n"
+        "    |                                   ^^\n"
+        "  from it follows a.md:4:17: A01 false: computed 56, printed 58\n"
+        "\n"
+        "a.md:2:6: A04 cut: computed 0.14286, printed 0.142\n"
+        "  2 | then 1/7 = 0.142 and x = 5.\n"
+        "    |            ^^^^^\n"
+        "\n"
+        "5 equations read: 2 hold, 2 false, 1 cut; 1 sign not read (--show-skipped)\n"
+    )
+
+
+def test_the_signs_that_were_not_read_are_listed() -> None:
+    told = report(Report.TERMINAL, "x = 5 and 1 + 1 = 2", skipped=True)
+    assert told == (
+        "a.md:1:3: not read: x = 5 and 1 + 1 = 2\n1 equation read: 1 hold; 1 sign not read\n"
+    )
+
+
+def test_a_long_line_is_shown_around_the_figure() -> None:
+    told = report(Report.TERMINAL, f"{'word ' * 200}7 × 8 = 58{' word' * 200}").splitlines()
+    assert [line[line.index("|") :].index("^") for line in told[2:3]] == [told[1].index("58") - 4]
+    assert all(len(line) <= 80 for line in told)
+
+
+def test_what_acts_on_a_terminal_is_shown_as_its_code() -> None:
+    assert "\x1b" not in report(Report.TERMINAL, "\x1b[2J 7 × 8 = 58", name="\x1b.md")
+
+
+def test_json_has_what_was_found() -> None:
+    found: dict[str, Any] = json.loads(report(Report.JSON))
+    assert {name: found[name] for name in ("read", "hold", "skipped")} == {
+        "read": 5,
+        "hold": 2,
+        "skipped": 1,
+    }
+    assert found["findings"][0] == {
+        "file": "a.md",
+        "line": 1,
+        "end_line": 1,
+        "column": 25,
+        "code": "A01",
+        "level": "error",
+        "equation": "7 × 8 = 58",
+        "printed": "58",
+        "computed": "56",
+        "cause": None,
+        "follows_from": None,
+    }
+    assert [each["follows_from"] for each in found["findings"]] == [None, None, "a.md:1:25"]
+
+
+def test_sarif_has_what_the_standard_requires() -> None:
+    log: dict[str, Any] = json.loads(report(Report.SARIF, name="a b.md"))
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert (log["version"], driver["name"]) == ("2.1.0", "decoder-trace")
+    rules = {rule["id"] for rule in driver["rules"]}
+    for result in run["results"]:
+        assert result["ruleId"] in rules
+        assert result["level"] in ("error", "warning", "note")
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        physical = location["physicalLocation"]
+        assert physical["artifactLocation"]["uri"] == "a%20b.md"
+        assert min(physical["region"].values()) >= 1
+    region = run["results"][0]["locations"][0]["physicalLocation"]["region"]
+    assert PAGE.splitlines()[0][region["startColumn"] - 1 : region["endColumn"] - 1] == "7 × 8 = 58"
+
+
+def test_a_cell_of_a_notebook_has_its_own_name_in_sarif() -> None:
+    log: dict[str, Any] = json.loads(report(Report.SARIF, name="a.ipynb:cell 3"))
+    location = log["runs"][0]["results"][0]["locations"][0]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "a.ipynb"
+    assert location["logicalLocations"] == [{"name": "cell 3"}]
+
+
+def test_github_gets_commands_with_its_escapes() -> None:
+    told = report(Report.GITHUB, "1/7 = 12%", name="a,b:c%.md").splitlines()
+    assert told == [
+        "::error file=a%2Cb%3Ac%25.md,line=1,endLine=1,col=1,endColumn=10,title=A01 false"
+        "::false: computed 14.29, printed 12: 1/7 = 12%25"
+    ]
+
+
+@pytest.mark.parametrize("form", Report)
+def test_where_nothing_is_found_a_report_is_one_too(form: Report) -> None:
+    told = report(form, "1 + 1 = 2")
+    assert "A01 false" not in told
+    if form in (Report.JSON, Report.SARIF):
+        json.loads(told)

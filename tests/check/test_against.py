@@ -1,0 +1,290 @@
+"""Another program's arrays beside the trace: the first step that differs is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.check.test_variants import SPEC
+from tests.helpers.command import Ran, printed, problems, run
+from tests.helpers.reference import reference
+from tests.helpers.scenario_yaml import Scenario, to_yaml
+from tests.helpers.small_scenario import SMALL
+from tracer.check.against import TOLERANCES
+
+Arrays = Mapping[str, NDArray[Any]]
+
+HEAD = "layer1.attention.head1"
+ATTENTION = "layer1.attention"
+
+NAMES = {
+    "input": "blocks.0.hook_resid_pre",
+    f"{HEAD}.query": "blocks.0.attn.hook_q",
+    f"{HEAD}.key": "blocks.0.attn.hook_k",
+    f"{HEAD}.value": "blocks.0.attn.hook_v",
+    f"{HEAD}.weights": "blocks.0.attn.hook_pattern",
+    f"{HEAD}.output": "blocks.0.attn.hook_z",
+    f"{ATTENTION}.output": "blocks.0.hook_attn_out",
+    f"{ATTENTION}.residual": "blocks.0.hook_resid_mid",
+    "layer1.ffn.hidden": "blocks.0.mlp.hook_pre",
+    "layer1.ffn.activation": "blocks.0.mlp.hook_post",
+    "layer1.ffn.output": "blocks.0.hook_mlp_out",
+    "output": "ln_final.hook_normalized",
+}
+"""Names of TransformerLens in the order of computation."""
+
+WEIGHTS = {
+    ("attention", "heads", 0, "W_Q"): f"{HEAD}.query",
+    ("attention", "heads", 0, "W_V"): f"{HEAD}.value",
+    ("attention", "W_O"): f"{ATTENTION}.output",
+    ("ffn", "W_1"): "layer1.ffn.hidden",
+    ("ffn", "W_2"): "layer1.ffn.output",
+}
+"""Weights, and the first value that they change."""
+
+
+def with_another_weight(way: tuple[Any, ...]) -> Scenario:
+    spec = deepcopy(SPEC)
+    part = spec["layers"][0]
+    for key in way:
+        part = part[key]
+    part[1][1] += Decimal("0.5")
+    return spec
+
+
+def theirs(spec: Scenario = SPEC) -> dict[str, NDArray[Any]]:
+    """What another decoder has, as TransformerLens keeps it: a batch of one, heads last but one."""
+    arrays = reference(spec)
+    found = {}
+    for address, name in NAMES.items():
+        array = arrays[address]
+        if ".head1." in address:
+            array = array[np.newaxis] if name.endswith("pattern") else array[:, np.newaxis]
+        found[name] = array[np.newaxis]
+    return found
+
+
+def against(folder: Path, arrays: Arrays, *options: str, spec: Scenario = SPEC) -> Ran:
+    (folder / "ours.yaml").write_text(to_yaml(spec), encoding="utf-8")
+    np.savez(folder / "theirs.npz", allow_pickle=False, **arrays)
+    named = (str(folder / "ours.yaml"), "--against", str(folder / "theirs.npz"))
+    return run("check", *named, *options, width=100)
+
+
+def found(ran: Ran) -> Any:
+    assert ran.stderr == ""
+    return json.loads(ran.stdout)
+
+
+def test_another_decoder_that_is_right_agrees(tmp_path: Path) -> None:
+    ran = against(tmp_path, theirs())
+    assert ran.exit_code == 0, ran.stdout
+    text = " ".join(ran.stdout.split())
+    assert "12 values of “theirs.npz” beside those of the scenario. All of them agree." in text
+    assert "Up to 1×10⁻⁹ (float64) of the largest number of a value is no difference." in text
+
+
+@pytest.mark.parametrize("way", WEIGHTS)
+def test_one_other_weight_is_found_where_it_is_used_first(
+    way: tuple[Any, ...], tmp_path: Path
+) -> None:
+    spec, first = with_another_weight(way), WEIGHTS[way]
+    ran = against(tmp_path, theirs(spec), "-f", "json")
+    assert ran.exit_code == 1
+    told = found(ran)
+    assert (told["holds"], told["first"]) == (False, first)
+    here, there = reference(SPEC)[first], reference(spec)[first]
+    worst = np.unravel_index(np.abs(here - there).argmax(), here.shape)
+    value = next(value for value in told["values"] if value["differs"])
+    assert value["address"] == first
+    assert value["name"] == NAMES[first]
+    assert abs(here - there)[tuple(value["at"])] == pytest.approx(abs(here - there)[worst])
+    assert value["here"] == pytest.approx(here[tuple(value["at"])])
+    assert value["there"] == pytest.approx(there[tuple(value["at"])])
+    text = against(tmp_path, theirs(spec)).stdout
+    assert "The first that differs: step" in text
+    assert "Here it is computed so:" in text
+
+
+def test_names_of_hugging_face_are_known(tmp_path: Path) -> None:
+    arrays = reference(SPEC)
+    named = {
+        "hidden_states.0": arrays["input"][np.newaxis],
+        "hidden_states.1": arrays["output"][np.newaxis],
+        "hidden_states.2": arrays["output"][np.newaxis],
+        "attentions.0": arrays[f"{HEAD}.weights"][np.newaxis, np.newaxis],
+        "last_hidden_state": arrays["output"][np.newaxis],
+    }
+    told = found(against(tmp_path, named, "-f", "json"))
+    assert told["holds"]
+    assert [value["address"] for value in told["values"]] == ["input", f"{HEAD}.weights", "output"]
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_the_tolerance_is_that_of_the_numbers(kind: str, tmp_path: Path) -> None:
+    """What is off by a little less than may be agrees, by a little more it does not."""
+    array = reference(SPEC)["output"]
+    place = np.unravel_index(np.abs(array).argmax(), array.shape)
+    for times, agrees in ((0.5, True), (1.5, False)):
+        other = array.copy()
+        other[place] *= 1 + times * TOLERANCES[kind]
+        ran = against(tmp_path, {"output": other.astype(kind)}, "-f", "json")
+        [value] = found(ran)["values"]
+        assert (value["type"], value["tolerance"]) == (kind, TOLERANCES[kind])
+        assert found(ran)["holds"] is agrees
+
+
+def test_bfloat16_has_a_tolerance_of_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    array = reference(SPEC)["output"].astype("<f4")
+    half = (array.view("<u4") >> 16).astype("<u2")
+    header = {
+        "output": {"dtype": "BF16", "shape": list(array.shape), "data_offsets": [0, half.nbytes]}
+    }
+    text = json.dumps(header).encode()
+    path = tmp_path / "theirs.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + half.tobytes())
+    (tmp_path / "ours.yaml").write_text(to_yaml(SPEC), encoding="utf-8")
+    told = json.loads(
+        printed("check", str(tmp_path / "ours.yaml"), "--against", str(path), "-f", "json")
+    )
+    [value] = told["values"]
+    assert (value["type"], value["differs"]) == ("bfloat16", False)
+    assert value["difference"] > 0
+
+
+def test_a_tolerance_may_be_asked_for(tmp_path: Path) -> None:
+    other = {"output": reference(SPEC)["output"] * 1.01}
+    assert against(tmp_path, other).exit_code == 1
+    assert against(tmp_path, other, "--tolerance", "0.02").exit_code == 0
+
+
+@pytest.mark.parametrize("hidden", [-np.inf, -1e9, np.finfo(np.float32).min])
+def test_what_a_mask_hides_is_hidden_whatever_stands_for_it(hidden: float, tmp_path: Path) -> None:
+    scores = reference(SPEC)[f"{HEAD}.scores"]
+    visible = np.tril(np.ones_like(scores)) > 0
+    named = {"blocks.0.attn.hook_attn_scores": np.where(visible, scores, hidden)[np.newaxis]}
+    assert against(tmp_path, named).exit_code == 0
+    seen = {"blocks.0.attn.hook_attn_scores": scores[np.newaxis]}
+    told = found(against(tmp_path, seen, "-f", "json"))
+    assert (told["first"], told["values"][0]["here"]) == (f"{HEAD}.masked", "-inf")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_no_number_differs(wrong: float, tmp_path: Path) -> None:
+    array = reference(SPEC)["output"]
+    array[1, 2] = wrong
+    ran = against(tmp_path, {"output": array}, "-f", "json")
+    [value] = found(ran)["values"]
+    assert (value["differs"], value["at"], value["there"]) == (True, [1, 2], str(wrong))
+    assert against(tmp_path, {"output": array}).exit_code == 1
+
+
+def test_another_shape_is_told(tmp_path: Path) -> None:
+    ran = against(tmp_path, {"input": np.zeros((2, 4)), "nonsense": np.zeros(2)})
+    assert ran.exit_code == 1
+    assert "“input” is 2×4 there, and 3×4 here." in ran.stdout
+    assert "nonsense" in ran.stdout
+
+
+def test_a_trace_that_was_written_is_held_against_one_that_rounds_alike(tmp_path: Path) -> None:
+    for carry in ("line", "step", "never"):
+        path = tmp_path / f"{carry}.json"
+        path.write_text(printed("run", "alex", "-f", "json", "--carry", carry, "--decimals", "4"))
+        told = json.loads(printed("check", "alex", "--against", str(path), "-f", "json"))
+        assert told["holds"], carry
+        assert len(told["values"]) > 40
+    document = json.loads(path.read_text())
+    output = next(v for v in document["values"] if v["address"] == f"{ATTENTION}.output")
+    output["data"][2][0] += 0.5
+    path.write_text(json.dumps(document))
+    ran = run("check", "alex", "--against", str(path), "-f", "json")
+    assert (ran.exit_code, json.loads(ran.stdout)["first"]) == (1, f"{ATTENTION}.output")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.npz", b"PK\x03\x04 nothing", "not a whole npz file of numbers"),
+        ("x.safetensors", b"\xff" * 20, "not a whole safetensors file"),
+        ("x.txt", b"1 2 3", "expected a .npz or .safetensors file, or a trace as .json"),
+        ("x.json", b"{", "not JSON: "),
+        ("x.json", b"[]", "expected a mapping"),
+        ("x.json", b"{}", "values: expected a trace, as --format json writes it"),
+        ("x.json", b'{"values": [{"address": "input"}]}', "values: expected a trace, as"),
+        (
+            *("x.json", b'{"values": [{"address": "input", "data": [[1], [1, 2]]}]}'),
+            "input: rows of different lengths, or no numbers",
+        ),
+        ("x.json", b'{"values": [{"address": "y", "data": [1]}]}', "no array of it is known here"),
+        ("x.json", b"[" * 100_000, "not JSON that can be read"),
+    ],
+)
+def test_a_file_that_is_none_of_them_is_told(
+    name: str, content: bytes, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    ran = run("check", "alex", "--against", str(path))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    [line] = problems(ran)
+    assert said in line and line.startswith(str(path))
+
+
+def test_objects_are_never_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, input=np.array([print], dtype=object))
+    ran = run("check", "alex", "--against", str(path))
+    assert problems(ran) == [f"{path}: not a whole npz file of numbers"]
+
+
+def test_shapes_alone_cannot_be_held_against_numbers(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", input=np.zeros((5, 512)))
+    ran = run("check", "transformer-base", "--against", str(tmp_path / "x.npz"))
+    assert ran.exit_code == 2
+    assert "only the shapes are known" in ran.stderr
+
+
+def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    from tests.helpers.plain_decoder import plain_pass
+    from tests.helpers.tiny_models import model, scenario
+    from tracer.check.checking import check_against
+    from tracer.checkpoints.opening import open_checkpoint
+    from tracer.decoder.value import Later
+    from tracer.scenario.loading import load
+
+    loaded = load(scenario(tmp_path, "folder gpt2"))
+    plain = plain_pass(
+        open_checkpoint(model(tmp_path, "folder gpt2")), list(loaded.scenario.token_ids or ())
+    )
+    names = ("input", "layer1.attention.output", "layer1.ffn.residual")
+    path = tmp_path / "theirs.npz"
+    np.savez(path, allow_pickle=False, **{name: plain[name] for name in names})
+    found = check_against(loaded, path, None, None)
+    assert [each.value.address for each in found.compared] == list(names)
+    assert found.holds
+    later = [value for value in found.trace.values.values() if isinstance(value, Later)]
+    assert not any(value.is_there for value in later if value.place.layer == 2)
+
+
+def test_a_small_scenario_is_compared_by_its_addresses(tmp_path: Path) -> None:
+    """Single numbers and rows are compared too: √1 and the rows' sums."""
+    (tmp_path / "small.yaml").write_text(SMALL)
+    arrays = {f"{HEAD}.scale": np.array(1.0), "input": np.array([[1, 2], [3, 5]])}
+    np.savez(tmp_path / "x.npz", allow_pickle=False, **arrays)
+    named = (str(tmp_path / "small.yaml"), "--against", str(tmp_path / "x.npz"))
+    told = json.loads(run("check", *named, "-f", "json").stdout)
+    assert [(value["address"], value["differs"]) for value in told["values"]] == [
+        ("input", True),
+        (f"{HEAD}.scale", False),
+    ]
+    assert told["values"][0]["relative"] == 0.25

@@ -1,0 +1,132 @@
+"""A variant is found by its name, where another decoder computes the figures with that change."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.figures import checked
+from tests.helpers.reference import reference
+from tests.helpers.scenario_yaml import Scenario, to_yaml
+from tracer.check.variants import VARIANTS
+from tracer.scenario.loading import parse
+
+NORM = {"epsilon": Decimal("0.05")}
+SPEC: Scenario = {
+    "tokens": ["a", "b", "c"],
+    "embeddings": [
+        [Decimal(number) for number in row.split()]
+        for row in ("0.3 -0.8 0.5 0.1", "-0.6 0.2 0.9 -0.4", "0.7 0.4 -0.1 0.6")
+    ],
+    "positions": {"sinusoidal": {"start": 1}},
+    "layers": [
+        {
+            "attention": {
+                "heads": [
+                    {
+                        name: [
+                            [Decimal(f"{(3 * i + 5 * j + k) % 7 - 3}") / 4 for j in range(6)]
+                            for i in range(4)
+                        ]
+                        for k, name in enumerate(("W_Q", "W_K", "W_V"))
+                    }
+                ],
+                "W_O": [[Decimal((i * j) % 5 - 2) / 4 for j in range(4)] for i in range(6)],
+                "norm": dict(NORM),
+            },
+            "ffn": {
+                "W_1": [[Decimal((i + 2 * j) % 5 - 2) / 2 for j in range(3)] for i in range(4)],
+                "W_2": [[Decimal((2 * i + j) % 5 - 2) / 2 for j in range(4)] for i in range(3)],
+                "activation": "gelu",
+            },
+            "norm": dict(NORM),
+        }
+    ],
+    "final_norm": dict(NORM),
+    "rounding": {"decimals": 5, "carry": "never"},
+}
+
+CASES: dict[str, dict[str, Any]] = {
+    "with σ of a sample, divided by one less": {"deviation": "sample"},
+    "with ε = 0": {"epsilon": Decimal(0)},
+    "with ε = 0.00001": {"epsilon": Decimal("0.00001")},
+    "with ε outside of the root": {"epsilon_outside": True},
+    "with the GELU made of tanh": {"activation": "gelu_tanh"},
+    "with √d_k rounded to 1 decimal": {"scale": Decimal("2.4")},
+    "with √d_k rounded to 2 decimals": {"scale": Decimal("2.45")},
+    "without dividing by √d_k": {"scale": "none"},
+    "with positions counted from 0": {"start": 0},
+    "without the mask": {"mask": "none"},
+}
+ROTARY: dict[str, dict[str, Any]] = {
+    "with turns counted from 1": {"start": 1},
+    "with halves turned together": {"layout": "halves"},
+}
+
+
+def changed(setting: dict[str, Any]) -> Scenario:
+    """The scenario with one setting wherever it can be said."""
+    spec = deepcopy(SPEC)
+    layer = spec["layers"][0]
+    [(key, value)] = setting.items()
+    if key in ("deviation", "epsilon", "epsilon_outside"):
+        for norm in (layer["norm"], layer["attention"]["norm"], spec["final_norm"]):
+            norm[key] = value
+    elif key == "activation":
+        layer["ffn"][key] = value
+    elif key == "scale":
+        layer["attention"][key] = value
+    elif key == "start":
+        spec["positions"]["sinusoidal"][key] = value
+    else:
+        spec[key] = value
+    return spec
+
+
+def row(spec: Scenario) -> list[str]:
+    """What the reference has for b at the end of all."""
+    return [f"{number:.5f}" for number in reference(spec)["output"][1]]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_variant_is_found_by_its_name(name: str, tmp_path: Path) -> None:
+    figure = {"address": "output", "row": 2, "printed": row(changed(CASES[name]))}
+    assert figure["printed"] != row(SPEC)
+    found = checked(tmp_path, to_yaml(SPEC), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", name)}
+
+
+@pytest.mark.parametrize("name", ROTARY)
+def test_turns_vary_too(name: str, tmp_path: Path) -> None:
+    def turned(**said: Any) -> Scenario:
+        return {**SPEC, "positions": {"rotary": {"base": 10, "layout": "pairs", "start": 0} | said}}
+
+    address = "layer1.attention.head1.rotated_query"
+    theirs = reference(turned(**ROTARY[name]))[address][1]
+    figure = {"address": address, "row": 2, "printed": [f"{number:.5f}" for number in theirs]}
+    found = checked(tmp_path, to_yaml(turned()), figure).findings
+    assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
+
+
+def test_one_change_explains_all_that_stands_together_or_nothing(tmp_path: Path) -> None:
+    printed = row(changed(CASES["with ε = 0"]))
+    printed[0] = row(changed(CASES["without the mask"]))[0]
+    figure = {"address": "output", "row": 2, "printed": printed}
+    found = checked(tmp_path, to_yaml(SPEC), figure).findings
+    assert {str(finding.verdict) for finding in found} == {"wrong"}
+
+
+def test_what_changes_nothing_is_no_variant() -> None:
+    spec = changed({"mask": "none"})
+    spec["positions"] = "none"
+    spec["layers"][0]["ffn"]["activation"] = "relu"
+    scenario = parse(to_yaml(spec), "f.yaml")
+    names = [name for name, change in VARIANTS if change(scenario) is not scenario]
+    assert names and not any(
+        word in name for name in names for word in ("GELU", "positions", "turn", "mask", "inside")
+    )

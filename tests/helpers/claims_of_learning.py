@@ -1,0 +1,255 @@
+"""What is said of training: what a weight means for the loss, how it is moved, what came of it."""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from tests.helpers.judge import Judge, as_shown, form, number, told_apart
+from tests.helpers.reference import losses
+
+RAISED = 0.01
+CLEAR = 1e-7
+"""A difference of the loss that is no noise."""
+
+OF_STEPS = {
+    **{"query": "W_Q b_Q", "key": "W_K b_K", "value": "W_V b_V", "hidden": "W_1 b_1"},
+    **{"gated": "W_3 b_3", "norm": "norm.gain norm.shift", "embedding": "embeddings"},
+    **{"logits": "unembedding.W_U unembedding.b_U", "position": "positions.table"},
+    **{"attention.output": "W_O b_O", "ffn.output": "W_2 b_2"},
+}
+"""The parameters that a step learns, by the end of the address of what it gives."""
+
+NAMES = {
+    **{"γ": "norm.gain", "β": "norm.shift", "W_E": "embeddings", "W_P": "positions.table"},
+    **{"W_U": "unembedding.W_U", "b_U": "unembedding.b_U"},
+    **{"W₁": "W_1", "W₂": "W_2", "W₃": "W_3", "b₁": "b_1", "b₂": "b_2", "b₃": "b_3"},
+}
+"""Parameters whose symbols say something else than their names."""
+
+
+# --- the way back --------------------------------------------------------------------------------
+
+
+def place_of(at: Judge) -> str:
+    """layer1.attention.head1. of a section of the way back; final_ of the norm behind all."""
+    found = re.match(
+        r"gradient\.((?:encoder\.)?(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?)", at.address
+    )
+    return found[1] if found else ""
+
+
+def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
+    """The address and the index of the largest gradient of a section's parameters."""
+    ends = [
+        names
+        for end, names in OF_STEPS.items()
+        if re.search(rf"(\.|final_|cross_){end}$", at.address)
+    ]
+    addresses = [place_of(at) + name for names in ends for name in names.split()]
+    found = []
+    for address in addresses:
+        if gradient := at.values.get(f"gradient.{address}"):
+            sizes = np.abs(np.array(gradient["data"], float))
+            index = np.unravel_index(sizes.argmax(), sizes.shape)
+            found.append((float(sizes.max()), address, tuple(map(int, index))))
+    return max(found)[1:] if found else None
+
+
+def says_what_a_weight_means(at: Judge) -> bool:
+    """Whether a section has a weight that acts on the loss."""
+    found = steepest(at)
+    return found is not None and abs(difference(at, *found)) > CLEAR
+
+
+def difference(at: Judge, address: str, index: tuple[int, ...]) -> float:
+    """By how much the loss is larger with one weight raised."""
+    whole = at.outside[1] if at.outside else at.spec
+    raised: Any = copy.deepcopy(whole)
+    *keys, last = keys_of(f"encoder.{address}" if at.outside else address, raised)
+    part = raised
+    for key in keys:
+        part = part[key]
+    numbers = part[last]
+    if isinstance(numbers, dict):
+        numbers = list(numbers.values())
+    for i in index[:-1]:
+        numbers = numbers[i]
+    numbers[index[-1]] = float(numbers[index[-1]]) + RAISED
+    return loss(raised) - loss(whole)
+
+
+def keys_of(address: str, spec: Any) -> tuple[int | str, ...]:
+    """Where a scenario says a parameter; the norm of a layer is said at each sub-layer first."""
+    if address.startswith("encoder."):
+        return ("encoder", *keys_of(address.removeprefix("encoder."), spec["encoder"]))
+    layer = re.fullmatch(r"layer(\d+)\.(\w+)\.(?:head(\d+)\.|(norm)\.)?(\w+)", address)
+    if layer is None:
+        return tuple(address.split("."))
+    number, sub_layer, head, norm, name = layer.groups()
+    part = spec["layers"][int(number) - 1]
+    if norm and "norm" not in part[sub_layer]:
+        part[sub_layer]["norm"] = copy.deepcopy(part["norm"])
+    inside = ("heads", int(head) - 1) if head else ("norm",) if norm else ()
+    return ("layers", int(number) - 1, sub_layer, *inside, name)
+
+
+def loss(spec: dict[str, Any]) -> float:
+    """The mean over all positions that count: of all examples, or of the tokens."""
+    examples = [{**spec, **example} for example in spec.get("training", [])] or [spec]
+    counted = [each for example in examples for each in _losses(example) if each is not None]
+    return float(np.mean(counted))
+
+
+def _losses(spec: dict[str, Any]) -> list[float | None]:
+    """The loss at each position; that of probabilities which are given stays as it is."""
+    if "probabilities" not in spec.get("given", {}):
+        return losses(spec)
+    columns = [spec["vocabulary"].index(target) for target in spec["targets"]]
+    rows = zip(spec["given"]["probabilities"], columns, strict=True)
+    return [-math.log(float(row[column])) for row, column in rows]
+
+
+@form(
+    r"Raising (?P<symbol>\S+) at “(?P<row>.+?)”(?:, “(?P<column>.+)”)? by 0\.01 would "
+    r"(?P<how>lower|raise) the loss by (?P<by>\S+)\."
+)
+def raised(at: Judge, said: dict[str, Any]) -> None:
+    found = steepest(at)
+    assert found
+    address, index = found
+    symbol = said["symbol"].rstrip("¹²³⁴⁵⁶⁷⁸⁹⁰ᴱ")
+    assert place_of(at) + NAMES.get(symbol, symbol) in (address, place_of(at) + address)
+    axes = at.values[f"gradient.{address}"]["axes"]
+    names = [told_apart(a["labels"])[i] for a, i in zip(axes, index, strict=True)]
+    assert [as_shown(name) for name in names] == [x for x in (said["row"], said["column"]) if x]
+    larger = difference(at, address, index)
+    assert (larger < 0) == (said["how"] == "lower")
+    mantissa = said["by"].partition("×")[0]
+    last = number(said["by"]) / float(mantissa) * 10.0 ** -len(mantissa.partition(".")[2])
+    assert abs(abs(larger) - number(said["by"])) <= 0.51 * last
+
+
+@form(r"ReLU lets a gradient pass where it kept the number, .+ its slope is 1 or 0\.")
+@form(r"There is no activation function here: the gradient stays as it is\.")
+def bends(at: Judge, said: dict[str, Any]) -> None:
+    place = place_of(at)
+    tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
+    layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
+    ffn = tower["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]
+    assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
+
+
+@form(
+    r"How the loss changes with (?P<what>the sum|what goes into the (?:en|de)coder)"
+    r"(?P<ways>: all ways .+)?\."
+)
+def added_up(at: Judge, said: dict[str, Any]) -> None:
+    assert (at.result["operation"] == "add_all") == bool(said["ways"])
+    assert ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
+
+
+@form(
+    r"How the loss changes with (?:each (?:query|key|value|hidden number)|"
+    r"what (?:attention gives|the FFN gives|the gate lets through))"
+    r"(?P<weights>, and through that with the weights that make it)?\."
+)
+def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
+    assert (steepest(at) is not None) == bool(said["weights"])
+
+
+@form(r"How the loss changes with what the encoder gives: .+ (?P<begins>begins|would begin)\.")
+def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
+    encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
+    assert ("vectors" in encoder) == (said["begins"] == "would begin")
+
+
+@form(r"Every gradient is shown whole; .+ Here that is (?P<symbol>\S+), (?P<address>\S+)\.")
+def one_of_them(at: Judge, said: dict[str, Any]) -> None:
+    value = at.values[f"update.{said['address']}"]
+    assert value["symbol"].startswith(said["symbol"])
+
+
+# --- the update ----------------------------------------------------------------------------------
+
+
+@form(r"It is no larger than it may be, so that nothing is shrunk\.")
+def not_shrunk(at: Judge, said: dict[str, Any]) -> None:
+    assert "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
+
+
+@form(
+    r"Stochastic gradient descent: the step is the gradient(?P<momentum>, and a part of the step "
+    r"before,)? times the learning rate, η = (?P<rate>\S+)\."
+)
+@form(
+    r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of that of their "
+    r"squares, so that each weight takes steps of about the same size, times the learning rate, "
+    r"η = (?P<rate>\S+)\."
+)
+def moved(at: Judge, said: dict[str, Any]) -> None:
+    address = re.sub(r"^\d+\. The update of ", "", at.heading)
+    new = at.values[f"update.{address}"]
+    assert float(new["parameters"]["b"]) == -number(said["rate"])
+    kept = {name for name in at.values if name.startswith(f"update.{address}.")}
+    assert bool(said.get("momentum")) == (f"update.{address}.velocity" in kept)
+    assert bool(said.get("kind")) == (f"update.{address}.second_moment" in kept)
+    if said.get("kind") and f"update.{address}.decayed" in kept:
+        decays_the_weight = new["operands"][0] == f"update.{address}.decayed"
+        assert decays_the_weight == (said["kind"] == "AdamW")
+
+
+# --- what came of it -----------------------------------------------------------------------------
+
+
+@form(
+    r"The loss L has (?P<how>fallen|grown) from (?P<first>\S+) to (?P<last>\S+) in "
+    r"(?P<steps>one step|\d+ steps)\."
+)
+@form(r"The loss L is (?P<last>\S+) after (?P<steps>one step|\d+ steps), as it was before\.")
+def came_of_it(at: Judge, said: dict[str, Any]) -> None:
+    first, *_, last = at.passes
+    steps = len(at.passes) - 1
+    assert said["steps"] == ("one step" if steps == 1 else f"{steps} steps")
+    assert (
+        said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
+    )
+    change = number(last["printed"]) - number(first["printed"])
+    assert (said.get("how") is None) == (change == 0)
+    assert said.get("how") == (None if not change else "fallen" if change < 0 else "grown")
+    if steps > 1:
+        assert_steps(at)
+    assert_said(at)
+
+
+def assert_steps(at: Judge) -> None:
+    """A row for each step: its loss, and how many of the guesses that count are right."""
+    rows = [line for line in at.lines if re.match(r"  \d+  ", line)][: len(at.passes)]
+    words = at.values["probabilities"]["axes"][1]["labels"]
+    targets = at.values["loss.target"]["data"]
+    counted = [i for i, target in enumerate(targets) if target in words]
+    for i, (row, each) in enumerate(zip(rows, at.passes, strict=True)):
+        right = sum(each["predictions"][at] == targets[at] for at in counted)
+        expected = [str(i), each["printed"], f"{right} of {len(counted)}"]
+        assert re.split(" {2,}", row.strip())[:3] == expected
+
+
+def assert_said(at: Judge) -> None:
+    """What is said at each position before and after, of those that have a target."""
+    start = max(i for i, line in enumerate(at.lines) if re.match("  input +target +before", line))
+    targets = at.values["loss.target"]["data"]
+    before, after = at.passes[0]["predictions"], at.passes[-1]["predictions"]
+    words = at.values["probabilities"]["axes"][1]["labels"]
+    shown = at.values["probabilities"]["printed"]
+    rows = iter(at.lines[start + 1 :])
+    for i, target in enumerate(targets):
+        if target not in words:
+            continue
+        cells = re.split(" {2,}", next(rows).strip())
+        expected = [at.tokens[i], target, before[i], shown[i][words.index(target)], after[i]]
+        assert cells[:5] == list(map(as_shown, expected)), cells
+        assert cells[-1] == ("✓" if after[i] == target else "✗")

@@ -1,0 +1,107 @@
+"""Training passes of scenarios, in a form that tests can read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from hypothesis import reject
+from numpy.typing import NDArray
+
+from tests.helpers.random_scenarios import to_yaml
+from tracer.decoder.arithmetic import PRECISION
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.operations import Activate
+from tracer.decoder.value import Value
+from tracer.errors import TracerError
+from tracer.scenario.loading import parse
+from tracer.scenario.model import Scenario
+
+STEP = Decimal("1e-14")
+"""Of a central difference: what its square leaves out is beyond what is compared."""
+
+WITHOUT_A_SLOPE = (
+    *("no position has a next token", "nothing is learned here", "nothing can be learned"),
+    *("the root of 0 has no slope", "a number to work with"),
+)
+
+
+def batch_of(spec: dict[str, Any]) -> list[Scenario]:
+    """What one step of training reads, as scenarios."""
+    scenario = parse(to_yaml(spec), "f.yaml")
+    return [scenario.reading_example(each) for each in scenario.training] or [scenario]
+
+
+def way_back(batch: Sequence[Scenario]) -> Trace:
+    """The pass of the first with the losses of all, and the way back."""
+    first, *others = batch
+    return trace("f", first, learning=True, others=dict(enumerate(others, 2)))
+
+
+def way_back_or_rejected(batch: Sequence[Scenario]) -> Trace:
+    """The same of a random scenario; none where something is without a slope."""
+    try:
+        found = way_back(batch)
+    except TracerError as error:
+        assert any(said in str(error) for said in WITHOUT_A_SLOPE)
+        reject()
+    corners = [r.inputs[0] for r in found.records if r.operation == Activate("relu")]
+    if any((value.numbers == 0).any() for value in corners):
+        reject()
+    return found
+
+
+def loss_of(batch: Sequence[Scenario]) -> Decimal:
+    """The mean loss of all examples."""
+    first, *others = batch
+    with_loss = trace("f", first, loss=True, others=dict(enumerate(others, 2)))
+    return Decimal(with_loss["loss"].numbers.item())
+
+
+def gradients_of(found: Trace) -> dict[str, Value]:
+    """The gradients, by the address of what each is of, in the example that is worked."""
+    return {
+        address.removeprefix("gradient."): value
+        for address, value in found.values.items()
+        if value.role.derivation == "gradient" and not value.place.example
+    }
+
+
+def pinned(batch: Sequence[Scenario], value: Value, numbers: NDArray[Any]) -> list[Scenario]:
+    """The batch with other numbers at an address: of all examples, if it is a parameter's."""
+    rows = tuple(map(tuple, numbers)) if numbers.ndim == 2 else tuple(numbers)
+    first = 1 if not value.role.parameter else len(batch)
+    return [
+        each.model_copy(update={"given": {**each.given, value.address: rows}})
+        if i < first
+        else each
+        for i, each in enumerate(batch)
+    ]
+
+
+def direction(value: Value, seed: int = 1) -> NDArray[Any]:
+    """Decimals between -1 and 1 for each number; 0 where nothing can be raised, at -∞."""
+    rng = random.Random(f"{seed} {value.address}")
+    drawn = [
+        Decimal(rng.randint(-100, 100)) / 100 if number.is_finite() else Decimal(0)
+        for number in value.numbers.flat
+    ]
+    return np.array(drawn, object).reshape(value.shape)
+
+
+def slope_along(batch: Sequence[Scenario], value: Value, along: NDArray[Any]) -> Decimal:
+    """How the loss changes with an address's numbers in a direction: a central difference."""
+    up, down = (
+        loss_of(pinned(batch, value, value.numbers + sign * STEP * along)) for sign in (1, -1)
+    )
+    return (up - down) / (2 * STEP)
+
+
+def agree(found: Decimal, expected: Decimal, size: Decimal) -> bool:
+    """To 8 digits, and as far as what was added up has digits."""
+    return abs(found - expected) <= Decimal("1e-8") * abs(expected) + size * Decimal(10) ** (
+        30 - PRECISION
+    )

@@ -1,0 +1,103 @@
+"""A Hypothesis strategy that draws scenarios with a loss; what is asked of one as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.helpers.random_scenarios import EPSILONS, Scenario, scenarios
+
+SMALL = EPSILONS[:2]
+"""Epsilons with which no norm divides by 0."""
+
+
+@st.composite
+def learning_scenarios(draw: st.DrawFn, /, carry: str = "never", **asked: Any) -> Scenario:
+    """A scenario in which something is learned: its words tied or not, its embeddings by word or
+    by position, positions without a target, and sometimes a batch of examples.
+    """
+    spec = draw(scenarios(carry, speaks=True, **{"epsilons": SMALL, "limits": (1,), **asked}))
+    words, tokens = spec["vocabulary"], spec["tokens"]
+    known = [word for word in spec["embeddings"] if word != spec.get("padding")]
+    if spec.get("padding") == tokens[0]:  # what fills up has no target
+        tokens[0] = known[0] if known else tokens[0]
+    width = len(next(iter(spec["embeddings"].values())))
+    choice = draw(st.sampled_from(("batch", "tied", "by position", "by word")))
+    if choice == "tied" and len(spec["unembedding"]["W_U"]) == width:
+        spec["unembedding"] = "tied"
+    if choice == "by position":
+        spec["embeddings"] = [spec["embeddings"][token] for token in tokens]
+    spec["targets"] = draw(_targets(words, len(tokens)))
+    if choice == "batch" and known:
+        spec["training"] = [{"tokens": tokens, "targets": spec["targets"]}]
+        for _ in range(draw(st.integers(1, 2))):
+            length = draw(st.integers(1, len(tokens)))
+            read = draw(st.lists(st.sampled_from(known), min_size=length, max_size=length))
+            right = draw(_targets(words, length))
+            spec["training"].append({"tokens": read, "targets": right})
+    return spec
+
+
+def _targets(words: list[str], length: int) -> st.SearchStrategy[list[str]]:
+    """A right word at the first position, and words or none behind it."""
+    rest = st.lists(st.sampled_from([*words, "none"]), min_size=length - 1, max_size=length - 1)
+    return st.tuples(st.sampled_from(words), rest).map(lambda both: [both[0], *both[1]])
+
+
+def examples(spec: Scenario) -> list[Scenario]:
+    """What is read in one step of training: each example with the decoder, or its own tokens."""
+    plain = {key: value for key, value in spec.items() if key not in ("training", "batch")}
+    return [
+        {**plain, **each, "given": {**spec.get("given", {}), **each.get("given", {})}}
+        for each in spec.get("training") or [{}]
+    ]
+
+
+def raised(spec: Scenario, address: str, at: tuple[int, ...], by: Any) -> Scenario:
+    """The scenario with one number of a parameter raised; a tied matrix with its embeddings.
+
+    `address` is a parameter's: `layer1.attention.head1.W_Q`, `final_norm.gain`, `embeddings`.
+    """
+    copy: Scenario = _copied(spec)
+    row = _numbers(copy, address)
+    if isinstance(row, Mapping):
+        row = list(row.values())
+    for i in at[:-1]:
+        row = row[i]
+    row[at[-1]] += by
+    return copy
+
+
+def _copied(data: Any) -> Any:
+    match data:
+        case dict():
+            return {key: _copied(each) for key, each in data.items()}
+        case list():
+            return [_copied(each) for each in data]
+        case _:
+            return data
+
+
+def _numbers(spec: Any, address: str) -> Any:
+    """The numbers of a parameter, where the scenario says them."""
+    first, *rest = address.split(".")
+    if first == "encoder":
+        return _numbers(spec["encoder"], ".".join(rest))
+    match first, rest:
+        case ("final_norm", [name]):
+            return spec["final_norm"][name]
+        case (("unembedding" | "positions" | "embeddings"), _):
+            found = spec[first]
+            return found[rest[0]] if rest else found
+    layer = spec["layers"][int(first.removeprefix("layer")) - 1]
+    part = layer[rest[0]]
+    match rest[1:]:
+        case ("norm", name):
+            # What a layer says for all is each sub-layer's own, to be learned.
+            return part.setdefault("norm", _copied(layer.get("norm")))[name]
+        case [head, name]:
+            return part["heads"][int(head.removeprefix("head")) - 1][name]
+        case _:
+            return part[rest[1]]

@@ -1,0 +1,76 @@
+"""What the line of an entry puts in, for the operations of training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import (
+    ByWord,
+    ColumnDot,
+    ColumnTotal,
+    Combine,
+    Miss,
+    NegativeTotal,
+    Ratio,
+    RootSlope,
+    RotateBack,
+    RowDot,
+    Scale,
+    Slope,
+    Spread,
+    SumOfSquares,
+    Times,
+    TimesRow,
+    Together,
+    TransposedMatMul,
+    TwiceProduct,
+    Unbias,
+)
+from tracer.lesson.expression import Entry, Index
+
+
+def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
+    """The entries that are put in, in any order."""
+    x = record.inputs
+    rows, columns, *_ = (*x[0].numbers.shape, 0, 0)
+    match record.operation:
+        case TransposedMatMul():
+            i, j = index
+            return [e for k in range(rows) for e in (Entry(x[0], (k, i)), Entry(x[1], (k, j)))]
+        case ColumnTotal() | ColumnDot():
+            return [Entry(value, (k, *index)) for value in x for k in range(rows)]
+        case RowDot() | NegativeTotal():
+            return [Entry(value, (*index, k)) for value in x for k in range(columns)]
+        case ByWord(words, _):
+            return [Entry(x[0], (k, index[1])) for k in range(rows) if words[k] == index[0]]
+        case TimesRow():
+            return [Entry(x[0], index), Entry(x[1], index[1:])]
+        case Times():
+            return [Entry(x[0], index), Entry(x[1], ())]
+        case Spread():
+            return [Entry(x[0], index[:1])]
+        case SumOfSquares():
+            return [Entry(x[0], at) for at in np.ndindex(x[0].numbers.shape)]
+        case RotateBack():
+            return _turned_back(record, index)
+        case Miss(targets, _) if targets[index[0]] is None:
+            return []
+        case Miss() | RootSlope() | TwiceProduct() | Together() | Combine() | Ratio():
+            return [Entry(value, index) for value in x]
+        case Slope() | Scale() | Unbias():
+            return [Entry(value, index) for value in x]
+    raise AssertionError(record.operation)
+
+
+def _turned_back(record: Record, index: Index) -> list[Entry]:
+    """Both numbers of a pair, and both waves."""
+    assert isinstance(record.operation, RotateBack)
+    g, cos, sin = record.inputs
+    i, j = index
+    half = g.numbers.shape[1] // 2
+    pair = j // 2 if record.operation.layout == "pairs" else j % half
+    both = (2 * pair, 2 * pair + 1) if record.operation.layout == "pairs" else (pair, pair + half)
+    return [*(Entry(g, (i, k)) for k in both), Entry(cos, (i, pair)), Entry(sin, (i, pair))]

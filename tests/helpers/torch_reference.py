@@ -1,0 +1,281 @@
+"""Gradients by PyTorch's autograd, of a forward pass written anew from the papers.
+
+It shares no code with the program, and none with `reference.py`: heads one by one, the functions
+those of PyTorch. It reads the same plain data of a scenario.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+torch: Any = importlib.import_module("torch")
+functions: Any = torch.nn.functional
+
+Array = NDArray[np.float64]
+Spec = Mapping[str, Any]
+
+
+def torch_gradients(examples: Sequence[Spec]) -> dict[str, Array]:
+    """What everything that acts on the loss has for a gradient, by address.
+
+    The examples share their parameters; the loss is the mean over all that have a target. The
+    values on the way are those of the first example.
+    """
+    learned: dict[str, Any] = {}
+    passes = [_Pass(spec, learned) for spec in examples]
+    torch.cat([each.losses() for each in passes]).mean().backward()
+    tensors = {**passes[0].values, **learned}
+    return {name: each.grad.numpy() for name, each in tensors.items() if each.grad is not None}
+
+
+def tensor(numbers: Any) -> Any:
+    """Numbers in float64, however they are typed."""
+    return torch.tensor(np.array(numbers, dtype=object).astype(np.float64))
+
+
+class _Pass:
+    """A forward pass; `learned` holds the parameters of all passes, `values` what this one gives.
+
+    What is pinned has no gradient, and nothing before it has one through it.
+    """
+
+    def __init__(self, spec: Spec, learned: dict[str, Any]) -> None:
+        self.spec, self.learned, self.values = spec, learned, dict[str, Any]()
+        self.given = spec.get("given", {})
+        self.visible = self._visible()
+
+    def losses(self) -> Any:
+        """-ln p at each position that has a right word."""
+        words, padding = self.spec["vocabulary"], self.spec.get("padding")
+        tokens = self.spec["tokens"]
+        targets = self.spec.get("targets") or [*tokens[1:], None]
+        rows = [
+            i
+            for i, (token, target) in enumerate(zip(tokens, targets, strict=True))
+            if target in words and padding not in (token, target)
+        ]
+        columns = torch.tensor([words.index(targets[i]) for i in rows], dtype=torch.long)
+        logits = self.logits()
+        if "probabilities" in self.given:
+            return -torch.log(tensor(self.given["probabilities"])[rows, columns])
+        return functions.cross_entropy(logits[rows], columns, reduction="none")
+
+    def logits(self) -> Any:
+        x = self.inputs()
+        self.memory = None
+        if encoder := self.spec.get("encoder"):
+            memory = tensor(encoder["vectors"]).requires_grad_()
+            self.memory = self.keep("encoder.output", memory)
+        for number, layer in enumerate(self.spec.get("layers") or [], start=1):
+            for name in ("attention", "cross_attention", "ffn"):
+                if name in layer:
+                    x = self.sub_layer(f"layer{number}.{name}.", name, layer, x)
+        if self.spec.get("final_norm", "none") != "none":
+            x = self.norm("final_", self.spec["final_norm"], x)
+        output = self.keep("output", x * 1)
+        return self.keep("logits", self.to_words(output))
+
+    def to_words(self, output: Any) -> Any:
+        unembedding = self.spec["unembedding"]
+        if unembedding != "tied":
+            return self.affine(output, unembedding, "unembedding.", "U")
+        if "unembedding.W_U" in self.given:
+            return output @ tensor(self.given["unembedding.W_U"])
+        if "unembedding.W_U" not in self.learned:
+            place = list(self.spec["embeddings"])
+            rows = [place.index(word) for word in self.spec["vocabulary"]]
+            self.learned["unembedding.W_U"] = self.table("embeddings")[rows].T
+            self.learned["unembedding.W_U"].retain_grad()
+        return output @ self.learned["unembedding.W_U"]
+
+    def inputs(self) -> Any:
+        tokens, table = self.spec["tokens"], self.spec["embeddings"]
+        rows = list(range(len(tokens)))
+        if isinstance(table, Mapping):
+            rows = [list(table).index(token) for token in tokens]
+        x = self.keep(
+            "embedding", functions.embedding(torch.tensor(rows), self.table("embeddings"))
+        )
+        positions: Any = self.spec.get("positions") or "none"
+        if positions != "none" and "table" in positions:
+            x = x + self.keep("position", self.table("positions.table")[: len(tokens)])
+        elif positions != "none" and "sinusoidal" in positions:
+            x = x + self.waves(positions["sinusoidal"], *x.shape)
+        return self.keep("input", x * 1)
+
+    def table(self, address: str) -> Any:
+        numbers = self.spec[address.split(".")[0]]
+        numbers = numbers["table"] if address == "positions.table" else numbers
+        rows = list(numbers.values()) if isinstance(numbers, Mapping) else numbers
+        return self.parameter(address, rows)
+
+    def waves(self, asked: Any, n: int, width: int) -> Any:
+        start = int((asked or {}).get("start", 1))
+        found = torch.zeros(n, width, dtype=torch.float64)
+        for i in range(n):
+            for column in range(width):
+                angle = (start + i) / 10000 ** ((column - column % 2) / width)
+                found[i, column] = math.cos(angle) if column % 2 else math.sin(angle)
+        return found
+
+    def sub_layer(self, place: str, name: str, layer: Spec, x: Any) -> Any:
+        part = layer[name]
+        norm: Any = part.get("norm", layer.get("norm"))
+        norm = None if norm == "none" else norm
+        before = norm is not None and norm.get("placement") == "pre"
+        inside = self.norm(place, norm, x) if before else x
+        change = (self.ffn if name == "ffn" else self.attention)(place, part, inside)
+        if part.get("residual", True):
+            change = self.keep(f"{place}residual", x + change)
+        return self.norm(place, norm, change) if norm is not None and not before else change
+
+    def attention(self, place: str, part: Spec, x: Any) -> Any:
+        crossed = "cross_attention" in place
+        outputs: list[Any] = []
+        read: list[Any] = []
+        for number, head in enumerate(part["heads"], start=1):
+            at = f"{place}head{number}."
+            query = self.affine(x, head, at, "Q", "query")
+            query = self.turned(f"{at}rotated_query", query, crossed)
+            if "shares" in head:
+                key, value = read[head["shares"] - 1]
+            else:
+                memory = self.memory if crossed else x
+                key = self.affine(memory, head, at, "K", "key")
+                key = self.turned(f"{at}rotated_key", key, crossed)
+                value = self.affine(memory, head, at, "V", "value")
+            read.append((key, value))
+            scores = self.scores(at, part.get("scale", "sqrt"), query, key)
+            weights = self.weights(at, scores, None if crossed else self.visible)
+            outputs.append(self.keep(f"{at}output", weights @ value))
+        concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
+        if part.get("W_O") is None:
+            return self.keep(f"{place}output", concat * 1)
+        return self.affine(concat, part, place, "O", "output")
+
+    def scores(self, at: str, scale: Any, query: Any, key: Any) -> Any:
+        dot = query @ key.T
+        if scale == "none":
+            return self.keep(f"{at}scores", dot)
+        dot = self.keep(f"{at}dot", dot)
+        by = math.sqrt(query.shape[1]) if scale == "sqrt" else float(scale)
+        return self.keep(f"{at}scores", dot / by)
+
+    def weights(self, at: str, scores: Any, visible: Any) -> Any:
+        if visible is not None:
+            hidden = torch.full_like(scores, -math.inf)
+            scores = self.keep(f"{at}masked", torch.where(visible, scores, hidden))
+        blind = torch.isneginf(scores).all(dim=1, keepdim=True)
+        shares = torch.softmax(scores.masked_fill(blind, 0), dim=1)
+        return self.keep(f"{at}weights", shares.masked_fill(blind, 0))
+
+    def turned(self, address: str, x: Any, crossed: bool) -> Any:
+        positions: Any = self.spec.get("positions") or "none"
+        if crossed or positions == "none" or "rotary" not in positions:
+            return x
+        asked, width = positions["rotary"] or {}, x.shape[1]
+        in_pairs, half = asked.get("layout", "pairs") == "pairs", width // 2
+        index = torch.arange(len(x), dtype=torch.float64) + int(asked.get("start", 0))
+        columns: list[Any] = [None] * width
+        for pair in range(half):
+            first, second = (2 * pair, 2 * pair + 1) if in_pairs else (pair, pair + half)
+            angle = index * float(asked.get("base", 10000)) ** (-2 * pair / width)
+            a, b = x[:, first], x[:, second]
+            columns[first] = a * torch.cos(angle) - b * torch.sin(angle)
+            columns[second] = a * torch.sin(angle) + b * torch.cos(angle)
+        return self.keep(address, torch.stack(columns, dim=1))
+
+    def ffn(self, place: str, part: Spec, x: Any) -> Any:
+        hidden = self.affine(x, part, place, "1", "hidden")
+        name, last = part.get("activation", "relu"), part.get("activates") == "output"
+        inside = hidden if last else self.keep(f"{place}activation", activated(name, hidden))
+        if "W_3" in part:
+            inside = self.keep(f"{place}gated", inside * self.affine(x, part, place, "3", "up"))
+        output = self.affine(inside, part, place, "2", "projected" if last else "output")
+        return self.keep(f"{place}output", activated(name, output)) if last else output
+
+    def norm(self, place: str, norm: Spec, x: Any) -> Any:
+        at = f"{place}norm"
+        rooted = norm.get("kind") == "rms_norm"
+        deviation = x
+        if not rooted:
+            mean = self.keep(f"{at}.mean", x.mean(dim=1))
+            deviation = self.keep(f"{at}.deviation", x - mean[:, None])
+        squared = self.keep(f"{at}.squared", deviation**2)
+        over = x.shape[1] - (norm.get("deviation") == "sample")
+        variance = self.keep(
+            f"{at}.{'mean_square' if rooted else 'variance'}", squared.sum(dim=1) / over
+        )
+        epsilon = float(norm.get("epsilon", 0))
+        outside = norm.get("epsilon_outside")
+        std = torch.sqrt(variance) + epsilon if outside else torch.sqrt(variance + epsilon)
+        std = self.keep(f"{at}.{'rms' if rooted else 'std'}", std)
+        normed = deviation / std[:, None]
+        if norm.get("gain") is not None:
+            normed = normed * self.parameter(f"{at}.gain", norm["gain"])
+        if norm.get("shift") is not None:
+            normed = normed + self.parameter(f"{at}.shift", norm["shift"])
+        return self.keep(at, normed)
+
+    def affine(self, x: Any, part: Spec, place: str, letter: str, name: str | None = None) -> Any:
+        result = x @ self.parameter(f"{place}W_{letter}", part[f"W_{letter}"])
+        if part.get(f"b_{letter}") is not None:
+            result = result + self.parameter(f"{place}b_{letter}", part[f"b_{letter}"])
+        return self.keep(f"{place}{name}", result) if name else result
+
+    def parameter(self, address: str, numbers: Any) -> Any:
+        if address in self.given:
+            return tensor(self.given[address])
+        if address not in self.learned:
+            self.learned[address] = tensor(numbers).requires_grad_()
+        return self.learned[address]
+
+    def keep(self, address: str, value: Any) -> Any:
+        if address in self.given:
+            value = tensor(self.given[address])
+        elif value.requires_grad:
+            value.retain_grad()
+        self.values[address] = value
+        return value
+
+    def _visible(self) -> Any:
+        """Which token, a row, sees which; None if each sees all."""
+        tokens, mask = self.spec["tokens"], self.spec.get("mask", "causal")
+        n = len(tokens)
+        fills = [token == self.spec.get("padding") for token in tokens]
+        if mask == "none" and not any(fills):
+            return None
+
+        def sees(i: int, j: int) -> bool:
+            match mask:
+                case "causal":
+                    return j <= i
+                case "none":
+                    return True
+                case {"window": most}:
+                    return 0 <= i - j < int(most)
+                case _:
+                    return bool(mask[i][j] != "-inf" and not math.isinf(float(mask[i][j])))
+
+        return torch.tensor([[sees(i, j) and not fills[j] for j in range(n)] for i in range(n)])
+
+
+def activated(name: str, x: Any) -> Any:
+    """An activation function of PyTorch."""
+    match name:
+        case "relu":
+            return functions.relu(x)
+        case "gelu":
+            return functions.gelu(x)
+        case "gelu_tanh":
+            return functions.gelu(x, approximate="tanh")
+        case "silu":
+            return functions.silu(x)
+        case _:
+            return x * 1

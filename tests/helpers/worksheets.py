@@ -1,0 +1,43 @@
+"""What a teacher does with a worksheet and its key: reads the answers, and fills them in."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+from tracer.decoder.forward import Trace
+from tracer.lesson.document import Document
+from tracer.lesson.expression import Blank, Number
+from tracer.lesson.selection import steps
+from tracer.lesson.tutorial import tutorial
+from tracer.node import rewritten
+
+FILLED = re.compile(r"\[(\d+): ([^\]]+)\]")
+POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def told(of: Trace) -> Document:
+    """The tutorial of a trace, for its last token."""
+    return tutorial(of, steps(of.records), len(of.tokens) - 1)
+
+
+def answers(key: str) -> dict[int, Decimal]:
+    """What the text of a key says of each blank, which it does once."""
+    found = [(int(number), said) for number, said in FILLED.findall(key.replace("\\", ""))]
+    assert len(dict(found)) == len(found)
+    return {number: read(said) for number, said in found}
+
+
+def read(said: str) -> Decimal:
+    """-0.25, or 2.1×10⁻⁵."""
+    mantissa, _, exponent = said.partition("×10")
+    return Decimal(mantissa).scaleb(int(exponent.translate(POWERS) or 0))
+
+
+def filled(sheet: Document, known: dict[int, Decimal]) -> Document:
+    """The text without the first sentence, which says that it is a worksheet."""
+    whole: Any = rewritten(sheet, Blank, lambda blank: Number(known[blank.number]))
+    assert isinstance(whole, Document)
+    title, introduction = whole.title, whole.introduction[1:]
+    return Document(whole.scenario, title, introduction, whole.sections, whole.whole)

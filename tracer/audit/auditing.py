@@ -1,0 +1,44 @@
+"""Files → what is wrong in them: the whole way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tracer import progress
+from tracer.audit.findings import Audit, audit
+from tracer.audit.texts import ENDINGS, files, texts
+from tracer.errors import Problem, TracerError
+from tracer.files.reading import read_file, read_standard_input
+
+STANDARD_INPUT = "-"
+
+
+def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit], list[Problem]]:
+    """Each text of the files that can be read, weighed; and why others cannot be."""
+    found: list[Audit] = []
+    problems: list[Problem] = []
+    done: set[Path] = set()
+    for name in names:
+        paths = list(files(Path(name)))
+        if not paths:
+            message = f"a folder without texts, expected {', '.join(ENDINGS)}"
+            problems.append(Problem(message, name))
+        for path in paths:
+            if path in done:
+                continue
+            done.add(path)
+            progress.tell(f"audit {path}")
+            try:
+                found += [
+                    audit(text, strict=strict) for text in texts(str(path), _content(name, path))
+                ]
+            except TracerError as error:
+                problems += error.problems
+    return found, problems
+
+
+def _content(name: str, path: Path) -> str:
+    if name == STANDARD_INPUT:
+        return read_standard_input(name)
+    return read_file(path)

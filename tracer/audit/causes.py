@@ -1,0 +1,106 @@
+"""What may have gone wrong: told only where it gives the very digits that are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from tracer.audit.evaluation import Meaning, evaluate, face
+from tracer.audit.expression import Call, Expression, Negative, Product, Sum, total
+from tracer.audit.intervals import Interval
+from tracer.audit.judgement import Judgement, Verdict
+
+TELLING = 2
+"""So many digits must come out right before it is no accident."""
+
+
+def cause(expression: Expression, found: Judgement) -> str | None:
+    """Why the printed figure may have come out of an expression; None if nothing gives it."""
+    if found.verdict is Verdict.SCALE:
+        return _scale(found.factor)
+    if found.verdict is not Verdict.FALSE or found.computed is None or not found.unit:
+        return None
+    digits = len(str(int(abs(found.printed) / found.unit)))
+    if digits < TELLING:
+        return None
+    half = found.unit / 2
+    figure = Interval(found.printed - half, found.printed + half)
+    for told, value in _mistakes(expression, found):
+        if figure.low <= value <= figure.high:
+            return told
+    return "two of its digits are swapped" if _are_swapped(found) else None
+
+
+def _scale(factor: Decimal) -> str:
+    if factor in (100, Decimal("0.01")):
+        return "right but for a factor of 100, or a % sign"
+    times = f"{int(factor):,}" if factor > 1 else f"{int(1 / factor):,}"
+    return f"{times} times too {'large' if factor > 1 else 'small'}"
+
+
+def _mistakes(expression: Expression, found: Judgement) -> Iterator[tuple[str, Decimal]]:
+    """What a person may have done instead, and what that gives."""
+    assert found.computed is not None
+    if found.computed:
+        yield "its sign is the other one", -found.computed
+    for told, instead, meaning in _instead(expression, found.meaning):
+        try:
+            value = evaluate(instead, face, meaning)
+        except ArithmeticError:
+            continue
+        if isinstance(value, Interval):
+            yield told, value.middle
+
+
+def _instead(expression: Expression, meaning: Meaning) -> Iterator[tuple[str, Expression, Meaning]]:
+    if isinstance(expression, Product) and expression.factors[-1][0] == "/":
+        numerator = Product(expression.factors[:-1])
+        yield "that is the numerator, not divided", numerator, meaning
+    if isinstance(expression, Call) and expression.name == "sqrt":
+        yield "the root is not taken", expression.arguments[0], meaning
+    for name, told in (("ln", "natural"), ("log10", "decimal"), ("log2", "binary")):
+        other = _with_logarithm(expression, name)
+        if other != expression:
+            yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
+    if isinstance(expression, Sum) and 3 <= len(expression.terms) <= 50:
+        terms = expression.terms
+        for i, (sign, term) in enumerate(terms):
+            before, behind = terms[:i], terms[i + 1 :]
+            yield f"that is without term {i + 1}", total((*before, *behind)), meaning
+            turned = ("-" if sign == "+" else "+", term)
+            told = f"that is with the other sign before term {i + 1}"
+            yield told, total((*before, turned, *behind)), meaning
+
+
+_LOGS = ("ln", "log", "log10", "log2")
+
+
+def _with_logarithm(expression: Expression, to: str) -> Expression:
+    """The same with another logarithm."""
+    match expression:
+        case Call(name, arguments):
+            inner = tuple(_with_logarithm(each, to) for each in arguments)
+            return Call(to if name in _LOGS else name, inner)
+        case Negative(of):
+            return Negative(_with_logarithm(of, to))
+        case Product(factors):
+            return Product(tuple((sign, _with_logarithm(each, to)) for sign, each in factors))
+        case Sum(terms):
+            return Sum(tuple((sign, _with_logarithm(each, to)) for sign, each in terms))
+    return expression
+
+
+def _are_swapped(found: Judgement) -> bool:
+    """Whether two digits side by side, exchanged, make the figure right."""
+    assert found.computed is not None
+    right = str(int((found.computed / found.unit).to_integral_value()))
+    printed = str(int((found.printed / found.unit).to_integral_value()))
+    differ = [i for i, (a, b) in enumerate(zip(right, printed, strict=False)) if a != b]
+    return (
+        len(right) == len(printed) >= TELLING
+        and len(differ) == 2
+        and differ[1] == differ[0] + 1
+        and right[differ[0]] == printed[differ[1]]
+        and right[differ[1]] == printed[differ[0]]
+    )

@@ -1,0 +1,329 @@
+"""Passages → equations: chains of expressions with signs between, of which some can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from tracer.audit.expression import Expression, Vector, is_printed
+from tracer.audit.passage import Kind, Passage
+from tracer.audit.syntax import UnreadableError, partners, read
+from tracer.audit.tokens import Is, Token, tokens
+
+MOST_TOKENS = 20_000
+"""Of one side of an equation."""
+
+
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of an equation, from where to where it stands in the text."""
+
+    expression: Expression
+    start: int
+    end: int
+    is_doubtful: bool
+    """Whether it might be meant in another way, or only be the end of something longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A chain of at least two sides with a sign between each and the next."""
+
+    sides: tuple[Side, ...]
+    signs: tuple[int, ...]
+    """Where each sign stands."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.sides[0].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.sides[-1].end
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A row of numbers, and what stands before its sign."""
+
+    name: str
+    row: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in a passage: equations, and the signs that belong to none."""
+
+    equations: list[Equation]
+    unread: list[int]
+    named: list[Named]
+    """Of the signs that belong to none, those behind which a row of numbers stands."""
+
+
+def equations(passage: Passage) -> Found:
+    """The equations of a passage, in their order."""
+    if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
+        return Found([], [], [])
+    return _Finder(tokens(passage), passage).found()
+
+
+_BINARY = frozenset("*/x@")
+
+
+class _Finder:
+    """Finds the sides around each sign, and puts those that meet into chains."""
+
+    def __init__(self, found: list[Token], passage: Passage) -> None:
+        self.passage = passage
+        self.tokens = _with_breaks(found, passage)
+        self.is_math = passage.kind is Kind.MATH
+        self.pairs = partners(self.tokens)
+        self.before = {kind: self._counted(kind) for kind in (Is.RELATION, Is.WORD)}
+
+    def _counted(self, kind: Is) -> list[int]:
+        """How many tokens of a kind stand before each."""
+        return [0, *accumulate(token.kind is kind for token in self.tokens)]
+
+    def _holds(self, kind: Is, start: int, end: int) -> bool:
+        """Whether a token of a kind stands between two places."""
+        return self.before[kind][end] > self.before[kind][start]
+
+    def found(self) -> Found:
+        chains: list[tuple[list[Side], list[int]]] = []
+        unread, named = [], list[Named]()
+        ends_at = -1  # the sign behind the last side that was read
+        for at, token in enumerate(self.tokens):
+            if token.kind is not Is.RELATION:
+                continue
+            goes_on = ends_at == at
+            left = chains[-1][0][-1] if goes_on else self.side(self.begins(at), at)
+            end = self.ends(at)
+            right = self.side(at + 1, end)
+            ends_at = -1
+            if left is None or right is None:
+                unread.append(token.start)
+                named += self.named(at, right)
+                continue
+            if not goes_on:
+                chains.append(([left], []))
+            chains[-1][0].append(right)
+            chains[-1][1].append(token.start)
+            if end < len(self.tokens) and self.tokens[end].kind is Is.RELATION:
+                ends_at = end
+        read = [Equation(tuple(sides), tuple(signs)) for sides, signs in chains]
+        return Found(read, unread, named)
+
+    def named(self, at: int, row: Side | None) -> Iterator[Named]:
+        """The row behind a sign with its name; none, if there is no row."""
+        if row is None or not isinstance(row.expression, Vector) or not is_printed(row.expression):
+            return
+        start = at
+        while start and self.tokens[start - 1].kind not in (Is.BREAK, Is.LINE, Is.RELATION):
+            start -= 1
+        first = self.tokens[start].start - self.passage.start
+        name = self.passage.text[first : self.tokens[at].start - self.passage.start]
+        if len(name) <= LONGEST_NAME:
+            yield Named("".join(name.split()).replace("&", "").replace("\0", ""), row)
+
+    def side(self, start: int, end: int) -> Side | None:
+        """What stands between two places, if it can be read and is not part of something else."""
+        while start < end and self.tokens[start].kind is Is.LINE:
+            start += 1
+        while end > start and self.tokens[end - 1].kind is Is.LINE:
+            end -= 1
+        if self._is_bullet(start, end):
+            start += 1
+        if not 0 < end - start <= MOST_TOKENS or self._holds(Is.RELATION, start, end):
+            return None
+        try:
+            doubtful = self._is_doubtful_before(start) or self._is_doubtful_behind(end)
+            found = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
+        except UnreadableError:
+            return None
+        return Side(
+            found.expression,
+            self.tokens[start].start,
+            self.tokens[end - 1].end,
+            found.is_doubtful or doubtful or self._ends_with_a_list(start, end),
+        )
+
+    def _ends_with_a_list(self, start: int, end: int) -> bool:
+        """Whether a last line begins with a sign that may be a bullet: - 4 more."""
+        behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
+        if self.is_math or behind is Is.RELATION:
+            return False
+        return any(
+            line.kind is Is.LINE and following.kind is Is.OPERATOR
+            for line, following in pairwise(self.tokens[start:end])
+        )
+
+    def _is_bullet(self, start: int, end: int) -> bool:
+        """Whether a line begins with a dash and a space: it may be a minus, too."""
+        begins = start == 0 or self.tokens[start - 1].text == "\n"
+        dash = begins and start + 1 < end and self.tokens[start].text in ("-", "*", "+")
+        return dash and self.tokens[start + 1].gap > 0 and not self.is_math
+
+    def begins(self, at: int) -> int:
+        """Where the left side of a sign begins."""
+        i = at
+        while i > 0:
+            token = self.tokens[i - 1]
+            if token.kind is Is.CLOSE and i - 1 in self.pairs:
+                i = self.pairs[i - 1]
+            elif token.kind in _PARTS:
+                i -= 1
+            else:
+                break
+        return self._behind_numbers(i, at)
+
+    def _behind_numbers(self, start: int, end: int) -> int:
+        """Behind the last place where two numbers stand side by side: columns of a table."""
+        begins = start
+        i = start
+        while i < end:
+            token = self.tokens[i]
+            if i > start and token.gap >= 2 and self._are_apart(i):
+                begins = i
+            i = self.pairs.get(i, i) + 1 if token.kind is Is.OPEN else i + 1
+        return begins
+
+    def _is_remark(self, i: int) -> bool:
+        """Whether words in parentheses stand there."""
+        token = self.tokens[i]
+        return token.text == "(" and token.gap > 0 and self._holds(Is.WORD, i, self.pairs.get(i, i))
+
+    def _are_apart(self, i: int) -> bool:
+        """Whether an operand ends before a token and another begins with it."""
+        before, token = self.tokens[i - 1], self.tokens[i]
+        ends = before.kind in (Is.NUMBER, Is.CLOSE) or before.text in ("%", "°")
+        return ends and token.kind in (Is.NUMBER, Is.OPEN)
+
+    def ends(self, at: int) -> int:
+        """Where the right side of a sign ends."""
+        i = at + 1
+        while i < len(self.tokens):
+            token = self.tokens[i]
+            if i > at + 1 and token.gap and (self._are_apart(i) or self._is_remark(i)):
+                break
+            if token.kind is Is.OPEN and i in self.pairs:
+                i = self.pairs[i] + 1
+            elif token.kind in _PARTS and not (token.text == "!" and self._is_exclamation(i)):
+                i += 1
+            else:
+                break
+        return i
+
+    def _is_exclamation(self, i: int) -> bool:
+        following = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
+        return following is None or following.kind not in (Is.OPERATOR, Is.RELATION)
+
+    def _is_doubtful_before(self, start: int) -> bool:
+        """Whether a side may belong to what stands before it.
+
+        Raises:
+            UnreadableError: it does.
+        """
+        first = self.tokens[start]
+        if first.kind is Is.OPERATOR and first.text in _BINARY | {"^", "%", "!"}:
+            raise UnreadableError
+        before = self.tokens[start - 1] if start else None
+        if before is None or before.kind in _ENDS or before.text.lower() in _BETWEEN:
+            return False
+        if before.kind in (Is.NUMBER, Is.CLOSE):
+            return True
+        is_signed = first.text in ("-", "+")
+        is_applied = first.kind is Is.OPEN and not first.gap
+        is_symbol = before.kind is Is.WORD and (len(before.text) < 2 or self.is_math)
+        is_beside = not first.gap and before.kind is not Is.MARK
+        if is_signed or is_applied or is_symbol or is_beside:
+            raise UnreadableError
+        return False
+
+    def _is_doubtful_behind(self, end: int) -> bool:
+        """Whether a side may go on with what stands behind it.
+
+        Raises:
+            UnreadableError: it does.
+        """
+        last = self.tokens[end - 1]
+        if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
+            raise UnreadableError
+        behind = self.tokens[end] if end < len(self.tokens) else None
+        if behind is None:
+            return False
+        is_symbol = behind.kind is Is.WORD and len(behind.text) < 2
+        if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
+            raise UnreadableError
+        if behind.kind is Is.LINE:
+            following = self.tokens[end + 1 : end + 2]
+            return any(token.text in _BINARY for token in following)
+        goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
+        return is_symbol or goes_on
+
+
+_BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "hence", "gives"))
+"""Words that are no symbols."""
+
+_ENDS = (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN)
+"""Behind these, something begins."""
+
+_PARTS = frozenset((Is.NUMBER, Is.NAME, Is.OPERATOR, Is.OTHER, Is.LINE))
+"""What a side is made of, apart from what stands in brackets."""
+
+
+def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
+    """The tokens, in which the end of a line is left only where an equation may go over it.
+
+    It does behind an operator or a sign and before a sign; before an operator where the line
+    stands further in than the one on which the statement began.
+    """
+    kept: list[Token] = []
+    pairs = partners(found)
+    closes = 0  # where the brackets end that are open
+    indent = _indent_of_first(passage)
+    for i, token in enumerate(found):
+        if token.kind is Is.OPEN:
+            closes = max(closes, pairs.get(i, i))
+        if token.kind is not Is.LINE or i < closes:
+            kept.append(token)
+            continue
+        following = found[i + 1] if i + 1 < len(found) else None
+        if following is None or following.kind is Is.LINE:
+            kept.append(_as_break(token))
+        elif _goes_on(kept[-1] if kept else None, following, token, indent):
+            kept.append(token)
+        else:
+            indent = len(token.text.replace("\0", ""))
+            kept.append(_as_break(token))
+    return kept
+
+
+def _goes_on(before: Token | None, following: Token, line: Token, indent: int) -> bool:
+    if following.kind is Is.RELATION:
+        return before is not None and before.kind is not Is.BREAK
+    if before is not None and (before.kind is Is.RELATION or _is_open(before)):
+        return True
+    if following.kind is not Is.OPERATOR or following.text not in ("+", "-", *_BINARY):
+        return False
+    if line.text[:1] == "\\":
+        return following.text != "-" or "&" in line.text
+    return len(line.text) > indent
+
+
+def _is_open(token: Token) -> bool:
+    return token.kind is Is.OPERATOR and token.text in ("+", "-", *_BINARY)
+
+
+def _as_break(token: Token) -> Token:
+    return Token(Is.BREAK, "\n", token.start, token.end, token.gap)
+
+
+def _indent_of_first(passage: Passage) -> int:
+    text = passage.text
+    return len(text) - len(text.lstrip(" \t\0"))

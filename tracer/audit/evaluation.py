@@ -1,0 +1,285 @@
+"""An expression → what it comes to: an interval, or a row of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from typing import TypeAlias
+
+from tracer.audit import intervals
+from tracer.audit.expression import (
+    SIGNIFICANT,
+    Call,
+    Constant,
+    Expression,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Vector,
+    every,
+)
+from tracer.audit.intervals import Interval, UndefinedError, exactly, rising
+
+Value: TypeAlias = "Interval | tuple[Value, ...]"
+"""A number, a vector, a matrix by its rows."""
+
+StandsFor: TypeAlias = Callable[[Number], Interval]
+"""What a printed number stands for."""
+
+
+def face(number: Number) -> Interval:
+    """Itself."""
+    return exactly(number.value)
+
+
+def window(number: Number) -> Interval:
+    """All that is rounded to it; either way from the middle between two."""
+    half = number.unit / 2
+    return Interval(number.value - half, number.value + half)
+
+
+def window_of_whole(number: Number) -> Interval:
+    """The same of what whole numbers make: only two zeros or more are no digits."""
+    if number.is_whole and number.unit <= TEN:
+        return Interval(number.value - HALF, number.value + HALF)
+    return window(number)
+
+
+TEN, HALF = Decimal(10), Decimal("0.5")
+
+
+def as_input(number: Number) -> Interval:
+    """What it may have been before it was rounded, if it looks as if it was."""
+    rounded = not number.is_whole and number.digits >= SIGNIFICANT
+    return window(number) if rounded else face(number)
+
+
+def as_part(number: Number) -> Interval:
+    """What it may have been as a result that others are made of: decimals are rounded."""
+    return face(number) if number.is_whole else window(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Which one is meant of what is written alike."""
+
+    log: str = "ln"
+    turn: str = "radians"
+    gelu: str = "gelu"
+    vectors: str = "dot"
+
+
+USUAL = Meaning()
+
+
+def meanings(*expressions: Expression) -> Iterator[Meaning]:
+    """All that the functions in some expressions can mean, the usual one first."""
+    named = {
+        part.name
+        for expression in expressions
+        for part in every(expression)
+        if isinstance(part, Call)
+    }
+    logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
+    turns = ("radians", "degrees") if named & {"sin", "cos", "tan"} else ("radians",)
+    gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
+    rows = any(isinstance(part, Vector) for expression in expressions for part in every(expression))
+    vectors = ("dot", "each") if rows else ("dot",)
+    for each in product(logs, turns, gelus, vectors):
+        yield Meaning(*each)
+
+
+def evaluate(expression: Expression, stands_for: StandsFor, meaning: Meaning) -> Value:
+    """What an expression comes to.
+
+    Raises:
+        UndefinedError: it has no value, or its shapes do not fit.
+    """
+    match expression:
+        case Number():
+            return stands_for(expression)
+        case Constant(name):
+            return exactly(intervals.PI if name == "π" else Decimal(1).exp())
+        case Negative(of):
+            return _each(lambda x: -x, evaluate(of, stands_for, meaning))
+        case Sum(terms):
+            total = evaluate(terms[0][1], stands_for, meaning)
+            for sign, term in terms[1:]:
+                total = _pair(_SIGNS[sign], total, evaluate(term, stands_for, meaning))
+            return total
+        case Product(factors):
+            total = evaluate(factors[0][1], stands_for, meaning)
+            for sign, factor in factors[1:]:
+                total = _times(sign, total, evaluate(factor, stands_for, meaning), meaning)
+            return total
+        case Power(base, exponent):
+            power = scalar(evaluate(exponent, stands_for, meaning))
+            return _each(
+                lambda x: intervals.to_the_power(x, power), evaluate(base, stands_for, meaning)
+            )
+        case Vector(items):
+            return tuple(evaluate(item, stands_for, meaning) for item in items)
+        case Call(name, arguments):
+            given = [evaluate(argument, stands_for, meaning) for argument in arguments]
+            return _called(name, given, meaning)
+
+
+def scalar(value: Value) -> Interval:
+    """A value that is one number.
+
+    Raises:
+        UndefinedError: it is a row.
+    """
+    if isinstance(value, tuple):
+        raise UndefinedError
+    return value
+
+
+_SIGNS: dict[str, Callable[[Interval, Interval], Interval]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+}
+
+_RISING: dict[str, Callable[[Interval], Interval]] = {
+    "exp": rising(intervals.exp),
+    "ln": rising(intervals.ln),
+    "log10": rising(intervals.log10),
+    "log2": rising(intervals.log2),
+    "sqrt": rising(intervals.sqrt),
+    "cbrt": rising(intervals.cbrt),
+    "sigmoid": rising(intervals.sigmoid),
+    "tanh": rising(intervals.tanh),
+    "relu": rising(intervals.relu),
+    "gelu": rising(intervals.gelu),
+    "gelu_by_tanh": rising(intervals.gelu_by_tanh),
+    "sin": intervals.sine,
+    "cos": intervals.cosine,
+    "tan": lambda x: intervals.sine(x) / intervals.cosine(x),
+    "abs": intervals.absolute,
+    "percent": lambda x: x / exactly(Decimal(100)),
+    "degrees": lambda x: x * exactly(intervals.PI / 180),
+}
+"""Of one number; of a row, each number on its own."""
+
+
+def _each(of: Callable[[Interval], Interval], value: Value) -> Value:
+    return tuple(_each(of, item) for item in value) if isinstance(value, tuple) else of(value)
+
+
+def _pair(of: Callable[[Interval, Interval], Interval], a: Value, b: Value) -> Value:
+    """Two numbers; two rows of the same length; a row, and a number that goes with each of it."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        if len(a) != len(b):
+            raise UndefinedError
+        return tuple(_pair(of, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, tuple):
+        return tuple(_pair(of, x, b) for x in a)
+    if isinstance(b, tuple):
+        return tuple(_pair(of, a, y) for y in b)
+    return of(a, b)
+
+
+def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
+    """A product as its shapes have it: two vectors have one number, a matrix makes a vector."""
+    in_pairs = sign == "/" or (sign == "*" and meaning.vectors == "each")
+    if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
+        return _pair(_SIGNS["/" if sign == "/" else "*"], a, b)
+    if _is_matrix(b):
+        columns = [tuple(row[i] for row in b) for i in range(len(b[0]))]  # type: ignore[index,arg-type]
+        if _is_matrix(a):
+            return tuple(tuple(_dot(row, column) for column in columns) for row in a)
+        return tuple(_dot(a, column) for column in columns)
+    if _is_matrix(a):
+        return tuple(_dot(row, b) for row in a)
+    return _dot(a, b)
+
+
+def _is_matrix(value: Value) -> bool:
+    return isinstance(value, tuple) and all(isinstance(row, tuple) for row in value)
+
+
+def _dot(a: Value, b: Value) -> Value:
+    if not (isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and a):
+        raise UndefinedError
+    return _sum([scalar(x) * scalar(y) for x, y in zip(a, b, strict=True)])
+
+
+def _sum(items: Sequence[Interval]) -> Interval:
+    total = exactly(Decimal(0))
+    for item in items:
+        total = total + item
+    return total
+
+
+_OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
+
+
+def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
+    """A function of what it is given."""
+    if name in _OF_ROWS:
+        row = given[0] if len(given) == 1 else tuple(given)
+        if not isinstance(row, tuple):
+            raise UndefinedError
+        if name == "max" and any(isinstance(item, tuple) for item in row):
+            return _largest(row)
+        return _of_a_row(name, [scalar(item) for item in row])
+    if len(given) > 1:
+        if name == "log":
+            raise UndefinedError  # log(8, 2) has its base behind, or before
+        return _called(name, [tuple(given)], meaning)
+    x = given[0]
+    if name == "factorial":
+        return exactly(_factorial(scalar(x)))
+    if name in ("sin", "cos", "tan") and meaning.turn == "degrees":
+        x = _each(_RISING["degrees"], x)
+    name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
+    return _each(_RISING[name], x)
+
+
+def _of_a_row(name: str, row: Sequence[Interval]) -> Value:
+    if not row:
+        raise UndefinedError
+    match name:
+        case "max":
+            return Interval(max(x.low for x in row), max(x.high for x in row))
+        case "min":
+            return Interval(min(x.low for x in row), min(x.high for x in row))
+        case "sum":
+            return _sum(row)
+        case "mean":
+            return _sum(row) / exactly(Decimal(len(row)))
+        case "norm":
+            squares = _sum([intervals.to_the_power(x, exactly(Decimal(2))) for x in row])
+            return _RISING["sqrt"](squares)
+    return _softmax(row)
+
+
+def _softmax(row: Sequence[Interval]) -> Value:
+    """Each share is largest where its own score is, and all others are least."""
+    least = [intervals.exp(x.low) for x in row]
+    most = [intervals.exp(x.high) for x in row]
+    return tuple(
+        Interval(low / (sum(most) - high + low), high / (sum(least) - low + high))
+        for low, high in zip(least, most, strict=True)
+    )
+
+
+def _largest(row: tuple[Value, ...]) -> Value:
+    """max(0, [1, -2]): each number beside the others."""
+    total = row[0]
+    for item in row[1:]:
+        total = _pair(lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)), total, item)
+    return total
+
+
+def _factorial(x: Interval) -> Decimal:
+    if x.low != x.high or x.low != x.low.to_integral_value() or not 0 <= x.low <= 30:
+        raise UndefinedError
+    return Decimal(math.factorial(int(x.low)))

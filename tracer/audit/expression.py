@@ -1,0 +1,146 @@
+"""What an expression says: its parts, as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+SIGNIFICANT = 3
+"""A decimal number with so many significant digits was rounded, for all that a reader knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number with the digits that it is printed with, from where to where."""
+
+    value: Decimal
+    printed: str
+    start: int
+    end: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has no decimals."""
+        return "." not in self.printed and "e" not in self.printed.lower()
+
+    @property
+    def digits(self) -> int:
+        """How many significant digits it has; zeros at the end of a whole number are none."""
+        digits = "".join(map(str, self.value.as_tuple().digits)).lstrip("0")
+        return len(digits.rstrip("0") if self.is_whole else digits)
+
+    @property
+    def unit(self) -> Decimal:
+        """One in its last place."""
+        if not self.is_whole or not self.value:
+            return Decimal(1).scaleb(int(self.value.as_tuple().exponent))
+        plain = self.printed.lstrip("-")
+        return Decimal(1).scaleb(len(plain) - len(plain.rstrip("0")))
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Euler's number or that of the circle."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """A sign before something."""
+
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Terms, each with + or - before it."""
+
+    terms: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Factors, each with * (elementwise or as matrices), @ or / before it."""
+
+    factors: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """A base and an exponent."""
+
+    base: Expression
+    exponent: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of one or more things."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Numbers in a row, or rows of a matrix."""
+
+    items: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Number | Constant | Negative | Sum | Product | Power | Call | Vector
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """What an expression is made of."""
+    match expression:
+        case Number() | Constant():
+            return ()
+        case Negative(of):
+            return (of,)
+        case Sum(pairs) | Product(pairs):
+            return tuple(part for _, part in pairs)
+        case Power(base, exponent):
+            return base, exponent
+        case Call(_, items) | Vector(items):
+            return items
+
+
+def every(expression: Expression) -> Iterator[Expression]:
+    """It and all its parts, from left to right."""
+    yield expression
+    for part in parts(expression):
+        yield from every(part)
+
+
+def numbers(expression: Expression) -> list[Number]:
+    """All the numbers in it, from left to right."""
+    return [part for part in every(expression) if isinstance(part, Number)]
+
+
+def is_printed(expression: Expression) -> bool:
+    """Whether it is a number or a vector of numbers, in which nothing is left to compute."""
+    match expression:
+        case Number():
+            return True
+        case Negative(of):
+            return isinstance(of, Number)
+        case Vector(items):
+            return all(map(is_printed, items))
+        case Call("percent", (of,)):
+            return is_printed(of)
+    return False
+
+
+def signed(sign: str, term: Expression) -> Expression:
+    """A term with its sign."""
+    return Negative(term) if sign == "-" else term
+
+
+def total(terms: Sequence[tuple[str, Expression]]) -> Expression:
+    """The sum of terms, of which the first may be taken away."""
+    (sign, first), *others = terms
+    return Sum((("+", signed(sign, first)), *others)) if others else signed(sign, first)

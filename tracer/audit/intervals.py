@@ -1,0 +1,192 @@
+"""Intervals of decimal numbers: from the least to the largest that a printed number may stand for.
+
+They are computed with far more digits than anybody prints; what is lost at the ends of so many
+digits is less than a judgement looks at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+
+DIGITS = 40
+
+CONTEXT = Context(
+    prec=DIGITS, Emax=100_000, Emin=-100_000, traps=[InvalidOperation, DivisionByZero, Overflow]
+)
+"""In which everything here is to be computed; what is too large for it is not computed."""
+
+LARGEST_EXPONENT = 10_000
+
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620900")
+
+
+class UndefinedError(ArithmeticError):
+    """It has no value, or one that is not known here: 1/0, the logarithm of -1, e^1000000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All numbers from `low` to `high`."""
+
+    low: Decimal
+    high: Decimal
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.high, -self.low)
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.low + other.low, self.high + other.high)
+
+    def __sub__(self, other: Interval) -> Interval:
+        return Interval(self.low - other.high, self.high - other.low)
+
+    def __mul__(self, other: Interval) -> Interval:
+        if self.low == self.high and other.low == other.high:
+            product = self.low * other.low
+            return Interval(product, product)
+        corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        return Interval(min(corners), max(corners))
+
+    def __truediv__(self, other: Interval) -> Interval:
+        if other.low <= 0 <= other.high:
+            raise UndefinedError
+        return (
+            self * Interval(1 / other.high, 1 / other.low)
+            if other.low != other.high
+            else (Interval(*sorted((self.low / other.low, self.high / other.low))))
+        )
+
+    @property
+    def middle(self) -> Decimal:
+        """The number between its ends."""
+        return (self.low + self.high) / 2
+
+    def meets(self, other: Interval) -> bool:
+        """Whether they have a number in common."""
+        return self.low <= other.high and other.low <= self.high
+
+
+def exactly(number: Decimal) -> Interval:
+    """One number."""
+    return Interval(number, number)
+
+
+def rising(of: Callable[[Decimal], Decimal]) -> Callable[[Interval], Interval]:
+    """A function that never falls, for intervals."""
+
+    def rises(x: Interval) -> Interval:
+        low = of(x.low)
+        return Interval(low, low if x.low == x.high else of(x.high))
+
+    return rises
+
+
+def to_the_power(base: Interval, exponent: Interval) -> Interval:
+    """Base to the exponent."""
+    if max(abs(exponent.low), abs(exponent.high)) > LARGEST_EXPONENT:
+        raise UndefinedError
+    if exponent.low == exponent.high and exponent.low == exponent.low.to_integral_value():
+        return _to_a_whole_power(base, int(exponent.low))
+    if base.low <= 0:
+        raise UndefinedError
+    corners = [a**b for a in (base.low, base.high) for b in (exponent.low, exponent.high)]
+    return Interval(min(corners), max(corners))
+
+
+def _to_a_whole_power(base: Interval, exponent: int) -> Interval:
+    if exponent == 0:
+        return exactly(Decimal(1))
+    if exponent < 0 and base.low <= 0 <= base.high:
+        raise UndefinedError
+    ends = sorted((base.low**exponent, base.high**exponent))
+    if exponent > 0 and exponent % 2 == 0 and base.low < 0 < base.high:
+        return Interval(Decimal(0), ends[1])
+    return Interval(*ends)
+
+
+def exp(x: Decimal) -> Decimal:
+    """Euler's number to the power of x."""
+    if abs(x) > LARGEST_EXPONENT:
+        raise UndefinedError
+    return x.exp()
+
+
+def _defined(
+    of: Callable[[Decimal], Decimal], least: int, *, allowed: bool
+) -> Callable[[Decimal], Decimal]:
+    def where_defined(x: Decimal) -> Decimal:
+        if x < least or (x == least and not allowed):
+            raise UndefinedError
+        return of(x)
+
+    return where_defined
+
+
+ln = _defined(Decimal.ln, 0, allowed=False)
+log10 = _defined(Decimal.log10, 0, allowed=False)
+sqrt = _defined(Decimal.sqrt, 0, allowed=True)
+
+
+def log2(x: Decimal) -> Decimal:
+    """The logarithm to the base 2."""
+    return ln(x) / Decimal(2).ln()
+
+
+def cbrt(x: Decimal) -> Decimal:
+    """The cube root."""
+    return -cbrt(-x) if x < 0 else x ** (Decimal(1) / 3) if x else x
+
+
+def sigmoid(x: Decimal) -> Decimal:
+    """The logistic function."""
+    return 1 / (1 + exp(-x))
+
+
+def tanh(x: Decimal) -> Decimal:
+    """The hyperbolic tangent."""
+    return 1 - 2 / (exp(2 * x) + 1)
+
+
+def gelu(x: Decimal) -> Decimal:
+    """x times the share of a normal distribution that is below x."""
+    return x * Decimal((1 + math.erf(float(x) / math.sqrt(2))) / 2)
+
+
+def gelu_by_tanh(x: Decimal) -> Decimal:
+    """The same, nearly, as GPT-2 computes it."""
+    inner = (2 / PI).sqrt() * (x + Decimal("0.044715") * x**3)
+    return x * (1 + tanh(inner)) / 2
+
+
+def relu(x: Decimal) -> Decimal:
+    """x, or 0 if it is negative."""
+    return max(x, Decimal(0))
+
+
+def sine(x: Interval) -> Interval:
+    """The sine, with its tops and bottoms where the interval goes over them."""
+    low, high = float(x.low), float(x.high)
+    if abs(low) > 1e8 or abs(high) > 1e8:
+        raise UndefinedError
+    ends = sorted((math.sin(low), math.sin(high)))
+    top = math.ceil((low - math.pi / 2) / math.tau) * math.tau + math.pi / 2 <= high
+    bottom = math.ceil((low + math.pi / 2) / math.tau) * math.tau - math.pi / 2 <= high
+    return Interval(
+        Decimal(-1) if bottom and low < high else Decimal(ends[0]),
+        Decimal(1) if top and low < high else Decimal(ends[1]),
+    )
+
+
+def cosine(x: Interval) -> Interval:
+    """The cosine."""
+    return sine(x + exactly(PI / 2))
+
+
+def absolute(x: Interval) -> Interval:
+    """How far from 0."""
+    if x.low >= 0:
+        return x
+    return -x if x.high <= 0 else Interval(Decimal(0), max(-x.low, x.high))

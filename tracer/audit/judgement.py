@@ -1,0 +1,318 @@
+"""Two sides of an equation → whether they are equal, as far as their digits can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import IntEnum
+
+from tracer.audit.evaluation import (
+    USUAL,
+    Meaning,
+    StandsFor,
+    Value,
+    as_input,
+    as_part,
+    evaluate,
+    face,
+    meanings,
+    window,
+    window_of_whole,
+)
+from tracer.audit.expression import (
+    Call,
+    Expression,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Vector,
+    is_printed,
+    numbers,
+    parts,
+    signed,
+)
+from tracer.audit.intervals import Interval, UndefinedError
+
+MOST_POWERS = 12
+"""So many powers of ten off, something is still a matter of scale."""
+
+NEAR = Decimal("0.1")
+"""Two printed numbers that differ by a larger share are two different things."""
+
+_TOLERANCE = Decimal("1e-9")
+"""The part of a unit in the last place that no judgement hangs on."""
+
+
+class Verdict(IntEnum):
+    """How well two sides agree, best first."""
+
+    EXACT = 0
+    ROUNDED = 1
+    """As printed, the numbers give the other side, rounded."""
+    CONSISTENT = 2
+    """So do numbers of which the printed ones are the roundings."""
+    CUT = 3
+    LAST_DIGIT = 4
+    SCALE = 5
+    """Right but for a power of ten, or %."""
+    FALSE = 6
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is nothing to say."""
+        return self <= Verdict.CONSISTENT
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is to be said of two sides."""
+
+    verdict: Verdict
+    computed: Decimal | None = None
+    """What the figure should be, unrounded; None where there is more than one."""
+    unit: Decimal = Decimal(0)
+    """One in the last place of the figure that is printed."""
+    printed: Decimal = Decimal(0)
+    factor: Decimal = Decimal(1)
+    """By which what is printed is too large."""
+    place: int = 0
+    """Which number of the printed side it is, counted from 0."""
+    decides: bool = False
+    """Whether it would be consistent with other last digits, too."""
+    meaning: Meaning = USUAL
+
+
+def judge(left: Expression, right: Expression) -> Judgement | None:
+    """Whether two sides are equal; None where that cannot be said.
+
+    The side to which no more is to be done is held against the other; where both are to be worked
+    out, the right one is a step further, and its numbers are results.
+    """
+    if is_printed(left) and not is_printed(right):
+        left, right = right, left
+    best: Judgement | None = None
+    for meaning in meanings(left, right):
+        try:
+            found = _judged(left, right, meaning)
+        except ArithmeticError:  # undefined, or too large
+            continue
+        if not found.verdict.holds and meaning.vectors == "each":
+            continue  # nobody is held to a product that is seldom meant
+        if best is None or found.verdict < best.verdict:
+            best = found
+    return best
+
+
+def _judged(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
+    if is_printed(right):
+        both = is_printed(left)
+        rounded_to = window_of_whole if _is_whole(left) else window
+        return _of_figures(
+            list(_flat(evaluate(left, face, meaning))),
+            list(_flat(evaluate(left, window if both else as_input, meaning))),
+            list(_flat(evaluate(right, face, meaning), evaluate(left, face, meaning))),
+            list(_flat(evaluate(right, rounded_to, meaning))),
+            meaning,
+            is_percent=_is_percent(right) and _has_hundred(left),
+        )
+    return _of_expressions(left, right, meaning)
+
+
+def _of_figures(
+    faces: list[Interval],
+    inputs: list[Interval],
+    printed: list[Interval],
+    windows: list[Interval],
+    meaning: Meaning,
+    *,
+    is_percent: bool,
+) -> Judgement:
+    """The worst of all figures of a side."""
+    worst: Judgement | None = None
+    decides = False
+    for place, four in enumerate(zip(faces, inputs, printed, windows, strict=True)):
+        found = _of_a_figure(*four, is_percent=is_percent, place=place, meaning=meaning)
+        decides = decides or found.decides
+        if worst is None or found.verdict > worst.verdict:
+            worst = found
+    if worst is None:
+        raise UndefinedError
+    return replace(worst, decides=decides)
+
+
+def _of_a_figure(
+    at_face: Interval,
+    as_inputs: Interval,
+    printed: Interval,
+    stands_for: Interval,
+    *,
+    is_percent: bool,
+    place: int,
+    meaning: Meaning,
+) -> Judgement:
+    value, figure = at_face.middle, printed.middle
+    if is_percent and _within(value / 100, stands_for):
+        value, as_inputs = value / 100, _scaled(as_inputs, Decimal("0.01"))
+    unit = stands_for.high - stands_for.low
+    slack = unit * _TOLERANCE
+    stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
+    needs_rounding = _is_between(value, unit) or as_inputs.low != as_inputs.high
+    decides = (
+        as_inputs.low < stands_for.low - unit / 2 or as_inputs.high > stands_for.high + unit / 2
+    )
+
+    def said(verdict: Verdict, factor: Decimal = Decimal(1)) -> Judgement:
+        return Judgement(verdict, value, unit, figure, factor, place, decides, meaning)
+
+    if abs(value - figure) <= slack:
+        return said(Verdict.EXACT)
+    if _within(value, stands_for) and needs_rounding:
+        return said(Verdict.ROUNDED)
+    if as_inputs.meets(stands_for) and needs_rounding:
+        return said(Verdict.CONSISTENT)
+    if needs_rounding:
+        if _is_cut(value, figure, unit):
+            return said(Verdict.CUT)
+        if as_inputs.meets(Interval(stands_for.low - unit, stands_for.high + unit)):
+            return said(Verdict.LAST_DIGIT)
+    if figure and (factor := _factor(as_inputs, stands_for)):
+        return said(Verdict.SCALE, factor)
+    return said(Verdict.FALSE)
+
+
+def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
+    """Two sides that are both to be worked out."""
+    pairs = list(_side_by_side(left, right, as_input, as_part, meaning))
+    if all(
+        abs(a.middle - b.middle) <= _TOLERANCE
+        for a, b in _side_by_side(left, right, face, face, meaning)
+    ):
+        return Judgement(Verdict.EXACT, meaning=meaning)
+    if stands_term_by_term(left, right, meaning):
+        return Judgement(Verdict.ROUNDED, meaning=meaning, decides=True)
+    if all(a.meets(b) for a, b in pairs):
+        return Judgement(Verdict.CONSISTENT, meaning=meaning, decides=True)
+    if all(_gap(a, b) <= b.high - b.low for a, b in pairs):
+        return Judgement(Verdict.LAST_DIGIT, meaning=meaning)
+    if len(pairs) == 1 and (factor := _factor(pairs[0][0], pairs[0][1])):
+        return Judgement(Verdict.SCALE, factor=factor, meaning=meaning)
+    at_face = list(_side_by_side(left, right, face, face, meaning))
+    if len(at_face) == 1:
+        (a, b) = at_face[0]
+        return Judgement(Verdict.FALSE, a.middle, printed=b.middle, meaning=meaning)
+    return Judgement(Verdict.FALSE, meaning=meaning)
+
+
+def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -> bool:
+    """Whether each part of the right side is the part of the left that it replaces, rounded.
+
+    Raises:
+        UndefinedError: they have no values, or of different shapes.
+    """
+    match left, right:
+        case _ if is_printed(right):
+            return all(
+                _within(a.middle, b) for a, b in _side_by_side(left, right, face, window, meaning)
+            )
+        case Sum(terms), Sum(others) if len(terms) == len(others):
+            return all(
+                stands_term_by_term(signed(*a), signed(*b), meaning)
+                for a, b in zip(terms, others, strict=True)
+            )
+        case Product(factors), Product(others) if [s for s, _ in factors] == [s for s, _ in others]:
+            return all(
+                stands_term_by_term(a, b, meaning)
+                for (_, a), (_, b) in zip(factors, others, strict=True)
+            )
+        case Call(name, items), Call(other, others) if (name, len(items)) == (other, len(others)):
+            return all(
+                stands_term_by_term(a, b, meaning) for a, b in zip(items, others, strict=True)
+            )
+        case Negative(a), Negative(b):
+            return stands_term_by_term(a, b, meaning)
+        case Power(a, m), Power(b, n):
+            return stands_term_by_term(a, b, meaning) and stands_term_by_term(m, n, meaning)
+    return all(
+        Interval(b.low - _TOLERANCE, b.high + _TOLERANCE).low <= a.middle <= b.high + _TOLERANCE
+        for a, b in _side_by_side(left, right, face, as_part, meaning)
+    )
+
+
+def _side_by_side(
+    left: Expression, right: Expression, one: StandsFor, other: StandsFor, meaning: Meaning
+) -> Iterator[tuple[Interval, Interval]]:
+    """The numbers of both sides in pairs."""
+    a, b = evaluate(left, one, meaning), evaluate(right, other, meaning)
+    yield from zip(_flat(a), _flat(b, a), strict=True)
+
+
+def _flat(value: Value, like: Value | None = None) -> Iterator[Interval]:
+    """The numbers of a value, row by row; it must have the shape of another."""
+    if isinstance(like, tuple) != isinstance(value, tuple) and like is not None:
+        raise UndefinedError
+    if not isinstance(value, tuple):
+        yield value
+        return
+    if isinstance(like, tuple) and len(like) != len(value):
+        raise UndefinedError
+    for i, item in enumerate(value):
+        yield from _flat(item, like[i] if isinstance(like, tuple) else None)
+
+
+def _within(value: Decimal, interval: Interval) -> bool:
+    slack = (interval.high - interval.low) * _TOLERANCE
+    return interval.low - slack <= value <= interval.high + slack
+
+
+def _is_between(value: Decimal, unit: Decimal) -> bool:
+    """Whether a value must be rounded to be printed so."""
+    remainder = abs(value % unit)
+    return min(remainder, unit - remainder) > unit * _TOLERANCE
+
+
+def _is_cut(value: Decimal, figure: Decimal, unit: Decimal) -> bool:
+    """Whether the figure is what is left when the digits behind its last are cut off."""
+    return value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit
+
+
+def _scaled(interval: Interval, factor: Decimal) -> Interval:
+    return Interval(interval.low * factor, interval.high * factor)
+
+
+def _gap(a: Interval, b: Interval) -> Decimal:
+    return max(a.low - b.high, b.low - a.high, Decimal(0))
+
+
+def _factor(value: Interval, figure: Interval) -> Decimal | None:
+    """The power of ten by which the figure is too large."""
+    if not value.middle or not figure.middle or (value.middle < 0) != (figure.middle < 0):
+        return None
+    power = (abs(figure.middle) / abs(value.middle)).log10().to_integral_value()
+    if not power or abs(power) > MOST_POWERS:
+        return None
+    factor = Decimal(10) ** int(power)
+    return factor if _scaled(value, factor).meets(figure) else None
+
+
+def _is_percent(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.name == "percent"
+
+
+def _is_whole(expression: Expression) -> bool:
+    """Whether it is of whole numbers, without a quotient, so that nothing is to be rounded."""
+    if isinstance(expression, Number):
+        return expression.is_whole
+    is_quotient = isinstance(expression, Product) and any(s == "/" for s, _ in expression.factors)
+    known = isinstance(expression, Negative | Sum | Product | Power | Vector)
+    return known and not is_quotient and all(map(_is_whole, parts(expression)))
+
+
+def _has_hundred(expression: Expression) -> bool:
+    """Whether it is multiplied by 100, as is said where a share is told in percent."""
+    return isinstance(expression, Product) and any(
+        sign == "*" and [n.value for n in numbers(factor)] == [100]
+        for sign, factor in expression.factors
+    )

@@ -1,0 +1,95 @@
+"""Rows of numbers that cannot be what their names say: shares, normed rows, one thing twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tracer.audit.equations import Named, Side
+from tracer.audit.evaluation import USUAL, Value, evaluate, face, window
+from tracer.audit.expression import Number, numbers
+from tracer.audit.intervals import Interval, exactly, to_the_power
+
+SHARES = re.compile(r"softmax\}?\\?(?:left)?[(\[]|probabilit(?:y|ies)$", re.IGNORECASE)
+NORMED = re.compile(r"layer_?norm\}?\\?(?:left)?[(\[]", re.IGNORECASE)
+INDEXED = re.compile(r"[\w'′]+(?:_\{?.*|[₀-₉].*)")
+
+FEWEST = 3
+"""Numbers of a row, and digits of a number, by which it is known again."""
+
+ALIKE = Decimal("0.05")
+"""Two rows that differ by a larger share of their largest number are two different things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A row that cannot be right, and what its numbers come to."""
+
+    kind: str
+    row: Side
+    computed: str
+
+
+def doubts(named: Sequence[Named], *, gains: bool) -> Iterator[Doubt]:
+    """What is wrong with the rows of a text; with `gains`, a norm may come out otherwise."""
+    earlier: dict[str, Named] = {}
+    for each in named:
+        printed = numbers(each.row.expression)
+        values, windows = (_flat(evaluate(each.row.expression, f, USUAL)) for f in (face, window))
+        if len(values) != len(printed) or not values:
+            continue  # rows of a matrix
+        if SHARES.search(each.name) and not _may_be_shares(values, windows):
+            yield Doubt("sum", each.row, f"{sum(x.low for x in values)}")
+        elif NORMED.search(each.name) and not gains and not _may_be_normed(values, windows):
+            yield Doubt("norm", each.row, f"{_mean(values):.4f}")
+        elif INDEXED.fullmatch(each.name) and _is_known_again(printed):
+            other = earlier.setdefault(each.name, each)
+            if differing := _differs(other, windows):
+                yield Doubt("two values", each.row, differing)
+
+
+def _flat(value: Value) -> list[Interval]:
+    rows = value if isinstance(value, tuple) else (value,)
+    return [row for row in rows if isinstance(row, Interval)]
+
+
+def _may_be_shares(values: Sequence[Interval], windows: Sequence[Interval]) -> bool:
+    """Whether they may come to 1; what is no row of shares may, too."""
+    if len(values) < 2 or any(not 0 <= x.low <= 1 for x in values):
+        return True
+    return sum(x.low for x in windows) <= 1 <= sum(x.high for x in windows)
+
+
+def _may_be_normed(values: Sequence[Interval], windows: Sequence[Interval]) -> bool:
+    """Whether their mean may be 0, and their squares come to as many as they are."""
+    if len(values) < FEWEST:
+        return True
+    if not sum(x.low for x in windows) <= 0 <= sum(x.high for x in windows):
+        return False
+    squares = [to_the_power(x, exactly(Decimal(2))) for x in windows]
+    least, most = sum(x.low for x in squares), sum(x.high for x in squares)
+    # A deviation is of all numbers, or of all but one; ε makes it a little smaller.
+    return least <= len(values) and most >= (len(values) - 1) * (1 - ALIKE)
+
+
+def _mean(values: Sequence[Interval]) -> Decimal:
+    return sum((x.low for x in values), Decimal(0)) / len(values)
+
+
+def _is_known_again(printed: Sequence[Number]) -> bool:
+    rounded = [number for number in printed if not number.is_whole and number.digits >= FEWEST]
+    return len(rounded) >= FEWEST
+
+
+def _differs(other: Named, windows: Sequence[Interval]) -> str | None:
+    """The earlier row, where it is nearly this one, and not only rounded otherwise."""
+    before = _flat(evaluate(other.row.expression, window, USUAL))
+    if len(before) != len(windows) or all(a.meets(b) for a, b in zip(before, windows, strict=True)):
+        return None
+    largest = max(abs(x.middle) for x in before)
+    gaps = [abs(a.middle - b.middle) for a, b in zip(before, windows, strict=True)]
+    if max(gaps) > largest * ALIKE:
+        return None
+    return f"[{', '.join(f'{x.middle.normalize():f}' for x in before)}]"

@@ -1,0 +1,266 @@
+"""What was found, as a reader, a program or a service has it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tracer.audit import Report
+from tracer.audit.findings import CODES, Audit, Finding
+from tracer.audit.texts import Text
+from tracer.errors import EXCERPT, cells, printable
+from tracer.names import count
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a report, and how it is shown where there is colour."""
+
+    text: str
+    style: str = ""
+
+
+def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version: str) -> str:
+    """A report as plain text."""
+    match report:
+        case Report.TERMINAL:
+            return "".join(f"{line.text}\n" for line in lines(audits, skipped=skipped))
+        case Report.JSON:
+            return _json(_counted(audits))
+        case Report.SARIF:
+            return _json(_sarif(audits, version))
+        case Report.GITHUB:
+            return "".join(f"{_command(finding)}\n" for finding in _all(audits))
+
+
+def coloured(audits: Sequence[Audit], *, skipped: bool) -> str:
+    """The report for standard output, with colour where that is a terminal that has some."""
+    from rich.console import Console
+    from rich.text import Text as Styled
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    if console.color_system is None:
+        return rendered(Report.TERMINAL, audits, skipped=skipped, version="")
+    with console.capture() as captured:
+        for line in lines(audits, skipped=skipped):
+            console.print(Styled(line.text, line.style))
+    return captured.get()
+
+
+# --- for a reader --------------------------------------------------------------------------------
+
+_STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+
+
+def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
+    """Each finding with its equation, what follows from it folded under it, and the summary."""
+    found = _all(audits)
+    for finding in found:
+        if finding.follows_from is None:
+            yield from _told(finding)
+            following = [other for other in found if other.follows_from is finding]
+            yield from map(_folded, following)
+            yield Line("")
+    if skipped:
+        for audit in audits:
+            yield from (_skipped(text, at) for text, at in audit.unread)
+    yield Line(summary(audits, skipped=skipped), "bold")
+
+
+def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
+    """`18 equations read: 17 hold, 1 false; 41 signs not read (--show-skipped)`."""
+    found = _all(audits)
+    unrounded = sum(audit.hold_unrounded for audit in audits)
+    only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
+    parts = [f"{sum(audit.hold for audit in audits)} hold{only}"]
+    for code, verdict, _ in CODES.values():
+        if code == ONLY_UNROUNDED:  # they are among those that hold
+            continue
+        if number := sum(finding.verdict == verdict for finding in found):
+            parts.append(f"{number} {verdict}")
+    unread = sum(len(audit.unread) for audit in audits)
+    hint = "" if skipped or not unread else " (--show-skipped)"
+    read = count(sum(audit.read for audit in audits), "equation")
+    return f"{read} read: {', '.join(parts)}; {count(unread, 'sign')} not read{hint}"
+
+
+def _told(finding: Finding) -> Iterator[Line]:
+    place = _place(finding.text, finding.start)
+    yield Line(f"{place}: {finding.code} {message(finding)}", _STYLES[finding.level])
+    number, column = finding.text.place(finding.marks[0])
+    line = finding.text.line(number)
+    begin = max(0, min(column - 1 - EXCERPT // 2, len(line) - EXCERPT))
+    shown = printable(line[begin : begin + EXCERPT].replace("\t", " "))
+    margin = f"  {number} | "
+    yield Line(margin + shown.rstrip())
+    before = printable(line[begin : column - 1].replace("\t", " "))
+    length = max(1, min(finding.marks[1] - finding.marks[0], EXCERPT - (column - 1 - begin)))
+    marked = printable(line[column - 1 : column - 1 + length])
+    carets = "^" * max(1, cells(marked))
+    yield Line(" " * (len(margin) - 2) + "| " + " " * cells(before) + carets, "bold")
+
+
+MEANT = {
+    "A05": "it was {} before",
+    "A06": "probabilities come to {}",
+    "A07": "of a LayerNorm the mean is 0 and the deviation 1; here the mean is {}",
+}
+"""What is said of rows of numbers."""
+
+
+ONLY_UNROUNDED = "A08"
+
+
+def message(finding: Finding) -> str:
+    """What is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
+    parts = []
+    if finding.computed is not None and finding.printed is not None:
+        parts.append(f"computed {finding.computed}, printed {finding.printed}")
+    elif finding.code in MEANT:
+        parts.append(MEANT[finding.code].format(finding.computed))
+    elif finding.computed is not None:
+        parts.append(f"the left side is {finding.computed}, the right one {finding.right}")
+    else:
+        parts.append("the two sides differ")
+    if finding.code == ONLY_UNROUNDED:
+        parts.append("right only for numbers that had more digits before they were put in")
+    elif finding.cause:
+        parts.append(finding.cause)
+    return f"{finding.verdict}: {'; '.join(parts)}"
+
+
+def _folded(finding: Finding) -> Line:
+    place = _place(finding.text, finding.start)
+    return Line(f"  from it follows {place}: {finding.code} {message(finding)}")
+
+
+def _skipped(text: Text, at: int) -> Line:
+    number, column = text.place(at)
+    line = text.line(number)
+    begin = max(0, column - 1 - EXCERPT // 2)
+    shown = printable(line[begin : begin + EXCERPT].replace("\t", " ").strip())
+    return Line(f"{_place(text, at)}: not read: {shown}")
+
+
+def _place(text: Text, at: int) -> str:
+    line, column = text.place(at)
+    return printable(f"{text.name}:{line}:{column}")
+
+
+def _all(audits: Sequence[Audit]) -> list[Finding]:
+    return [finding for audit in audits for finding in audit.findings]
+
+
+# --- for programs --------------------------------------------------------------------------------
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+
+def _counted(audits: Sequence[Audit]) -> dict[str, object]:
+    return {
+        "read": sum(audit.read for audit in audits),
+        "hold": sum(audit.hold for audit in audits),
+        "skipped": sum(len(audit.unread) for audit in audits),
+        "findings": [_plain(finding) for finding in _all(audits)],
+    }
+
+
+def _plain(finding: Finding) -> dict[str, object]:
+    line, column = finding.text.place(finding.start)
+    end_line, _ = finding.text.place(finding.end)
+    root = finding.follows_from
+    return {
+        "file": finding.text.name,
+        "line": line,
+        "end_line": end_line,
+        "column": column,
+        "code": finding.code,
+        "level": finding.level,
+        "equation": finding.equation,
+        "printed": finding.printed,
+        "computed": finding.computed,
+        "cause": finding.cause,
+        "follows_from": None if root is None else _place(root.text, root.start),
+    }
+
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def _sarif(audits: Sequence[Audit], version: str) -> dict[str, object]:
+    rules = [
+        {
+            "id": code,
+            "name": "".join(word.capitalize() for word in verdict.split()),
+            "shortDescription": {"text": verdict},
+            "defaultConfiguration": {"level": level},
+        }
+        for code, verdict, level in CODES.values()
+    ]
+    driver = {"name": "decoder-trace", "version": version, "rules": rules}
+    results = [_result(finding) for finding in _all(audits)]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(finding: Finding) -> dict[str, object]:
+    file, _, cell = finding.text.name.partition(":cell ")
+    line, column = finding.text.place(finding.start)
+    end_line, end_column = finding.text.place(finding.end)
+    region = {
+        "startLine": line,
+        "startColumn": column,
+        "endLine": end_line,
+        "endColumn": end_column,
+    }
+    location: dict[str, object] = {
+        "physicalLocation": {"artifactLocation": {"uri": _uri(file)}, "region": region}
+    }
+    if cell:
+        location["logicalLocations"] = [{"name": f"cell {cell}"}]
+    text = f"{message(finding)}: {finding.equation}"
+    return {
+        "ruleId": finding.code,
+        "level": finding.level,
+        "message": {"text": text},
+        "locations": [location],
+    }
+
+
+def _uri(file: str) -> str:
+    from urllib.parse import quote
+
+    return quote(file.replace("\\", "/") if sys.platform == "win32" else file)
+
+
+_ON_GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def _command(finding: Finding) -> str:
+    """A workflow command, in which some signs are escaped, more of them in its properties."""
+    line, column = finding.text.place(finding.start)
+    end_line, end_column = finding.text.place(finding.end)
+    file, _, _ = finding.text.name.partition(":cell ")
+    properties = {
+        "file": file,
+        "line": line,
+        "endLine": end_line,
+        "col": column,
+        "endColumn": end_column,
+        "title": f"{finding.code} {finding.verdict}",
+    }
+    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    text = f"{message(finding)}: {finding.equation}"
+    return f"::{_ON_GITHUB[finding.level]} {told}::{_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,413 @@
+"""Tokens → an expression, by precedence climbing; what cannot be read is told by an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from tracer.audit.expression import (
+    Call,
+    Constant,
+    Expression,
+    Negative,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Vector,
+    numbers,
+)
+from tracer.audit.tokens import FUNCTIONS, Is, Token, decimal_of
+
+DEEPEST = 40
+"""Brackets in brackets, powers of powers; what is deeper is not read."""
+
+MOST_ZEROS = 1000
+"""Of a number in scientific notation."""
+
+_CLOSES = {"(": ")", "[": "]", "{": "}", "matrix": "matrix"}
+
+
+class UnreadableError(Exception):
+    """This is no expression, or one that is not known here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An expression, and whether it might be meant in another way."""
+
+    expression: Expression
+    is_doubtful: bool
+
+
+def partners(tokens: Sequence[Token]) -> dict[int, int]:
+    """Where the bracket opens or closes that is the other one of a pair."""
+    found: dict[int, int] = {}
+    open_ones: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.kind is Is.OPEN:
+            open_ones.append(i)
+        elif token.kind is Is.CLOSE and open_ones:
+            opened = open_ones.pop()
+            if _CLOSES[tokens[opened].text] == token.text:
+                found[i], found[opened] = opened, i
+            else:
+                open_ones.clear()
+        elif token.kind is Is.BREAK and token.text.isspace():
+            open_ones.clear()
+    return found
+
+
+def read(
+    tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int, *, spaced: bool
+) -> Read:
+    """The expression that the tokens from `start` to `end` are, all of them.
+
+    Where it is `spaced`, a space before a minus and none behind it says that it is a sign.
+
+    Raises:
+        UnreadableError: they are none.
+    """
+    reader = _Reader(tokens, pairs, spaced=spaced)
+    expression = reader.whole(start, end)
+    return Read(expression, reader.is_doubtful)
+
+
+class _Reader:
+    """Reads one expression."""
+
+    def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
+        self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
+        self.at = self.end = self.depth = 0
+        self.is_doubtful = False
+
+    def whole(self, start: int, end: int) -> Expression:
+        """What stands from `start` to `end`; where reading was stays as it was."""
+        before = self.at, self.end
+        self.at, self.end = start, end
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise UnreadableError
+        found = self.sum()
+        if self.next() is not None:
+            raise UnreadableError
+        self.depth -= 1
+        self.at, self.end = before
+        return found
+
+    def next(self) -> Token | None:
+        """The token that comes now; the ends of lines mean nothing inside an expression."""
+        while self.at < self.end and self.tokens[self.at].kind is Is.LINE:
+            self.at += 1
+        return self.tokens[self.at] if self.at < self.end else None
+
+    def sign(self, *signs: str) -> Token | None:
+        """Take an operator, if it is one of these."""
+        token = self.next()
+        if token is not None and token.kind is Is.OPERATOR and token.text in signs:
+            self.at += 1
+            return token
+        return None
+
+    def sum(self) -> Expression:
+        terms = [("+", self.product())]
+        percent = _is_percent(terms[0][1])
+        while sign := self.sign("+", "-"):
+            behind = self.next()
+            if self.spaced and sign.text == "-" and sign.gap and behind and not behind.gap:
+                self.is_doubtful = True  # 6.9 -log(2) may be two things
+            terms.append((sign.text, self.product()))
+            if sign.text == "-" and self._is_range(terms, sign):
+                self.is_doubtful = True
+            if _is_percent(terms[-1][1]) != percent:
+                self.is_doubtful = True  # 5 + 10 % is 5.1, or 5.5
+        return Sum(tuple(terms)) if len(terms) > 1 else terms[0][1]
+
+    def _is_range(self, terms: list[tuple[str, Expression]], sign: Token) -> bool:
+        """Whether it is like 10-12, which counts from 10 to 12."""
+        whole = all(isinstance(term, Number) and term.is_whole for _, term in terms)
+        return whole and len(terms) == 2 and sign.gap == 0 and self.tokens[self.at - 1].gap == 0
+
+    def product(self) -> Expression:
+        factors = [("*", self.factor())]
+        divided = False
+        while True:
+            if sign := self.sign("*", "/", "@", "x"):
+                following = self.factor()
+                if sign.text in "*x" and (number := _scientific(factors[-1][1], following)):
+                    self.is_doubtful = self.is_doubtful or factors[-1][0] == "/"
+                    factors[-1] = (factors[-1][0], number)
+                    continue
+                if sign.text == "x" and not sign.gap:
+                    self.is_doubtful = True  # 3x3 may be a size
+                factors.append(("*" if sign.text == "x" else sign.text, following))
+                divided = divided or sign.text == "/"
+            elif self._is_juxtaposed():
+                self.is_doubtful = self.is_doubtful or divided  # 6/2(3)
+                factors.append(("*", self.power()))
+            else:
+                return Product(tuple(factors)) if len(factors) > 1 else factors[0][1]
+
+    def _is_juxtaposed(self) -> bool:
+        """Whether a factor comes without a sign: 0.7(1 - 0.7), 2√2, 2π."""
+        token = self.next()
+        if token is None:
+            return False
+        root = token.kind is Is.OPERATOR and token.text in "√∛"
+        if not (root or token.kind in (Is.OPEN, Is.NAME)):
+            return False
+        if token.gap and token.kind is Is.OPEN:
+            self.is_doubtful = True  # a remark in parentheses?
+        return True
+
+    def factor(self) -> Expression:
+        token = self.next()
+        if self.sign("-", "+"):
+            assert token is not None
+            self.depth += 1
+            if self.depth > DEEPEST:
+                raise UnreadableError
+            of = self.factor()
+            self.depth -= 1
+            if isinstance(of, Power) and token.text == "-" and isinstance(of.base, Number):
+                self.is_doubtful = True  # -2² is -4; some mean 4
+            return Negative(of) if token.text == "-" else of
+        return self.power()
+
+    def power(self) -> Expression:
+        """A primary with all that stands behind it."""
+        found = self.primary()
+        while True:
+            token = self.next()
+            if token is None or token.kind is not Is.OPERATOR:
+                return found
+            if token.text[0] == "^":
+                self.at += 1
+                found = Power(found, self.exponent(token))
+            elif token.text == "%" and not self._operand_follows():
+                self.at += 1
+                found = Call("percent", (found,))
+            elif token.text in "°!":
+                self.at += 1
+                found = Call("degrees" if token.text == "°" else "factorial", (found,))
+            else:
+                return found
+
+    def _operand_follows(self) -> bool:
+        following = self.tokens[self.at + 1 : self.at + 2] if self.at + 1 < self.end else ()
+        return any(token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) for token in following)
+
+    def exponent(self, sign: Token) -> Expression:
+        if len(sign.text) > 1:  # a superscript
+            return _number(sign, sign.text[1:].lstrip("+"))
+        negative = self.sign("-")
+        self.sign("+")
+        found = self.primary()
+        token = self.next()
+        if token is not None and token.kind is Is.OPERATOR and token.text[0] == "^":
+            raise UnreadableError  # 2^3^2 is read in two ways
+        return Negative(found) if negative else found
+
+    def primary(self) -> Expression:
+        token = self.next()
+        if token is None:
+            raise UnreadableError
+        self.at += 1
+        match token.kind:
+            case Is.NUMBER:
+                return _number(token, token.text)
+            case Is.OPEN:
+                return self.bracket(self.at - 1)
+            case Is.NAME:
+                return self.named(token)
+            case Is.OPERATOR if token.text in "√∛":
+                return self.root(token)
+            case Is.OPERATOR if token.text == "‖":
+                return self.norm()
+        raise UnreadableError
+
+    def root(self, token: Token) -> Expression:
+        of = self.primary()
+        if token.text == "∛":
+            return Call("cbrt", (of,))
+        return Call("sqrt", (of,))
+
+    def norm(self) -> Expression:
+        """What stands between ‖ and ‖."""
+        for i in range(self.at, self.end):
+            if self.tokens[i].kind is Is.OPERATOR and self.tokens[i].text == "‖":
+                found = self.whole(self.at, i)
+                self.at = i + 1
+                return Call("norm", (found,))
+        raise UnreadableError
+
+    def bracket(self, opened: int) -> Expression:
+        """What stands in brackets: an expression, or a row of them."""
+        closed = self.pairs.get(opened)
+        if closed is None or closed >= self.end:
+            raise UnreadableError
+        items = self.items(opened, closed)
+        self.at = closed + 1
+        if len(items) == 1:
+            if self.tokens[opened].text == "[" and isinstance(items[0], Number):
+                self.is_doubtful = True  # [5] may be a reference
+            return items[0]
+        if self.tokens[opened].text == "{" or not items:
+            raise UnreadableError
+        if self.tokens[opened].text == "(" and all(
+            isinstance(item, Number) and item.is_whole for item in items
+        ):
+            self.is_doubtful = True  # (8, 1) may be a shape
+        return Vector(tuple(items))
+
+    def items(self, opened: int, closed: int) -> list[Expression]:
+        """The parts of a row: between commas, or else between spaces, line after line."""
+        marks = [i for i in self._outermost(opened, closed) if self.tokens[i].kind is Is.COMMA]
+        if marks:
+            semicolons = [i for i in marks if self.tokens[i].text == ";"]
+            if semicolons:
+                marks = semicolons
+            edges = [opened, *marks, closed]
+            if marks[-1] == closed - 1:
+                edges.pop(-2)
+            return [
+                self._row(a + 1, b) if semicolons else self.whole(a + 1, b)
+                for a, b in pairwise(edges)
+            ]
+        if self.tokens[opened].text in ("[", "matrix"):
+            return self._rows(opened, closed)
+        return [self.whole(opened + 1, closed)]
+
+    def _rows(self, opened: int, closed: int) -> list[Expression]:
+        """Rows of a matrix, a line each, or one row of numbers with spaces between."""
+        is_row_end = "\\" if self.tokens[opened].text == "matrix" else ""
+        lines = [
+            i
+            for i in self._outermost(opened, closed)
+            if self.tokens[i].kind is Is.LINE and is_row_end == self.tokens[i].text[:1].strip(" ")
+        ]
+        edges = [opened, *lines, closed]
+        rows: list[Expression] = [
+            self._row(a + 1, b)
+            for a, b in pairwise(edges)
+            if any(self.tokens[i].kind is not Is.LINE for i in range(a + 1, b))
+        ]
+        if len(rows) == 1 and isinstance(rows[0], Vector):
+            return list(rows[0].items)
+        if rows and all(isinstance(row, Vector) and len(row.items) == 1 for row in rows):
+            return [row.items[0] for row in rows if isinstance(row, Vector)]  # a column
+        return rows
+
+    def _row(self, start: int, end: int) -> Vector:
+        """Expressions between which there are only spaces."""
+        starts = [start]
+        at = start
+        while at < end:
+            token = self.tokens[at]
+            if at > start and token.gap and self._begins(at, end):
+                starts.append(at)
+            at = self.pairs.get(at, at) + 1 if token.kind is Is.OPEN else at + 1
+        edges = [*starts, end]
+        return Vector(tuple(self.whole(a, b) for a, b in pairwise(edges)))
+
+    def _begins(self, at: int, end: int) -> bool:
+        """Whether an item begins at a token behind a space: 1 -2 has two, 1 - 2 one."""
+        token, before = self.tokens[at], self.tokens[at - 1]
+        if before.kind is Is.OPERATOR and before.text not in ("%", "°"):
+            return False
+        if token.kind is Is.OPERATOR and token.text in ("-", "+"):
+            return at + 1 < end and self.tokens[at + 1].gap == 0
+        return token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) or token.text in ("√",)
+
+    def _outermost(self, opened: int, closed: int) -> list[int]:
+        """The tokens between two brackets that stand in no further ones."""
+        found = []
+        at = opened + 1
+        while at < closed:
+            found.append(at)
+            at = self.pairs.get(at, at) + 1 if self.tokens[at].kind is Is.OPEN else at + 1
+        return found
+
+    def named(self, token: Token) -> Expression:
+        """A constant or a function."""
+        name = token.text
+        following = self.next()
+        if name == "π":
+            if following is not None and following.kind is Is.OPEN and not following.gap:
+                raise UnreadableError
+            return Constant("π")
+        if name == "e":
+            if following is None or following.text[0] != "^":
+                raise UnreadableError
+            return Constant("e")
+        if name == "frac":
+            above, below = self.braced(), self.braced()
+            return Product((("*", above), ("/", below)))
+        if name == "σ":
+            return self.sigma(following)
+        if name == "sqrt" and following is not None and following.text == "[":
+            raise UnreadableError
+        if name not in FUNCTIONS and name not in ("log2", "log10"):
+            raise UnreadableError
+        return Call(name, self.arguments())
+
+    def sigma(self, following: Token | None) -> Expression:
+        """σ(0.5) is the logistic function; of whole numbers it may be something else."""
+        if following is None or following.text != "(" or following.gap:
+            raise UnreadableError
+        arguments = self.arguments()
+        if all(number.is_whole for each in arguments for number in numbers(each)):
+            self.is_doubtful = True
+        return Call("sigmoid", arguments)
+
+    def braced(self) -> Expression:
+        token = self.next()
+        if token is None or token.text != "{":
+            raise UnreadableError
+        return self.primary()
+
+    def arguments(self) -> tuple[Expression, ...]:
+        """What a function is applied to: in brackets, or the next factor."""
+        token = self.next()
+        if token is None:
+            raise UnreadableError
+        if token.kind is Is.OPEN and token.text in "({":
+            opened = self.at
+            closed = self.pairs.get(opened)
+            if closed is None or closed >= self.end:
+                raise UnreadableError
+            found = tuple(self.items(opened, closed))
+            self.at = closed + 1
+            return found
+        if token.kind is Is.OPEN:
+            return (self.primary(),)
+        found = (self.power(),)
+        following = self.next()
+        if following is not None and following.text in "*/x(":
+            self.is_doubtful = True  # sin π/6
+        return found
+
+
+def _number(token: Token, text: str) -> Number:
+    plain = text if "×" not in text else str(decimal_of(text))
+    return Number(Decimal(plain), plain, token.start, token.end)
+
+
+def _scientific(one: Expression, other: Expression) -> Expression | None:
+    """5.1×10⁻⁶ as the one number that it is."""
+    if isinstance(one, Negative) and (number := _scientific(one.of, other)):
+        return Negative(number)
+    match one, other:
+        case Number() as digits, Power(Number(printed="10"), exponent) if digits.value:
+            power = exponent.of if isinstance(exponent, Negative) else exponent
+            if isinstance(power, Number) and power.is_whole and abs(power.value) < MOST_ZEROS:
+                sign = "-" if power is not exponent else ""
+                printed = f"{digits.printed}e{sign}{power.value}"
+                return Number(Decimal(printed), printed, digits.start, power.end)
+    return None
+
+
+def _is_percent(term: Expression) -> bool:
+    return isinstance(term, Call) and term.name == "percent"

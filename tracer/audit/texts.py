@@ -1,0 +1,112 @@
+"""Files → texts: each of one kind, with the places of its lines; a notebook has one per cell."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from pathlib import Path
+
+from tracer.errors import Problem, TracerError
+
+
+class Markup(Enum):
+    """What a text is written in."""
+
+    MARKDOWN = auto()
+    LATEX = auto()
+    RESTRUCTURED = auto()
+    HTML = auto()
+    PLAIN = auto()
+    NOTEBOOK = auto()
+
+
+ENDINGS = {
+    **dict.fromkeys((".md", ".markdown", ".mdx", ".qmd", ".rmd"), Markup.MARKDOWN),
+    **dict.fromkeys((".tex", ".ltx"), Markup.LATEX),
+    **dict.fromkeys((".rst", ".rest"), Markup.RESTRUCTURED),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), Markup.HTML),
+    **dict.fromkeys((".txt", ".text"), Markup.PLAIN),
+    ".ipynb": Markup.NOTEBOOK,
+}
+
+_SILENCED = re.compile(r"\baudit: ignore\b")
+_ALONE = re.compile(r"\s*(?:<!--|%+|#+|//|\.\.)?\s*audit: ignore\b[^\w]*\Z")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text with the name by which its places are told."""
+
+    name: str
+    content: str
+    markup: Markup
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer("\n", self.content))]
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Line and column, from 1."""
+        line = bisect_right(self._starts, at)
+        return line, at - self._starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """A line without its end."""
+        starts = [*self._starts, len(self.content) + 1]
+        return self.content[starts[number - 1] : starts[number] - 1].rstrip("\r")
+
+    @cached_property
+    def silenced(self) -> frozenset[int]:
+        """The lines that are passed over: with the remark, or behind one that is alone."""
+        found = set()
+        for match in _SILENCED.finditer(self.content):
+            number, _ = self.place(match.start())
+            found |= {number, number + 1} if _ALONE.match(self.line(number)) else {number}
+        return frozenset(found)
+
+
+def files(path: Path) -> Iterator[Path]:
+    """A file, or those in a folder that are read here, hidden ones left out."""
+    if not path.is_dir():
+        yield path
+        return
+    for inner in sorted(path.rglob("*")):
+        hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
+        if inner.suffix.lower() in ENDINGS and not hidden and inner.is_file():
+            yield inner
+
+
+def texts(name: str, content: str) -> list[Text]:
+    """What a file holds; the end of its name says what it is written in, of others it is plain.
+
+    Raises:
+        TracerError: it is binary, or no notebook although its name says so.
+    """
+    if "\0" in content:
+        line = content[: content.index("\0")].count("\n") + 1
+        raise TracerError(Problem("a NUL character, expected text", name, line))
+    markup = ENDINGS.get(Path(name).suffix.lower(), Markup.PLAIN)
+    if markup is Markup.NOTEBOOK:
+        return list(_cells(name, content))
+    return [Text(name, content, markup)]
+
+
+_OF_CELLS = {"markdown": Markup.MARKDOWN}
+
+
+def _cells(name: str, content: str) -> Iterator[Text]:
+    """The cells of a notebook, each with its number; what they print is not an author's."""
+    try:
+        cells = json.loads(content.removeprefix("\ufeff"))["cells"]
+        for number, cell in enumerate(cells, 1):
+            source = cell["source"]
+            joined = source if isinstance(source, str) else "".join(source)
+            markup = _OF_CELLS.get(cell["cell_type"], Markup.PLAIN)
+            yield Text(f"{name}:cell {number}", joined.replace("\0", " "), markup)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise TracerError(Problem("no notebook: expected JSON with cells", name)) from None

@@ -1,0 +1,276 @@
+"""A passage → its tokens: numbers with their digits, signs, names, and what ends an expression."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum, auto
+
+from tracer.audit.passage import CUT, Kind, Passage
+
+MOST_DIGITS = 40
+"""A longer number is not read."""
+
+
+class Is(Enum):
+    """What a token is."""
+
+    NUMBER = auto()
+    NAME = auto()
+    """A function or a constant that is known, in its plain name."""
+    WORD = auto()
+    """Anything else in letters: a symbol, a unit, prose."""
+    OPERATOR = auto()
+    RELATION = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    COMMA = auto()
+    LINE = auto()
+    """A line ends, or a row of mathematics."""
+    BREAK = auto()
+    """No expression goes over it: a colon, a full stop, an arrow."""
+    MARK = auto()
+    """An expression may go over it for who can read it: a quotation mark, a backtick."""
+    OTHER = auto()
+    """A part of an expression that is not understood; what it stands in is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token; `text` is its plain form, whatever the notation."""
+
+    kind: Is
+    text: str
+    start: int
+    end: int
+    gap: int
+    """How many spaces stand before it."""
+
+
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+
+_FUNCTIONS = "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm"
+FUNCTIONS = frozenset(_FUNCTIONS.split())
+_OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
+_OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
+_OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
+_OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
+
+_COMMANDS: dict[str, tuple[Is, str]] = {
+    **dict.fromkeys(("times", "cdot", "ast", "odot"), (Is.OPERATOR, "*")),
+    **dict.fromkeys(("div",), (Is.OPERATOR, "/")),
+    **dict.fromkeys(("approx", "simeq", "doteq", "approxeq"), (Is.RELATION, "≈")),
+    **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), (Is.NAME, "frac")),
+    **dict.fromkeys(("lVert", "rVert", "Vert"), (Is.OPERATOR, "‖")),
+    **dict.fromkeys(("quad", "qquad", "newline", "hline", "item"), (Is.BREAK, " ")),
+    **dict.fromkeys(("to", "rightarrow", "Rightarrow", "implies", "iff"), (Is.BREAK, "→")),
+    **dict.fromkeys(("le", "leq", "ge", "geq", "ne", "neq", "lt", "gt"), (Is.BREAK, "<")),
+    "%": (Is.OPERATOR, "%"),
+    "*": (Is.OPERATOR, "*"),
+    "|": (Is.OPERATOR, "‖"),
+    "_": (Is.WORD, "_"),
+    "{": (Is.OTHER, "{"),
+    "}": (Is.OTHER, "}"),
+}
+_SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
+_FACES = "displaystyle textstyle mathbf boldsymbol bm boxed mathrm mathit mathsf nonumber notag"
+_NOTHING = frozenset(f"{_SIZES} {_FACES}".split()) | set(",;:![]() \n")
+_MATRIX_NAMES = "matrix bmatrix pmatrix vmatrix smallmatrix array"
+_MATRICES = frozenset(_MATRIX_NAMES.split())
+
+_DIGITS = r"\d+"
+_NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:\.\d+)?"
+_TOKEN = re.compile(
+    rf"""
+      (?P<line>\n[ \t\0]*)
+    | (?P<space>[ \t\r\0\f]+|\u00a0|\u2009|\u202f)
+    | (?P<address>(?:(?:https?|ftp)://|mailto:)\S+|\b[A-Za-z][\w.]{{0,40}}@[\w-]{{1,40}}\.[A-Za-z]+)
+    | (?P<opaque>
+        0[xXbBoO][0-9a-fA-F_]+
+      | \d{{4}}-\d\d?-\d\d?(?![\d]) | \d\d?/\d\d?/\d{{2,4}}(?!\d)
+      | \d+(?:\.\d+){{2,}} | \d+(?:_\d+)+ | \d+\.(?=[.])| \d+:\d+(?::\d+)*
+      )
+    | \[\d+\ more:\ (?P<rest>-?\d+(?:\.\d+)?(?:×10[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)?)\]
+    | (?P<number>(?:{_NUMBER}|(?<![\w)\]])\.\d+)(?:[eE][+-]?\d{{1,3}}(?![\w.]))?)
+    | \\\\\*?(?:\[[^\]\n]{{0,12}}\])?(?P<row>(?:[\s&]|\\q?quad(?![A-Za-z]))*)
+    | \\llap\s?\{{\$ | \$\}}
+    | \\(?:text|textbf|mathrm|textrm|mbox|operatorname\*?|mathbf|mathit)\s?
+        \{{\s?(?P<said>[A-Za-z][^{{}}\\]{{0,200}})\}}
+    | \\(?P<environment>begin|end)\s?\{{(?P<which>[A-Za-z]{{1,20}})\*?\}}
+        (?:\{{[lcr|@{{}}]*\}}|\[[lcr]\])*
+    | \\(?P<command>[A-Za-z]+|[^A-Za-z])
+    | (?P<subscript>_\{{[^{{}}\n]{{0,80}}\}}|_\w)
+    | (?P<superscript>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
+    | \{{(?P<lone>[-+])\}}
+    | (?P<times>(?<=\d)[xX](?=\d)|(?<=[\d)\]][ ])[xX](?=[ ][\d(\[-]))
+    | (?P<name>(?:e(?=[⁰¹²³⁴⁵⁶⁷⁸⁹⁻^])|[^\W\d_⁰¹²³⁴⁵⁶⁷⁸⁹½¼¾⅓⅔](?:[\w'′]|\.(?=[^\W\d]))*))
+    | (?P<power>\*\*)
+    | (?P<assigned>==+>?|[:+\-*/|^<>!~≠]=+|=[>~]|=<(?=\s)|<<+|>>+|\+\++|--+|//+|->)
+    | (?P<relation>=|≈|≃|≅)
+    | (?P<norm>\|\||‖)
+    | (?P<operator>[+\-−*/·×⋅∙÷⊙∗^√∛%°@!])
+    | (?P<open>[(\[{{])
+    | (?P<close>[)\]}}])
+    | (?P<comma>[,;](?=.?))
+    | (?P<ellipsis>\.\.\.+|…|[±∓$€£¥~–])
+    | (?P<break>[:.?→←↔⇒⟹<>≤≥≠—|&\#{CUT}])
+    | (?P<mark>["'`“”‘’«»])
+    | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
+_PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
+
+
+def tokens(passage: Passage) -> list[Token]:
+    """The tokens of a passage, in their order, placed in the text that it is of."""
+    found: list[Token] = []
+    brackets: list[str] = []
+    gap = 0
+    in_math = passage.kind is Kind.MATH
+    for match in _TOKEN.finditer(passage.text):
+        group = match.lastgroup
+        if group == "space":
+            gap += match[0].count(" ") + 2 * match[0].count("\t") + (match[0] > "\x7f")
+            continue
+        if group == "subscript" and found and found[-1].text == "log":
+            found[-1] = _with_base(found[-1], match[0].strip("_{}"))
+            continue
+        read = _read(match, group, brackets, in_math=in_math)
+        start, end = match.span()
+        gap = max(gap, group == "said")  # what is said in words stands apart
+        if read is None:  # it is only there for the eye
+            continue
+        if group == "number" and "," in match[0] and brackets[-1:] in (["["], ["f("]):
+            found += _separated(match, passage.start, gap)  # [100,200] has two numbers
+        else:
+            kind, text = read
+            found.append(Token(kind, text, passage.start + start, passage.start + end, gap))
+        if found[-1].kind is Is.OPEN:
+            applied = len(found) > 1 and found[-2].kind in (Is.NAME, Is.WORD)
+            brackets.append("f(" if applied else found[-1].text)
+        elif found[-1].kind is Is.CLOSE and brackets:
+            brackets.pop()
+        gap = 0
+    return found
+
+
+def _with_base(log: Token, base: str) -> Token:
+    """A logarithm with its base."""
+    name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
+    return replace(log, kind=Is.NAME if name else Is.OTHER, text=name or base)
+
+
+def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
+    """The numbers and commas of what would be a number with thousands separators elsewhere."""
+    parts: list[Token] = []
+    for part in re.finditer(r",|[^,]+", match[0]):
+        kind = Is.COMMA if part[0] == "," else Is.NUMBER
+        start = at + match.start() + part.start()
+        parts.append(Token(kind, part[0], start, start + len(part[0]), 0 if parts else gap))
+    return parts
+
+
+def _read(
+    match: re.Match[str], group: str | None, brackets: list[str], *, in_math: bool
+) -> tuple[Is, str] | None:
+    """What a match is, and its plain form; None for what has no meaning."""
+    text = match[0]
+    match group:
+        case "line":
+            return None if in_math else (Is.LINE, text[1:])
+        case "row":
+            return Is.LINE, "\\&" if "&" in match["row"] else "\\"
+        case "number":
+            return _number(text, match)
+        case "rest":
+            return Is.NUMBER, match["rest"]
+        case "said":
+            word = match["said"].strip().lower()
+            return (Is.NAME, word) if word in FUNCTIONS else (Is.WORD, match["said"])
+        case "which":
+            return _environment(match)
+        case "command":
+            return _command(match["command"])
+        case "name":
+            return _name(text)
+        case "times" | "power" | "norm" | "lone":
+            plain = {"times": "x", "power": "^", "norm": "‖"}.get(group, match["lone"])
+            return Is.OPERATOR, plain
+        case "relation":
+            return Is.RELATION, "=" if text == "=" else "≈"
+        case "operator":
+            return Is.OPERATOR, _PLAIN.get(text, text)
+        case "superscript":
+            return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
+        case "open":
+            return Is.OPEN, text
+        case "close":
+            return Is.CLOSE, text
+        case "comma":
+            return _comma(match, brackets)
+        case "address":
+            return Is.MARK, text
+        case "break":
+            return (
+                None
+                if text == "&" and in_math
+                else (Is.OTHER if text == "|" and in_math else Is.BREAK, text)
+            )
+        case "mark":
+            return Is.MARK, text
+        case "subscript":
+            return Is.WORD, text
+        case None:  # \llap{$ and $}
+            return None
+        case _:
+            return Is.OTHER, text
+
+
+def _number(text: str, match: re.Match[str]) -> tuple[Is, str]:
+    plain = _SEPARATOR.sub("", text) if "," in text or not text.isascii() else text
+    if len(plain) > MOST_DIGITS or match.string[match.end() : match.end() + 1] == "_":
+        return Is.OTHER, text
+    return Is.NUMBER, plain
+
+
+def _comma(match: re.Match[str], brackets: list[str]) -> tuple[Is, str]:
+    """A comma between digits, outside of brackets, may be a decimal one."""
+    around = match.string[max(0, match.start() - 1) : match.end() + 1]
+    if not brackets and match[0] == "," and len(around) == 3 and (around[0] + around[2]).isdigit():
+        return Is.OTHER, ","
+    return Is.COMMA, match[0]
+
+
+def _environment(match: re.Match[str]) -> tuple[Is, str]:
+    if match["which"] in _MATRICES:
+        return (Is.OPEN, "matrix") if match["environment"] == "begin" else (Is.CLOSE, "matrix")
+    return Is.BREAK, match["which"]
+
+
+def _command(name: str) -> tuple[Is, str] | None:
+    if name in _NOTHING:
+        return None
+    if name in _COMMANDS:
+        return _COMMANDS[name]
+    if name in ("ldots", "dots", "cdots", "pm", "mp"):
+        return Is.OTHER, name
+    return _name(name)
+
+
+def _name(text: str) -> tuple[Is, str]:
+    plain = text.lower() if len(text) > 2 else text  # PI is something else
+    if plain in FUNCTIONS:
+        return Is.NAME, plain
+    if plain in _OTHER_NAMES:
+        return Is.NAME, _OTHER_NAMES[plain]
+    return Is.WORD, text
+
+
+def decimal_of(text: str) -> Decimal:
+    """The number that a token of one is."""
+    base, _, power = text.partition("×10")
+    return Decimal(base) * Decimal(10) ** int(power.translate(SUPERSCRIPTS) or 0)

@@ -1,0 +1,88 @@
+"""Arrays of another program beside a trace, in the order of computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracer import progress
+from tracer.decoder.forward import Trace
+from tracer.decoder.value import Value
+from tracer.scenario.activations import Dumped, Numbers
+
+TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+"""What a pass that computes with such numbers throughout may be off by, of the largest number."""
+
+HIDDEN_FROM = -1e4
+"""In place of -∞ programs write the least number there is, or -10⁹."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A value beside theirs; without `at` their shapes differ.
+
+    `largest` is the largest difference, `at` where it is; `relative` is it of the largest of our
+    numbers.
+    """
+
+    value: Value
+    theirs: Dumped
+    allowed: float
+    """The relative difference that counts as none."""
+    at: tuple[int, ...] | None = None
+    largest: float = 0.0
+    relative: float = 0.0
+
+    @property
+    def differs(self) -> bool:
+        """Whether the difference is more than that of rounding."""
+        return self.at is None or not self.relative <= self.allowed
+
+    @property
+    def ours(self) -> float:
+        """Our number where the difference is largest."""
+        assert self.at is not None
+        return float(self.value.array[self.at])
+
+    @property
+    def their_number(self) -> float:
+        """Theirs."""
+        assert self.at is not None
+        return float(_alike(self.theirs.numbers, self.value)[self.at])
+
+
+def compared(
+    trace: Trace, dump: Mapping[str, Dumped], tolerance: float | None
+) -> Iterator[Compared]:
+    """Each value that is in the dump; of a trained model no other is computed for it."""
+    for record in trace.records:
+        value = record.output
+        if value.address in dump and not value.role.words:
+            progress.tell(value.address)
+            yield _compared(value, dump[value.address], tolerance)
+
+
+def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared:
+    allowed = TOLERANCES.get(theirs.kind, TOLERANCES["float64"]) if tolerance is None else tolerance
+    numbers = _alike(theirs.numbers, value)
+    if numbers.shape != value.shape:
+        return Compared(value, theirs, allowed)
+    ours = value.array
+    if not ours.size:
+        return Compared(value, theirs, allowed, ())
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.array(np.abs(ours - numbers))
+    off[np.isnan(off)] = np.inf
+    off[np.isneginf(ours) & (numbers <= HIDDEN_FROM)] = 0.0
+    at = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
+    size = float(np.max(np.abs(ours), where=np.isfinite(ours), initial=0)) or 1.0
+    return Compared(value, theirs, allowed, at, float(off[at]), float(off[at]) / size)
+
+
+def _alike(numbers: Numbers, value: Value) -> Numbers:
+    """Without a batch of one in front."""
+    if numbers.ndim == len(value.shape) + 1 and len(numbers) == 1:
+        return np.asarray(numbers[0])
+    return numbers

@@ -1,0 +1,106 @@
+"""What is found, for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+from tracer.check.against import Compared
+from tracer.check.differences import Differences
+from tracer.check.report import Report, step_of
+from tracer.check.verdicts import Finding, Verdict
+from tracer.renderers.as_json import SCHEMA
+
+
+def of_figures(report: Report) -> str:
+    """The findings in the order of the file; `follows_from` are places among them, from 0."""
+    places = {finding: i for i, finding in enumerate(report.findings)}
+    counted = Counter(finding.verdict for finding in report.findings)
+    found: dict[str, Any] = {
+        "schema": SCHEMA,
+        "scenario": report.scenario,
+        "text": report.title,
+        "holds": report.holds,
+        "verdicts": {str(verdict): counted[verdict] for verdict in Verdict},
+        "first": places[report.first] if report.first else None,
+        "steps": [
+            {
+                "number": step.number,
+                "name": step.kind.name,
+                "title": title,
+                "verdicts": {str(verdict): verdicts[verdict] for verdict in Verdict},
+            }
+            for step, title, verdicts in report.by_step
+        ],
+        "findings": [_finding(finding, places) for finding in report.findings],
+    }
+    return _dumped(found)
+
+
+def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
+    figure, listed = finding.figure, finding.figure.listed
+    step = step_of(figure)
+    return {
+        "verdict": str(finding.verdict),
+        "line": listed.line,
+        "where": listed.where or None,
+        "figure": figure.name or None,
+        "part": listed.part,
+        "step": step.number if step else None,
+        "printed": figure.text,
+        "right": finding.right or None,
+        "by": finding.by or None,
+        "pencil": finding.pencil or None,
+        "units": finding.units,
+        "follows_from": [places[source] for source in finding.sources],
+    }
+
+
+def of_differences(found: Differences) -> str:
+    """The values in the order of computation; `first` is the address of the first that differs."""
+    first = found.first
+    return _dumped(
+        {
+            "schema": SCHEMA,
+            "scenario": found.trace.name,
+            "against": found.file,
+            "holds": found.holds,
+            "first": first.value.address if first else None,
+            "values": [_compared(each, found) for each in found.compared],
+            "unknown": list(found.unknown),
+        }
+    )
+
+
+def _compared(each: Compared, found: Differences) -> dict[str, Any]:
+    step = found.step_of(each)
+    told: dict[str, Any] = {
+        "address": each.value.address,
+        "name": each.theirs.name,
+        "step": step.number if step else None,
+        "type": each.theirs.kind,
+        "tolerance": each.allowed,
+        "differs": each.differs,
+        "shape": list(each.value.shape),
+        "their_shape": list(each.theirs.numbers.shape),
+    }
+    if each.at is not None:
+        told |= {
+            "at": list(each.at),
+            "here": _plain(each.ours),
+            "there": _plain(each.their_number),
+            "difference": _plain(each.largest),
+            "relative": _plain(each.relative),
+        }
+    return told
+
+
+def _plain(number: float) -> float | str:
+    """A float as JSON has it; what is none is text."""
+    return number if math.isfinite(number) else str(number)
+
+
+def _dumped(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

@@ -1,0 +1,77 @@
+"""The whole way of `check`: a scenario, and a file to be held against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tracer.check.against import compared
+from tracer.check.differences import Differences
+from tracer.check.dumps import read_dump
+from tracer.check.figures import figures
+from tracer.check.listed import read_figures
+from tracer.check.passes import Pass
+from tracer.check.report import Report
+from tracer.check.verdicts import judged
+from tracer.decoder.forward import check_numbers
+from tracer.decoder.roles import LOSS
+from tracer.errors import Problem, TracerError
+from tracer.scenario.loading import FIGURES, Loaded, file_of
+from tracer.scenario.rounding import Rounding
+
+
+def figures_beside(name: str, folder: Path) -> Path:
+    """The figures file beside a scenario: `alex.figures.yaml` of `alex.yaml`.
+
+    Raises:
+        TracerError: there is none, or nothing to be beside.
+    """
+    path = file_of(name, folder)
+    if path is None:
+        raise TracerError(Problem("missing, nothing lies beside <stdin>", address="--figures-file"))
+    found = path.with_name(path.name.removesuffix(".yaml").removesuffix(".yml") + FIGURES)
+    if not found.is_file():
+        message = "no figures of a text beside the scenario; --figures-file or --against names some"
+        raise TracerError(Problem(message, str(found)))
+    return found
+
+
+def check_figures(loaded: Loaded, path: Path) -> Report:
+    """The figures of a file, held against the scenario's pass.
+
+    Raises:
+        TracerError: something in the file is not in the scenario, or either cannot be read.
+    """
+    read = read_figures(path)
+    found = tuple(judged(figures(read, loaded)))
+    return Report(loaded.name, read.title or loaded.scenario.title, found)
+
+
+def check_against(
+    loaded: Loaded, path: Path, tolerance: float | None, rounding: Rounding | None
+) -> Differences:
+    """The arrays of a file, held against the scenario's pass.
+
+    That rounds as it is asked to, or else as the file says.
+
+    Raises:
+        TracerError: the file cannot be read, or nothing in it is known.
+    """
+    with loaded.telling():
+        check_numbers(loaded.scenario)
+    dump = read_dump(path, loaded.scenario)
+    changed = {"rounding": rounding or dump.rounding}
+    loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
+    addresses = dump.arrays
+    trace = Pass(
+        loaded,
+        loss=LOSS.name in addresses,
+        unmasked=any(".unmasked." in address for address in addresses),
+        lens=any(".lens." in address for address in addresses),
+    ).trace
+    unknown = tuple(d.name for address, d in addresses.items() if address not in trace.values)
+    found = tuple(compared(trace, addresses, tolerance))
+    if not found:
+        known = "addresses, or TransformerLens's and Hugging Face's names"
+        raise TracerError(Problem(f"no array of it is known here, expected {known}", str(path)))
+    return Differences(trace, path.name, found, unknown)

@@ -1,0 +1,84 @@
+"""Shapes and numbers of parameters, as texts write them, beside those of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tracer.check.figures import Figure, parameters
+from tracer.decoder.forward import Trace
+from tracer.decoder.value import Value
+
+MOST_TOKENS = 1_000_000
+
+Shape = tuple[int | Decimal, ...]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Whether a figure agrees, and what is right; `tokens` is for how many tokens it would be."""
+
+    agrees: bool
+    right: str
+    tokens: int | None = None
+
+
+def count_of(figure: Figure) -> Counted:
+    """What is counted, beside what is printed."""
+    assert figure.within
+    trace = figure.within.trace
+    if figure.listed.part == "parameters":
+        number = parameters(trace, str(figure.listed.address))
+        assert figure.printed
+        return Counted(figure.printed.rounds(Decimal(number)), f"{number:,}")
+    assert figure.entry
+    value, printed = figure.entry.value, [n.value if n else None for n in figure.listed.rows[0]]
+    forms = list(_forms(trace, value, len(trace.tokens)))
+    if any(_fits(printed, form) for form in forms):
+        return Counted(True, _written(value.shape))
+    like = [form for form in forms if len(form) == len(printed)]
+    right = _written(like[0] if like else value.shape)
+    counts = [n for n in printed if n and 0 < n <= MOST_TOKENS and n == n.to_integral_value()]
+    for tokens in dict.fromkeys(counts):
+        if any(_fits(printed, form) for form in _forms(trace, value, tokens)):
+            return Counted(False, right, int(tokens))
+    return Counted(False, right)
+
+
+def _forms(trace: Trace, value: Value, tokens: int | Decimal) -> Iterator[Shape]:
+    """Its shape as texts write it, if so many tokens were read.
+
+    That is as it is, with a batch of one in front, with all heads behind that, or with the heads'
+    columns side by side.
+    """
+    names = trace.tokens
+    own = tuple(tokens if axis.labels == names else len(axis.labels) for axis in value.axes)
+    yield own
+    yield (1, *own)
+    if value.place.head and len(own) == 2:
+        heads = _heads(trace, value)
+        yield (heads, *own)
+        yield (1, heads, *own)
+        yield (own[0], heads * own[1])
+
+
+def _heads(trace: Trace, value: Value) -> int:
+    """How many heads have a value of this role and shape."""
+    place = value.place
+    return sum(
+        other.role is value.role
+        and other.shape == value.shape
+        and (other.place.layer, other.place.sub_layer) == (place.layer, place.sub_layer)
+        for other in trace.values.values()
+    )
+
+
+def _fits(printed: Sequence[Decimal | None], form: Shape) -> bool:
+    return len(printed) == len(form) and all(
+        n is None or n == length for n, length in zip(printed, form, strict=True)
+    )
+
+
+def _written(shape: Shape) -> str:
+    return "×".join(map(str, shape)) or "1"

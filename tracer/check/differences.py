@@ -1,0 +1,159 @@
+"""Where another program differs: the first step that does, its worked line, and all values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from math import isfinite, isnan
+
+from tracer.check.against import Compared
+from tracer.check.report import step_in
+from tracer.decoder.forward import Trace
+from tracer.lesson import sentences
+from tracer.lesson.document import (
+    Block,
+    Document,
+    Name,
+    Paragraph,
+    Section,
+    Sentence,
+    Table,
+    Working,
+)
+from tracer.lesson.entries import name
+from tracer.lesson.expression import Entry, Number
+from tracer.lesson.origins import Origins
+from tracer.lesson.steps import Step
+from tracer.names import count
+from tracer.renderers.text import number_text
+from tracer.scenario.rounding import trimmed
+
+MOST_NAMES = 8
+"""So many names that are not known are told."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What was compared, in the order of computation, and the names that are not known here."""
+
+    trace: Trace
+    file: str
+    compared: tuple[Compared, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return self.first is None
+
+    @cached_property
+    def first(self) -> Compared | None:
+        """The first value that differs."""
+        return next((each for each in self.compared if each.differs), None)
+
+    @cached_property
+    def origins(self) -> Origins:
+        """What the numbers come from."""
+        return Origins(self.trace)
+
+    def step_of(self, compared: Compared) -> Step | None:
+        """The step in which a value is told."""
+        return step_in(self.origins.teacher, compared.value)
+
+    def document(self) -> Document:
+        """What differs as a text."""
+        sections = (
+            *self._first(),
+            Section(None, "Value by value", (self._table(),)),
+            *self._others(),
+        )
+        introduction = tuple(map(Paragraph, self._introduction()))
+        return Document(self.trace.name, self.trace.scenario.title, introduction, sections)
+
+    def _introduction(self) -> Iterator[Sentence]:
+        differ = sum(each.differs for each in self.compared)
+        seen = count(len(self.compared), "value")
+        told = f": {differ} of them {'differs' if differ == 1 else 'differ'}." if differ else "."
+        agree = "" if differ else " All of them agree."
+        yield (f"{seen} of ", Name(self.file), f" beside those of the scenario{told}{agree}")
+        allowed = {each.theirs.kind: each.allowed for each in self.compared}
+        parts = [f"{written(share)} ({kind})" for kind, share in allowed.items()]
+        yield (f"Up to {', '.join(parts)} of the largest number of a value is no difference.",)
+        if not self.trace.pencil.rounds:
+            yield ("Nothing is rounded here on the way, as other programs compute.",)
+
+    def _first(self) -> Iterator[Section]:
+        first = self.first
+        if first is None:
+            return
+        step = self.step_of(first)
+        title = sentences.title(step, self.origins.teacher.told) if step else first.value.address
+        where = f"step {step.number}, {title}" if step else title
+        yield Section(None, f"The first that differs: {where}", tuple(self._told(first)))
+
+    def _told(self, first: Compared) -> Iterator[Block]:
+        value = first.value
+        if first.at is None:
+            theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
+            yield Paragraph((Name(value.address), f" is {theirs} there, and {ours} here."))
+            return
+        entry = Entry(value, first.at)
+        here, there = written(first.ours), written(first.their_number)
+        apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
+        largest = " Nowhere in this value is the difference larger." if value.axes else ""
+        yield Paragraph((Name(name(entry)), f" is {here} here and {there} there{apart}.{largest}"))
+        before = [each for each in self.compared if not each.differs]
+        earlier = [each for each in before if self._is_before(each, first)]
+        if earlier:
+            last = earlier[-1].value.address
+            yield Paragraph(
+                (f"Before it {count(len(earlier), 'value')} agree, the last: ", Name(last), ".")
+            )
+        yield from self._worked(entry)
+
+    def _is_before(self, one: Compared, other: Compared) -> bool:
+        return self.compared.index(one) < self.compared.index(other)
+
+    def _worked(self, entry: Entry) -> Iterator[Block]:
+        """How it is computed here."""
+        if line := self.origins.worked(entry):
+            yield Paragraph(("Here it is computed so:",))
+            yield Working((line,))
+
+    def _table(self) -> Table:
+        rows = []
+        for each in self.compared:
+            step = self.step_of(each)
+            sizes = ("shape", "") if each.at is None else _sizes(each)
+            found = "differs" if each.differs else "agrees"
+            number = str(step.number) if step else "–"
+            rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
+        header = ("step", "difference", "relative", "", "value")
+        marked = self.compared.index(self.first) if self.first else None
+        return Table(header, tuple(tuple(map(Name, row)) for row in rows), marked)
+
+    def _others(self) -> Iterator[Section]:
+        if self.unknown:
+            names = [(Name(each),) for each in self.unknown[:MOST_NAMES]]
+            more = len(self.unknown) - MOST_NAMES
+            blocks: list[Block] = [Table(("name",), tuple(names))]
+            if more > 0:
+                blocks.append(Paragraph((f"There are {more} more.",)))
+            yield Section(None, "Names that are not known here", tuple(blocks))
+
+
+def _sizes(compared: Compared) -> tuple[str, str]:
+    return written(compared.largest, 2), written(compared.relative, 2)
+
+
+def written(number: float, digits: int = 7) -> str:
+    """A float with as many digits as anybody compares; what is none in words."""
+    if not isfinite(number):
+        return "not a number" if isnan(number) else "∞" if number > 0 else "-∞"
+    return number_text(Number(trimmed(Decimal(f"{number:.{digits}g}"))))
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "×".join(map(str, shape)) or "one number"

@@ -1,0 +1,91 @@
+"""What another program computed: arrays of a file, or a trace that was written as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tracer.checkpoints.json_file import read_json
+from tracer.errors import Problem, TracerError
+from tracer.scenario.activations import Dumped, Numbers, activations
+from tracer.scenario.carry import Carry
+from tracer.scenario.model import Scenario
+from tracer.scenario.rounding import MOST_DECIMALS, Rounding
+
+ARRAYS, JSON = (".npz", ".safetensors"), ".json"
+
+
+@dataclass(frozen=True)
+class Dump:
+    """The arrays by address, and with which rounding they are compared."""
+
+    arrays: Mapping[str, Dumped]
+    rounding: Rounding
+
+
+def read_dump(path: Path, scenario: Scenario) -> Dump:
+    """The arrays of a file, by the addresses that they have in a scenario.
+
+    Other programs round nothing on the way; a trace that was written says how it was rounded.
+
+    Raises:
+        TracerError: it cannot be read, or is of another form.
+    """
+    if path.suffix not in (*ARRAYS, JSON):
+        expected = "expected a .npz or .safetensors file, or a trace as .json"
+        raise TracerError(Problem(expected, str(path)))
+    if path.suffix in ARRAYS:
+        plain = scenario.rounding.model_copy(update={"carry": Carry.NEVER})
+        return Dump(activations(path, scenario), plain)
+    found = read_json(path)
+    values, rounding = found.get("values"), found.get("rounding")
+    if not isinstance(values, list) or not all(map(_is_value, values)):
+        message = "expected a trace, as --format json writes it"
+        raise TracerError(Problem(message, str(path), address="values"))
+    arrays, problems = dict[str, Dumped](), list[Problem]()
+    for value in values:
+        address = value["address"]
+        try:
+            numbers = _numbers(value["data"])
+        except (ValueError, OverflowError, RecursionError):
+            message = "rows of different lengths, or no numbers"
+            problems.append(Problem(message, str(path), address=address))
+            continue
+        if numbers is not None:
+            arrays[address] = Dumped(address, "float64", numbers)
+    if problems:
+        raise TracerError(*problems)
+    return Dump(arrays, _rounded(scenario.rounding, rounding))
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("address"), str) and "data" in value
+
+
+def _numbers(data: Any) -> Numbers | None:
+    """Lists of numbers as an array; None of words. -∞ is the text -inf."""
+    array = np.array(data)
+    if array.dtype.kind == "U":
+        if not any(text.lstrip("-") == "inf" for text in array.flat):
+            return None
+        return np.array(array, np.float64)
+    if array.dtype.kind not in "fiu":
+        raise ValueError
+    return np.asarray(array, np.float64)
+
+
+def _rounded(own: Rounding, said: Any) -> Rounding:
+    """The rounding of a scenario, with the decimals and the carry that a trace says."""
+    if not isinstance(said, dict):
+        return own
+    decimals, carry = said.get("decimals"), said.get("carry")
+    changed: dict[str, Any] = {}
+    if isinstance(decimals, int) and 0 <= decimals <= MOST_DECIMALS:
+        changed["decimals"] = decimals
+    if carry in list(map(str, Carry)):
+        changed["carry"] = Carry(carry)
+    return own.model_copy(update=changed)

@@ -1,0 +1,268 @@
+"""Where the figures of a file stand in a trace; what is not there is told at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+
+from tracer.check.listed import Listed, Read
+from tracer.check.passes import Pass
+from tracer.check.printed import Printed
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Dot, MatMul, Mean, MeanOf
+from tracer.decoder.roles import LOSS
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.errors import Problem, TracerError
+from tracer.lesson.entries import index_of
+from tracer.lesson.entries import name as name_of
+from tracer.lesson.expression import Entry
+from tracer.names import closest, count
+from tracer.scenario.loading import Loaded
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """Something that a text prints: a number, the shape of a value, how many parameters it has.
+
+    `entry` is where the number stands, or one that the shape is of; `term` which of the products of
+    its line it is, counted from 0.
+    """
+
+    listed: Listed
+    within: Pass | None = None
+    printed: Printed | None = None
+    entry: Entry | None = None
+    term: int | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is printed."""
+        return self.printed.text if self.printed else self.listed.text.replace(" ", "×")
+
+    @property
+    def name(self) -> str:
+        """What it is of: `layer1.attention.head1.weights[Alex,Frank]`."""
+        part = self.listed.part
+        of = str(self.listed.address or "")
+        if self.entry is not None and part not in ("shape", "parameters"):
+            of = name_of(self.entry)
+        if self.term is not None:
+            return f"product {self.term + 1} of {of}"
+        return of if part == "value" else f"{part} of {of}"
+
+    def comes_to(self, trace: Trace) -> list[Decimal]:
+        """What it is in a trace: as it was computed, and as it is worked on with."""
+        assert self.entry is not None
+        value, at = trace[self.entry.value.address], self.entry.at
+        match self.listed.part:
+            case "products":
+                assert self.term is not None
+                return [_products(trace.producers[value], at)[self.term]]
+            case "sum":
+                return [_sum(trace.producers[value], at)]
+            case _:
+                return [decimal(value.computed[at]), decimal(value.numbers[at])]
+
+
+def decimal(number: object) -> Decimal:
+    """A Decimal as it is, a float as the shortest decimal that it stands for."""
+    return number if isinstance(number, Decimal) else Decimal(repr(float(number)))  # type: ignore[arg-type]
+
+
+def _products(record: Record, at: tuple[int, ...]) -> list[Decimal]:
+    x, w = (value.numbers for value in record.inputs[:2])
+    column = w[at[1]] if isinstance(record.operation, Dot) else w[:, at[1]]
+    return [decimal(a * b) for a, b in zip(x[at[0]], column, strict=True)]
+
+
+def _sum(record: Record, at: tuple[int, ...]) -> Decimal:
+    numbers = record.inputs[0].numbers
+    if isinstance(record.operation, MeanOf):
+        return sum((decimal(numbers[i]) for i in record.operation.counted), Decimal(0))
+    return sum(map(decimal, numbers[at[0]]), Decimal(0))
+
+
+def figures(read: Read, loaded: Loaded) -> list[Figure]:
+    """The figures of a file, in its order, each where it stands in a pass of the scenario.
+
+    Raises:
+        TracerError: all that is not there.
+    """
+    passes, problems = _Passes(read, loaded), list[Problem]()
+    found: list[Figure] = []
+    for number, listed in enumerate(read.listed):
+        try:
+            found += _figures_of(listed, passes)
+        except NotThereError as error:
+            problems.append(read.problem(number, error.key, error.problem))
+    if problems:
+        raise TracerError(*read.shown(problems))
+    return found
+
+
+class NotThereError(Exception):
+    """Something that a figure names and that is not there: by which key, and what is told."""
+
+    def __init__(self, key: str, message: str, address: str | None = None) -> None:
+        self.key, self.problem = key, Problem(message, address=address)
+
+
+class _Passes:
+    """The passes that a file asks for, each of them once."""
+
+    def __init__(self, read: Read, loaded: Loaded) -> None:
+        addresses = [listed.address or "" for listed in read.listed]
+        self.plain = Pass(
+            loaded,
+            loss=not loaded.scenario.training and any(map(_is_of_loss, addresses)),
+            unmasked=any(".unmasked." in address for address in addresses),
+            lens=any(".lens." in address for address in addresses),
+        )
+        self.examples: dict[int, Pass] = {}
+
+    def of(self, listed: Listed) -> Pass:
+        examples = self.plain.loaded.scenario.training
+        number = listed.example
+        if number is None and examples and _is_of_loss(listed.address or ""):
+            number = 1
+        if number is None:
+            return self.plain
+        if number > len(examples):
+            there = f"the last is {len(examples)}" if examples else "there are none"
+            raise NotThereError("example", f"no training example {number}, {there}")
+        if number not in self.examples:
+            loaded = self.plain.of_example(number).loaded
+            self.examples[number] = Pass(loaded, loss=True)
+        return self.examples[number]
+
+
+def _is_of_loss(address: str) -> bool:
+    return address.split(".")[0] == LOSS.name
+
+
+def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
+    """The figures of one place in a text."""
+    if listed.address is None:
+        yield Figure(listed)
+        return
+    within = passes.of(listed)
+    trace = within.trace
+    if listed.part == "parameters":
+        if not parameters(trace, listed.address):
+            raise NotThereError("address", "no parameters under this address", listed.address)
+        yield Figure(listed, within, _only_number(listed))
+        return
+    if listed.address not in trace.values:
+        near = closest(listed.address, trace.values)
+        raise NotThereError("address", f"no such value{near}", listed.address)
+    value = trace[listed.address]
+    if listed.part == "shape":
+        _only_row(listed)
+        yield Figure(listed, within, None, Entry(value, ()))
+    elif value.role.words:
+        raise NotThereError("address", "these are words, and only numbers are held against others")
+    elif listed.part == "value":
+        yield from _of_value(listed, within, value)
+    else:
+        yield from _of_line(listed, within, value)
+
+
+def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+    """The products of a number's line, or the sum that is divided in it."""
+    record, at = within.trace.producers[value], _place(listed, value)
+    if any(isinstance(i, slice) for i in at):
+        raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
+    entry = Entry(value, tuple(i for i in at if isinstance(i, int)))
+    if listed.part == "sum":
+        if not isinstance(record.operation, Mean | MeanOf):
+            raise NotThereError("part", "nothing is divided here, whose sum could be shown")
+        yield Figure(listed, within, _only_number(listed), entry)
+        return
+    if not isinstance(record.operation, MatMul | Dot):
+        raise NotThereError("part", "there are no products in its line")
+    _check_count(listed, record.inputs[0].shape[1], "product")
+    for term, number in enumerate(listed.rows[0]):
+        if number is not None:
+            yield Figure(listed, within, number, entry, term)
+
+
+def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+    """The numbers of a value that a row, a column, both or none of them names."""
+    at = _place(listed, value)
+    axes = [
+        range(length) if isinstance(i, slice) else [i]
+        for i, length in zip(at, value.shape, strict=True)
+    ]
+    indices = list(product(*axes))
+    rows = listed.rows
+    if all(isinstance(i, slice) for i in at) and len(at) == 2:
+        shape = value.shape
+        if len(rows) != shape[0]:
+            raise NotThereError("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
+        for row in rows:
+            if len(row) != shape[1]:
+                raise NotThereError("printed", f"a row of {len(row)}, expected {shape[1]}")
+    else:
+        _check_count(listed, len(indices), "number")
+    for index, number in zip(indices, [n for row in rows for n in row], strict=True):
+        if number is not None:
+            yield Figure(listed, within, number, Entry(value, index))
+
+
+def _only_number(listed: Listed) -> Printed:
+    _check_count(listed, 1, "number")
+    [number] = listed.rows[0]
+    if number is None:
+        raise NotThereError("printed", "nothing is printed, expected a number")
+    return number
+
+
+def _only_row(listed: Listed) -> tuple[Printed | None, ...]:
+    if len(listed.rows) > 1:
+        raise NotThereError("printed", f"{len(listed.rows)} rows, expected one")
+    return listed.rows[0]
+
+
+def _check_count(listed: Listed, expected: int, what: str) -> None:
+    row = _only_row(listed)
+    if len(row) != expected:
+        came = count(len(row), what)
+        raise NotThereError("printed", f"{came}, expected {expected}", listed.address)
+
+
+def _place(listed: Listed, value: Value) -> list[int | slice]:
+    """An index for what is named of a value, a slice for what is not."""
+    given = {"row": listed.row, "column": listed.column}
+    named = [key for key, label in given.items() if label is not None]
+    if len(named) > len(value.axes):
+        raise NotThereError(named[-1], f"there is {_keys(value)}", listed.address)
+    keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
+    found: list[int | slice] = []
+    for key, axis in zip(keys, value.axes, strict=True):
+        label = given[key]
+        try:
+            at = slice(None) if label is None else index_of(axis, label, value.address)
+        except TracerError as error:
+            raise NotThereError(key, error.problems[0].message, value.address) from None
+        found.append(at)
+    return found
+
+
+def _keys(value: Value) -> str:
+    return ("no row or column", "only a row", "row and column")[len(value.axes)]
+
+
+def parameters(trace: Trace, address: str) -> int:
+    """How many learned numbers an address holds, or all under it."""
+    values = [record.output for record in trace.records if record.output.role.parameter]
+    return sum(_size(v) for v in values if f"{v.address}.".startswith(f"{address}."))
+
+
+def _size(value: Value) -> int:
+    size = 1
+    for length in value.shape:
+        size *= length
+    return size

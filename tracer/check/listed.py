@@ -1,0 +1,152 @@
+"""A figures file: what a text prints, and where; every problem with it told at its place.
+
+It is what the author of a text writes; `tracer.check.figures` finds its numbers in a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from tracer.check.printed import Printed, printed
+from tracer.errors import Problem, TracerError
+from tracer.files.reading import read_file
+from tracer.scenario.fields import (
+    NUMBER,
+    OWN_MESSAGE,
+    ROW,
+    ROWS,
+    Frozen,
+    WholeNumber,
+    Word,
+    described,
+    kind_of_numbers,
+)
+from tracer.scenario.problems import of_keys
+from tracer.scenario.reader import LINE_BREAK, Place, Source, read
+
+LEFT_OUT = "_"
+"""In place of a number that the text does not print."""
+
+
+def _printed(text: Any) -> Any:
+    if text == LEFT_OUT:
+        return None
+    found = printed(text) if isinstance(text, str) else None
+    if found is None:
+        raise PydanticCustomError(OWN_MESSAGE, "expected a number as it is printed, or _")
+    return found
+
+
+Number: TypeAlias = Annotated[Any, BeforeValidator(_printed)]
+_Row: TypeAlias = Annotated[tuple[Number, ...], Field(min_length=1)]
+Numbers: TypeAlias = Annotated[
+    Annotated[Number, Tag(NUMBER)]
+    | Annotated[_Row, Tag(ROW)]
+    | Annotated[tuple[_Row, ...], Field(min_length=1), Tag(ROWS)],
+    Discriminator(kind_of_numbers),
+]
+
+
+class Listed(Frozen):
+    """What a text prints in one place: a number, a row or rows of a value."""
+
+    where: Word = described("Where in the text, in a few words.", "the first score", "")
+    line: WholeNumber | None = described("The line of the text.", "77", None)
+    address: Word | None = described(
+        "Of which value, as `steps` names them.", "layer1.attention.head1.scores", None
+    )
+    row: Word | None = described("In which row: a label, or a number from 1.", "Alex", None)
+    column: Word | None = described("In which column: a label, or a number from 1.", "Frank", None)
+    part: Literal["value", "products", "sum", "shape", "parameters"] = described(
+        "What of it: the value; the products of its line, or their sum before it is divided; its "
+        "shape; how many parameters are under the address.",
+        "products",
+        "value",
+    )
+    printed: Numbers = described(
+        "The digits as they are printed, `_` for a number that the text leaves out.",
+        "[0.964, 0.026, _, 0.6%]",
+    )
+    example: Annotated[WholeNumber, Field(ge=1)] | None = described(
+        "Of which training example, counted from 1.", "1", None
+    )
+    unknown: Word | None = described(
+        "In place of an address: why the scenario has no such value.", "a setting", None
+    )
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> Listed:
+        if (self.address is None) == (self.unknown is None):
+            raise ValueError("expected an address, or with unknown why there is none")
+        return self
+
+    @property
+    def rows(self) -> tuple[tuple[Printed | None, ...], ...]:
+        """The numbers as rows, however many there are of them."""
+        found = self.printed
+        if not isinstance(found, tuple):
+            return ((found,),)
+        return found if isinstance(found[0], tuple) else (found,)
+
+    @property
+    def text(self) -> str:
+        """All its numbers as they are printed."""
+        return " ".join(n.text if n else LEFT_OUT for row in self.rows for n in row)
+
+
+class FiguresFile(Frozen):
+    """The figures of a text."""
+
+    text: Word | None = described("What text it is.", "The decoder, step by step", None)
+    figures: Annotated[tuple[Listed, ...], Field(min_length=1)] = described(
+        "What it prints, in its order.", "[{line: 77, address: output, printed: [[0.1, 0.2]]}]"
+    )
+
+
+@dataclass(frozen=True)
+class Read:
+    """A figures file as read."""
+
+    file: str
+    title: str | None
+    listed: tuple[Listed, ...]
+    source: Source
+    content: str
+
+    def problem(self, number: int, key: str, problem: Problem) -> Problem:
+        """A problem with a key of the figure of that number, counted from 0."""
+        place: Place = ("figures", number, key)
+        return self.source.problem(place, problem.message, problem.address)
+
+    def shown(self, problems: list[Problem]) -> Iterator[Problem]:
+        """The problems; a single one with its line."""
+        return _shown(problems, self.content)
+
+
+def read_figures(path: Path) -> Read:
+    """Read a figures file.
+
+    Raises:
+        TracerError: it cannot be read, or is of another form.
+    """
+    content = read_file(path)
+    source = read(content, str(path), "figures of a text")
+    try:
+        found = FiguresFile.model_validate(source.data)
+    except ValidationError as error:
+        problems = list(of_keys(error, source, set(), FiguresFile))
+        raise TracerError(*_shown(problems, content)) from None
+    return Read(str(path), found.text, found.figures, source, content)
+
+
+def _shown(problems: list[Problem], content: str) -> Iterator[Problem]:
+    lines = LINE_BREAK.split(content) if len(problems) == 1 else []
+    for problem in problems:
+        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
+        yield replace(problem, excerpt=line)

@@ -1,0 +1,126 @@
+"""A pass of a scenario, and those that differ from it in one thing: how else a figure comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tracer.check.variants import VARIANTS
+from tracer.decoder.arithmetic import SHAPES
+from tracer.decoder.forward import Trace, trace
+from tracer.decoder.tape import Instead
+from tracer.errors import TracerError
+from tracer.lesson.origins import Origins
+from tracer.scenario.carry import Carry
+from tracer.scenario.loading import Loaded
+from tracer.scenario.model import Scenario
+from tracer.scenario.rounding import MOST_DECIMALS, Rounding
+
+Named = tuple[str, Trace]
+
+MOST_WORKING = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What a scenario computes; with the loss, without the mask or through the lens, if asked."""
+
+    loaded: Loaded
+    loss: bool = False
+    unmasked: bool = False
+    lens: bool = False
+
+    @cached_property
+    def trace(self) -> Trace:
+        """As the scenario says; only shapes where it has no numbers.
+
+        Raises:
+            TracerError: its numbers lead nowhere.
+        """
+        with self.loaded.telling():
+            return self._traced(self.loaded.scenario)
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """The place of each address in the order of computation."""
+        return {address: place for place, address in enumerate(self.trace.values)}
+
+    @cached_property
+    def origins(self) -> Origins:
+        """What each of its numbers comes from."""
+        return Origins(self.trace)
+
+    @cached_property
+    def roundings(self) -> tuple[Named, ...]:
+        """With other digits on the way; none of a model whose numbers are not rounded."""
+        scenario = self.loaded.scenario
+        if scenario.on_demand or scenario.arithmetic == "float64":
+            return ()
+        changed = [
+            (name, scenario.model_copy(update={"rounding": rounding}))
+            for name, rounding in _roundings(scenario.rounding)
+        ]
+        return tuple(self._those_with_a_result(changed))
+
+    @cached_property
+    def unrounded(self) -> Trace:
+        """Without any rounding on the way, where that leads somewhere."""
+        rounded = [trace for _, trace in self.roundings if not trace.pencil.rounds]
+        return rounded[0] if rounded else self.trace
+
+    @cached_property
+    def variants(self) -> tuple[Named, ...]:
+        """With one thing of the scenario changed that texts differ in."""
+        scenario = self.loaded.scenario
+        if scenario.on_demand:
+            return ()
+        changed = [(name, change(scenario)) for name, change in VARIANTS]
+        return tuple(self._those_with_a_result([c for c in changed if c[1] is not scenario]))
+
+    def worked_on(self, instead: Instead) -> Trace | None:
+        """With other numbers in place of some; None where that leads nowhere."""
+        if self.loaded.scenario.on_demand:
+            return None
+        try:
+            return self._traced(self.loaded.scenario, instead)
+        except (TracerError, ArithmeticError):  # numbers that no scenario would be allowed
+            return None
+
+    def _those_with_a_result(self, changed: list[tuple[str, Scenario]]) -> Iterator[Named]:
+        for name, scenario in changed:
+            try:
+                yield name, self._traced(scenario)
+            except TracerError:
+                continue
+
+    def _traced(self, scenario: Scenario, instead: Instead | None = None) -> Trace:
+        return trace(
+            self.loaded.name,
+            scenario,
+            unmasked=self.unmasked,
+            loss=self.loss,
+            lens=self.lens,
+            instead=instead,
+            arithmetic=None if scenario.has_numbers else SHAPES,
+            located=self.loaded.located,
+        )
+
+    def of_example(self, number: int) -> Pass:
+        """The pass of a training example, counted from 1."""
+        scenario = self.loaded.scenario
+        read = scenario.reading_example(scenario.training[number - 1])
+        return replace(self, loaded=replace(self.loaded, scenario=read))
+
+
+def _roundings(own: Rounding) -> Iterator[tuple[str, Rounding]]:
+    """Other digits: carried on in another way, other decimals, or other working ones."""
+    for carry in Carry:
+        if carry is not own.carry:
+            yield f"with carry: {carry}", own.model_copy(update={"carry": carry})
+    for decimals in range(max(1, own.decimals - 1), min(MOST_DECIMALS, own.decimals + 3)):
+        if decimals != own.decimals:
+            yield f"with {decimals} decimals", own.model_copy(update={"decimals": decimals})
+    for working in range(MOST_WORKING + 1) if own.carry is Carry.STEP else ():
+        if working != own.working:
+            yield f"with working: {working}", own.model_copy(update={"working": working})

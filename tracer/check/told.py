@@ -1,0 +1,226 @@
+"""What is found about the figures of a text, as a text: what to mend first stands first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from tracer.check.figures import Figure
+from tracer.check.listed import Listed
+from tracer.check.report import Mistake, Report, step_of, title_of
+from tracer.check.verdicts import AGAIN, Finding, Verdict
+from tracer.lesson.document import (
+    Block,
+    Document,
+    Line,
+    Name,
+    Paragraph,
+    Section,
+    Sentence,
+    Table,
+    Working,
+)
+from tracer.names import count
+
+NONE = "–"
+MOST_LINES = 8
+"""So many worked lines are shown of one place in a text."""
+
+LINES_TOGETHER = 4
+"""So many numbers of lines find room in front of what stands there."""
+
+Found: TypeAlias = tuple[int | None, tuple[str, ...]]
+"""The line of a text, and what is told of it."""
+
+SAID = {
+    Verdict.AGREES: ("agrees", "agree"),
+    Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
+    Verdict.VARIANT: ("comes of a variant", "come of a variant"),
+    Verdict.WRONG: ("is wrong", "are wrong"),
+    Verdict.FOLLOWS: ("follows from that", "follow from that"),
+    Verdict.UNKNOWN: ("has nothing to be held against", "have nothing to be held against"),
+}
+"""Of one figure, and of several."""
+
+COLUMNS = {
+    "agree": (Verdict.AGREES,),
+    "near": (Verdict.ROUNDING, Verdict.VARIANT),
+    "wrong": (Verdict.WRONG,),
+    "follow": (Verdict.FOLLOWS,),
+}
+"""Of the summary by step; what is not recomputable belongs to none."""
+
+VARIANT = "These come out where one thing of the scenario is changed."
+ROUNDING = "These are not the scenario's digits, but come of rounding in another way."
+UNKNOWN = "Of these the scenario computes no value."
+
+
+def told(report: Report) -> Document:
+    """How many figures agree, what is wrong and what follows, what else does not agree and why."""
+    sections = (
+        *_by_step(report),
+        *(
+            Section(None, _heading(mistake), tuple(_mistake(mistake)))
+            for mistake in report.mistakes
+        ),
+        *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
+        *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
+        *_unknown(report),
+    )
+    introduction = tuple(map(Paragraph, _introduction(report)))
+    return Document(report.scenario, report.title, introduction, sections)
+
+
+def _introduction(report: Report) -> Iterator[Sentence]:
+    counted = Counter(finding.verdict for finding in report.findings)
+    parts = [
+        f"{number} {one if number == 1 else several}"
+        for verdict, (one, several) in SAID.items()
+        if (number := counted[verdict])
+    ]
+    yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
+    if report.first:
+        figure, right = report.first.figure, report.first.right
+        step = step_of(figure)
+        which = f" in step {step.number}, {title_of(figure)}" if step else ""
+        where = f",{_line(figure.listed)}" if which else _line(figure.listed)
+        yield (
+            f"The text leaves the truth first{which}{where}: ",
+            *(Name(figure.name), f" is printed as {figure.text}, and is {right}."),
+        )
+
+
+def _by_step(report: Report) -> Iterator[Section]:
+    rows = tuple(
+        _row(
+            str(step.number),
+            *(str(sum(counted[v] for v in verdicts) or NONE) for verdicts in COLUMNS.values()),
+            title,
+        )
+        for step, title, counted in report.by_step
+    )
+    if rows:
+        table = Table(("step", *COLUMNS, "what it is"), rows)
+        yield Section(None, "By step", (table,))
+
+
+# --- what is wrong -------------------------------------------------------------------------------
+
+
+def _heading(mistake: Mistake) -> str:
+    """`Wrong in line 83: Head 1 · Softmax`."""
+    figure = mistake.roots[0].figure
+    title = title_of(figure)
+    return f"Wrong{_line(figure.listed)}{': ' if title else ''}{title}"
+
+
+def _line(listed: Listed) -> str:
+    return f" in line {listed.line}" if listed.line else ""
+
+
+def _mistake(mistake: Mistake) -> Iterator[Block]:
+    """What is printed and what is right, how that is worked, and what follows from it."""
+    for where in dict.fromkeys(finding.figure.listed.where for finding in mistake.roots):
+        if where:
+            yield Paragraph(("Where: ", Name(where), "."))
+    rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in mistake.roots)
+    yield Table(("printed", "right", "figure"), rows)
+    if pencils := [finding.pencil for finding in mistake.roots if finding.pencil]:
+        yield Paragraph((f"From the numbers that stand before it comes {', '.join(pencils)}.",))
+    lines = [line for finding in mistake.roots for line in _worked(finding.figure)]
+    if lines:
+        yield Paragraph(("Right is:",))
+        yield Working(tuple(lines[:MOST_LINES]))
+    if mistake.following:
+        one = len(mistake.following) == 1
+        follow = f"{count(len(mistake.following), 'figure')} {'follows' if one else 'follow'}"
+        yield Paragraph((f"{follow} from this:",))
+        yield _table(("figures",), _together(mistake.following))
+
+
+def _worked(figure: Figure) -> Iterable[Line]:
+    """The line of a number as it should be."""
+    if figure.within is None or figure.entry is None or figure.listed.part == "shape":
+        return []
+    line = figure.within.origins.worked(figure.entry)
+    return [line] if line else []
+
+
+def _together(findings: Sequence[Finding]) -> Iterator[Found]:
+    """Each place in the file: what is printed there, beside what is right."""
+    for those in _by(findings):
+        listed = those[0].figure.listed
+        again = all(finding.by == AGAIN for finding in those)
+        right = "again" if again else f"right {_rights(those)}"
+        yield listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
+
+
+# --- what else does not agree --------------------------------------------------------------------
+
+
+def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[Section]:
+    """Figures that come about in another way, and how."""
+    found = [
+        (
+            those[0].figure.listed.line,
+            (f"{_what(those)}: {_texts(those)}, here {_rights(those)}: {those[0].by}",),
+        )
+        for those in _by(report.of(verdict))
+    ]
+    if found:
+        yield Section(None, title, (Paragraph((why,)), _table(("figures",), found)))
+
+
+def _unknown(report: Report) -> Iterator[Section]:
+    found = [
+        (those[0].figure.listed.line, (_texts(those), those[0].by))
+        for those in _by(report.of(Verdict.UNKNOWN))
+    ]
+    if found:
+        table = _table(("printed", "why"), found)
+        yield Section(None, "Not recomputable", (Paragraph((UNKNOWN,)), table))
+
+
+def _table(header: tuple[str, ...], found: Iterable[Found]) -> Table:
+    """What is found, each once, with the lines of the text that it stands in."""
+    lines: dict[tuple[str, ...], list[int | None]] = {}
+    for line, cells in found:
+        lines.setdefault(cells, []).append(line)
+    rows = [
+        _row(", ".join(str(line or NONE) for line in those[i : i + LINES_TOGETHER]), *cells)
+        for cells, every in lines.items()
+        for those in [list(dict.fromkeys(every))]
+        for i in range(0, len(those), LINES_TOGETHER)
+    ]
+    return Table(("line", *header), tuple(rows))
+
+
+def _by(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """Those of one place in the file and one reason."""
+    together: dict[tuple[int, str], list[Finding]] = {}
+    for finding in findings:
+        together.setdefault((id(finding.figure.listed), finding.by), []).append(finding)
+    yield from together.values()
+
+
+def _what(findings: Sequence[Finding]) -> str:
+    """`layer1.ffn.output, row Frank`; one number with its place."""
+    figure, listed = findings[0].figure, findings[0].figure.listed
+    if len(findings) == 1:
+        return figure.name
+    row = f", row {listed.row}" if listed.row else ""
+    column = f", column {listed.column}" if listed.column else ""
+    return f"{listed.address}{row}{column}"
+
+
+def _texts(findings: Sequence[Finding]) -> str:
+    return " ".join(finding.figure.text for finding in findings)
+
+
+def _rights(findings: Sequence[Finding]) -> str:
+    return " ".join(finding.right for finding in findings)
+
+
+def _row(*cells: str) -> tuple[Name, ...]:
+    return tuple(map(Name, cells))

@@ -1,0 +1,348 @@
+"""What is held of each figure: whether it agrees, and where it does not, how it came about.
+
+The numbers of a text are worked on as a reader does with a pencil: in place of those of the trace.
+What comes out then tells a figure that follows from a wrong one from one that is wrong itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import StrEnum
+from functools import cached_property
+from itertools import groupby
+
+from tracer.check.counts import count_of
+from tracer.check.figures import Figure, decimal
+from tracer.check.passes import Pass
+from tracer.check.printed import Printed
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Divide, Dot
+from tracer.lesson.expression import Entry
+from tracer.lesson.expression import Number as Shown
+from tracer.renderers.text import number_text
+
+
+class Verdict(StrEnum):
+    """What is held of a figure, the worst first."""
+
+    WRONG = "wrong"
+    FOLLOWS = "follows"
+    """Wrong, but right as a calculation: it is made of figures that are wrong."""
+    VARIANT = "variant"
+    ROUNDING = "rounding"
+    UNKNOWN = "not recomputable"
+    AGREES = "agrees"
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A figure and what is held of it.
+
+    `right` is what it should be, with as many digits; `by` how else it comes about, or why nothing
+    is known; `pencil` what the text's own numbers come to, where that is something else again;
+    `units` how many it is off in its last place; `sources` the findings that it follows from.
+    """
+
+    figure: Figure
+    verdict: Verdict
+    right: str = ""
+    by: str = ""
+    pencil: str = ""
+    units: int | None = None
+    sources: tuple[Finding, ...] = ()
+
+
+BY_PENCIL = "by pencil, from the numbers printed before"
+AGAIN = "printed before"
+ONE_UNIT = "one unit in the last place"
+ONLY_SHAPES = "of this scenario only the shapes are known"
+
+MOST_VERSIONS = 3
+"""A text may print an entry with so many different numbers, of which each is worked with."""
+
+
+def judged(figures: Sequence[Figure]) -> list[Finding]:
+    """A finding for each figure, in the order of the file."""
+    found: dict[Figure, Finding] = {}
+    together: dict[Pass, list[Figure]] = {}
+    for figure in figures:
+        if figure.within is None:
+            found[figure] = Finding(figure, Verdict.UNKNOWN, by=str(figure.listed.unknown))
+        elif figure.listed.part in ("shape", "parameters"):
+            together.setdefault(figure.within, [])
+        elif not figure.within.loaded.scenario.has_numbers:
+            found[figure] = Finding(figure, Verdict.UNKNOWN, by=ONLY_SHAPES)
+        else:
+            together.setdefault(figure.within, []).append(figure)
+    for within, those in together.items():
+        found |= {finding.figure: finding for finding in _Judge(within, those).findings()}
+    counted = [f for f in figures if f.within and f.listed.part in ("shape", "parameters")]
+    found |= {finding.figure: finding for finding in _counted(counted)}
+    return [found[figure] for figure in figures]
+
+
+def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
+    """Shapes and parameters; how many tokens there are is what the other shapes follow from."""
+    wrong: Finding | None = None
+    tokens = [f for f in figures if f.listed.part == "shape" and f.listed.address == "tokens"]
+    for figure in (*tokens, *(f for f in figures if f not in tokens)):
+        counted = count_of(figure)
+        if counted.agrees:
+            yield Finding(figure, Verdict.AGREES, counted.right)
+        elif counted.tokens is None or figure in tokens:
+            finding = Finding(figure, Verdict.WRONG, counted.right)
+            if figure in tokens and wrong:
+                finding = Finding(figure, Verdict.FOLLOWS, counted.right, AGAIN, sources=(wrong,))
+            wrong = wrong or (finding if figure in tokens else None)
+            yield finding
+        elif wrong and str(counted.tokens) in wrong.figure.listed.text.split():
+            yield Finding(figure, Verdict.FOLLOWS, counted.right, sources=(wrong,))
+        else:
+            by = f"with {counted.tokens} tokens"
+            yield Finding(figure, Verdict.VARIANT, counted.right, by)
+
+
+@dataclass(frozen=True)
+class _Pencil:
+    """What a figure comes to with the text's numbers, those of them that are wrong, and whether all
+    that it is made of is printed and right, so that nothing else can be meant."""
+
+    number: Decimal
+    wrong: tuple[Finding, ...]
+    decides: bool
+
+
+class _Judge:
+    """Judges the figures of one pass, in the order of computation."""
+
+    def __init__(self, within: Pass, figures: Sequence[Figure]) -> None:
+        self.within, self.trace = within, within.trace
+        self.figures = sorted(figures, key=lambda f: within.order[_entry(f).value.address])
+        self.at: dict[Entry, list[Figure]] = {}
+        for figure in figures:
+            if figure.listed.part == "value":
+                self.at.setdefault(self._origin(figure), []).append(figure)
+        self.found: dict[Figure, Finding] = {}
+        self.said: dict[tuple[Entry, str, int | None, Decimal], Finding] = {}
+
+    def findings(self) -> list[Finding]:
+        """One for each figure."""
+        for _, together in groupby(self.figures, lambda figure: id(figure.listed)):
+            row = [self._again(figure) or self._judged(figure) for figure in together]
+            for finding in _as_a_row(row):
+                self.found[finding.figure] = finding
+                self.said.setdefault(self._said(finding.figure), finding)
+        return list(self.found.values())
+
+    def _said(self, figure: Figure) -> tuple[Entry, str, int | None, Decimal]:
+        """What a figure says of what: the same as another with the same number there."""
+        assert figure.printed
+        return self._origin(figure), figure.listed.part, figure.term, figure.printed.value
+
+    def _origin(self, figure: Figure) -> Entry:
+        """Where its number was computed, of which it may be a copy."""
+        return self.within.origins.followed(_entry(figure))
+
+    def _again(self, figure: Figure) -> Finding | None:
+        """What is held of a number that was printed before: as much as of the first."""
+        before = self.said.get(self._said(figure))
+        if before is None or before.verdict is Verdict.AGREES:
+            return None
+        if before.verdict is Verdict.WRONG:
+            return Finding(figure, Verdict.FOLLOWS, before.right, AGAIN, sources=(before,))
+        return replace(before, figure=figure)
+
+    def _judged(self, figure: Figure) -> Finding:
+        printed = figure.printed
+        assert printed
+        truth = figure.comes_to(self.trace)
+        right = shown(printed, truth[0])
+        if any(map(printed.rounds, truth)):
+            return Finding(figure, Verdict.AGREES, right)
+        off = printed.units_from(truth[0])
+        pencils = list(self._pencils(figure))
+        for pencil in pencils:
+            if pencil.wrong and self._is_near(figure, pencil.number):
+                return Finding(figure, Verdict.FOLLOWS, right, units=off, sources=pencil.wrong)
+        if any(printed.rounds(p.number) and not p.wrong for p in pencils):
+            return Finding(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
+        decisive = [pencil.number for pencil in pencils if pencil.decides]
+        by = None if decisive else self._rounding(figure)
+        if by:
+            return Finding(figure, Verdict.ROUNDING, right, by, units=off)
+        if by := self._variant(figure):
+            return Finding(figure, Verdict.VARIANT, right, by, units=off)
+        if any(self._is_near(figure, number) for number in decisive or truth[:1]):
+            return Finding(figure, Verdict.ROUNDING, right, ONE_UNIT, units=off)
+        other = shown(printed, decisive[0]) if decisive else ""
+        return Finding(
+            figure, Verdict.WRONG, right, pencil=other if other != right else "", units=off
+        )
+
+    def _rounding(self, figure: Figure) -> str | None:
+        """With which other digits on the way it comes out."""
+        assert figure.printed
+        places = figure.printed.places  # more than are carried on cannot be printed
+        return next(
+            (
+                name
+                for name, trace in self.within.roundings
+                if not (trace.pencil.rounds and places > trace.scenario.rounding.decimals)
+                if _comes_out(figure, trace)
+            ),
+            None,
+        )
+
+    def _is_near(self, figure: Figure, number: Decimal) -> bool:
+        """Whether it is off by one unit in its last place at most.
+
+        A number that nobody has to round is not off by rounding.
+        """
+        printed = figure.printed
+        assert printed
+        exact = figure.comes_to(self.within.unrounded)[0]
+        if exact == printed.like(exact):
+            return printed.rounds(number)
+        return printed.is_near(number)
+
+    def _variant(self, figure: Figure) -> str | None:
+        """By which change it comes out, with all that is printed beside it."""
+        beside = [f for f in self.figures if f.listed is figure.listed]
+        variants = self.within.variants
+        return next((name for name, t in variants if all(_comes_out(f, t) for f in beside)), None)
+
+    # --- with the text's own numbers -------------------------------------------------------------
+
+    @cached_property
+    def _versions(self) -> list[dict[Entry, Decimal]]:
+        """The number of each printed entry: the first that is printed, the second, and so on."""
+        numbers = {
+            entry: list(dict.fromkeys(f.printed.value for f in those if f.printed))
+            for entry, those in self.at.items()
+        }
+        most = min(MOST_VERSIONS, max(map(len, numbers.values()), default=0))
+        return [
+            {entry: each[min(k, len(each) - 1)] for entry, each in numbers.items()}
+            for k in range(most)
+        ]
+
+    @cached_property
+    def _worked_on(self) -> list[tuple[dict[Entry, Decimal], Trace]]:
+        """Each version with the trace that it leads to."""
+        found = []
+        for version in self._versions:
+            instead: dict[str, dict[tuple[int, ...], Decimal]] = {}
+            for (value, at), number in version.items():
+                if number.is_finite():
+                    instead.setdefault(value.address, {})[at] = number
+            trace = self.within.worked_on(instead)
+            if trace:
+                found.append((version, trace))
+        return found
+
+    def _pencils(self, figure: Figure) -> Iterator[_Pencil]:
+        if not self._worked_on:
+            return
+        operands = self._operands(figure)
+        behind = self._printed_behind(operands)
+        if not behind:
+            return
+        all_printed = all(operand in self.at for operand in operands)
+        for version, trace in self._worked_on:
+            wrong = tuple(dict.fromkeys(f for e in behind for f in self._wrong(e, version[e])))
+            decides = all_printed and not wrong
+            yield _Pencil(self._computed(figure, trace), wrong, decides)
+
+    def _computed(self, figure: Figure, trace: Trace) -> Decimal:
+        """What it comes to, before the text's number takes its place."""
+        if figure.listed.part != "value":
+            return figure.comes_to(trace)[0]
+        value, at = self._origin(figure)
+        return decimal(trace[value.address].computed[at])
+
+    def _operands(self, figure: Figure) -> list[Entry]:
+        """What the number is made of, each where it was computed."""
+        entry = _entry(figure)
+        if figure.term is None:
+            return self._behind(self._origin(figure))
+        record = self.trace.producers[entry.value]
+        (row, column), k = entry.at, figure.term
+        place = (column, k) if isinstance(record.operation, Dot) else (k, column)
+        factors = (Entry(record.inputs[0], (row, k)), Entry(record.inputs[1], place))
+        return [self.within.origins.followed(factor) for factor in factors]
+
+    def _behind(self, entry: Entry) -> list[Entry]:
+        """What an entry is made of; a score of its dot product, which stands in the same line."""
+        record = self.trace.producers[entry.value]
+        if isinstance(record.operation, Divide):
+            over, under = record.inputs
+            return [Entry(over, entry.at), Entry(under, ())]
+        return self.within.origins.behind(entry)
+
+    def _printed_behind(self, operands: Sequence[Entry]) -> list[Entry]:
+        """The nearest entries that are printed, of those that a number is made of."""
+        found: dict[Entry, None] = {}
+        seen = set[Entry]()
+        level = list(operands)
+        while level:
+            new = [entry for entry in dict.fromkeys(level) if entry not in seen]
+            seen.update(new)
+            found |= dict.fromkeys(entry for entry in new if entry in self.at)
+            level = [e for entry in new if entry not in self.at for e in self._behind(entry)]
+        return list(found)
+
+    def _wrong(self, entry: Entry, number: Decimal) -> Iterator[Finding]:
+        """The first finding of a number of the text, if it is wrong."""
+        for figure in self.at[entry]:
+            finding = self.found.get(figure)
+            if finding and figure.printed and figure.printed.value == number:
+                if finding.verdict is Verdict.WRONG:
+                    yield finding
+                elif finding.verdict is Verdict.FOLLOWS:
+                    yield from finding.sources
+                return
+
+
+def _as_a_row(row: list[Finding]) -> list[Finding]:
+    """The findings of what stands together: one variant explains all; what is near is wrong, too,
+    beside numbers that are wrong."""
+    variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
+    if variants:
+        return [
+            replace(f, verdict=Verdict.VARIANT, by=variants[0])
+            if f.verdict is Verdict.ROUNDING
+            else f
+            for f in row
+        ]
+    wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
+    if 2 * wrong <= len(row):
+        return row
+    return [
+        Finding(f.figure, Verdict.WRONG, f.right, units=f.units)
+        if f.verdict is Verdict.ROUNDING and f.by != BY_PENCIL
+        else f
+        for f in row
+    ]
+
+
+def _entry(figure: Figure) -> Entry:
+    assert figure.entry is not None
+    return figure.entry
+
+
+def _comes_out(figure: Figure, trace: Trace) -> bool:
+    """Whether it is right in another trace; one of it that is not there is not."""
+    assert figure.entry and figure.printed
+    if figure.entry.value.address not in trace.values:
+        return False
+    return any(map(figure.printed.rounds, figure.comes_to(trace)))
+
+
+def shown(like: Printed, number: Decimal) -> str:
+    """A number with the digits of a printed one, as a percentage where that is one."""
+    rounded = like.like(number)
+    if like.text.rstrip().endswith("%"):
+        return f"{number_text(Shown(rounded.scaleb(2)))} %"
+    return number_text(Shown(rounded))

@@ -1,0 +1,116 @@
+"""Tables of which a pass reads some rows: embeddings, learned positions; their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from tracer.decoder.axes import Axis
+from tracer.decoder.gradients import gradients
+from tracer.decoder.operations import Copy, Recorded
+from tracer.decoder.roles import (
+    EMBEDDING,
+    EMBEDDINGS,
+    POSITION,
+    POSITIONS,
+    W_U,
+    Derivation,
+    Place,
+    Role,
+    derived,
+)
+from tracer.decoder.tape import Tape
+from tracer.decoder.training_operations import AsRows, ByWord, Together
+from tracer.decoder.value import Value
+from tracer.scenario.model import Scenario, Tower
+
+
+class Along(NamedTuple):
+    """A part of a table's gradient, and the gradient that it is taken from."""
+
+    side: Derivation
+    operation: Recorded
+    g: Value
+
+
+def towers(scenario: Scenario) -> Iterable[tuple[Place, Tower]]:
+    """The decoder, and the encoder where it is computed: where its tables are, and what it says."""
+    yield Place(), scenario
+    if scenario.encoder and scenario.encodes:
+        yield Place(encoder=True), scenario.encoder
+
+
+def tables(tower: Tower) -> dict[Role, Any]:
+    """The rows of a tower's tables, as far as it has any."""
+    embeddings = tower.embeddings
+    rows = tuple(embeddings.values()) if isinstance(embeddings, Mapping) else embeddings
+    positions = tower.positions and tower.positions.table
+    return {role: x for role, x in ((EMBEDDINGS, rows), (POSITIONS, positions)) if x is not None}
+
+
+def all_gradients(tape: Tape, scenario: Scenario) -> None:
+    """Record the gradient of the loss at everything that is learned, the tables too.
+
+    Raises:
+        TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
+    """
+    found = gradients(tape)
+    for place, tower in towers(scenario):
+        here = {x: g for x, g in found.items() if x.place.encoder == place.encoder}
+        _of_embeddings(tape, place, tower, here, is_tied=scenario.is_tied and not place.encoder)
+        _of_positions(tape, place, tower, here)
+
+
+def _of_embeddings(
+    tape: Tape, place: Place, tower: Tower, found: Mapping[Value, Value], *, is_tied: bool
+) -> None:
+    table = tower.embeddings
+    if not isinstance(table, Mapping):
+        ways = [Along("left", Copy(), g) for x, g in found.items() if x.role is EMBEDDING]
+        _of_table(tape, place, EMBEDDINGS, tower.tokens, ways)
+        return
+    row_of = {word: i for i, word in enumerate(table)}
+
+    def rows(words: Iterable[str]) -> tuple[int, ...]:
+        return tuple([row_of[word] for word in words])
+
+    ways = [
+        Along("left", ByWord(rows(x.axes[0].labels), len(table)), g)
+        for x, g in found.items()
+        if x.role is EMBEDDING
+    ]
+    for w_u, g in found.items():
+        if is_tied and w_u.role is W_U:
+            ways.append(Along("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
+    _of_table(tape, place, EMBEDDINGS, tuple(table), ways)
+
+
+def _of_positions(tape: Tape, place: Place, tower: Tower, found: Mapping[Value, Value]) -> None:
+    if not tower.positions or not (rows := tower.positions.table):
+        return
+    learned = [(p, g) for p, g in found.items() if p.role is POSITION]
+    ways = [Along("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned]
+    counted = tuple([str(i) for i in range(1, len(rows) + 1)])
+    _of_table(tape, place, POSITIONS, counted, ways)
+
+
+def _of_table(
+    tape: Tape, place: Place, role: Role, words: tuple[str, ...], ways: Sequence[Along]
+) -> None:
+    """The gradient of a table of which each pass has read some rows."""
+    if not ways:
+        return
+    first = ways[0].g.axes
+    axes = (Axis("word", words), first[0] if ways[0].side == "right" else first[1])
+    whole, at = derived(role, "gradient"), replace(place, phase="gradient")
+    with tape.within(at):
+        if len(ways) == 1:
+            tape.record_as(whole, ways[0].operation, axes, ways[0].g)
+            return
+    along: list[Value] = []
+    for way in ways:
+        with tape.within(replace(at, example=way.g.place.example)):
+            along.append(tape.record_as(derived(role, way.side), way.operation, axes, way.g))
+    with tape.within(at):
+        tape.record_as(whole, Together(), axes, *along)

@@ -1,0 +1,43 @@
+"""A scenario of the same form with other numbers, which can be worked out as the first can."""
+
+from __future__ import annotations
+
+from tracer.decoder.forward import trace
+from tracer.decoder.loss import targets_of
+from tracer.errors import Problem, TracerError
+from tracer.scenario.model import Scenario
+from tracer.scenario.varying import varied
+
+TRIES = 20
+"""So often numbers are drawn before a seed is given up."""
+
+
+def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
+    """The first that a seed gives with which nothing is divided by zero, or grows too large.
+
+    Its title says the seed.
+
+    Raises:
+        TracerError: there is none, or the numbers are not typed.
+    """
+    if scenario.on_demand or not scenario.has_numbers:
+        message = "only typed numbers are varied; these are a model's, or there are none"
+        raise TracerError(Problem(message, address="--vary"))
+    titled = scenario.model_copy(update={"title": f"{scenario.title} (variant {seed})"})
+    for attempt in range(TRIES):
+        other = varied(titled, f"{seed} {attempt}")
+        if _can_be_worked_out(name, other):
+            return other
+    message = f"no numbers of seed {seed} can be worked with, expected another seed"
+    raise TracerError(Problem(message, address="--vary"))
+
+
+def _can_be_worked_out(name: str, scenario: Scenario) -> bool:
+    """Whether a pass and its loss, if it has one, meet no problem."""
+    examples = [scenario.reading_example(example) for example in scenario.training]
+    try:
+        for read in (scenario, *examples):
+            trace(name, read, loss=read.vocabulary is not None and any(targets_of(read)))
+    except TracerError:
+        return False
+    return True

@@ -1,0 +1,97 @@
+"""Another scenario of the same form: other numbers, drawn by a seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from pydantic import BaseModel
+
+from tracer.scenario.model import Scenario
+from tracer.scenario.replacing import tied
+
+NUMBERS = ("embeddings", "vectors", "gain", "shift", "given")
+"""Keys whose numbers are drawn anew, beside weights and biases."""
+
+
+def varied(scenario: Scenario, seed: str) -> Scenario:
+    """The scenario with other embeddings, weights, biases and given numbers.
+
+    Each is drawn evenly between the smallest and the largest of its matrix, with as many decimals
+    as the one in its place; not all of them alike, unless they were: those stay. The same seed
+    gives the same.
+    """
+    other = _varied(scenario, "", seed)
+    assert isinstance(other, Scenario)
+    return tied(other) if other.is_tied else other
+
+
+def _varied(part: Any, address: str, seed: str) -> Any:
+    """A part of a scenario; each matrix has a sequence of its own, by its address."""
+    match part:
+        case BaseModel():
+            said = {name: getattr(part, name) for name in type(part).model_fields}
+            changed = {
+                name: (_drawn if _has_numbers(name) else _varied)(value, f"{address}.{name}", seed)
+                for name, value in said.items()
+                if value is not None
+            }
+            return part.model_copy(update=changed)
+        case tuple():
+            return tuple(_varied(each, f"{address}.{i}", seed) for i, each in enumerate(part))
+        case _:
+            return part
+
+
+def _has_numbers(name: str) -> bool:
+    return name in NUMBERS or name.startswith(("W_", "b_"))
+
+
+def _drawn(numbers: Any, address: str, seed: str) -> Any:
+    """Other numbers in place of rows, of rows by token, or of values by address."""
+    if address == ".given":
+        return {name: _drawn(each, f"given.{name}", seed) for name, each in numbers.items()}
+    every = [number for number in _each(numbers) if number.is_finite()]
+    if len(set(every)) < 2:
+        return numbers
+    # `random()` alone is promised to give the same numbers in every version of Python.
+    between = _between(min(every), max(every), Random(f"{seed} {address}").random)
+    other = numbers
+    while other is numbers or len(set(_each(other))) < 2:
+        other = _replaced(numbers, between)
+    return other
+
+
+def _each(numbers: Any) -> Iterator[Decimal]:
+    """The numbers of rows; an array, which another program has computed, has none to be drawn."""
+    if isinstance(numbers, Decimal):
+        yield numbers
+    elif isinstance(numbers, Mapping | tuple):
+        for each in numbers.values() if isinstance(numbers, Mapping) else numbers:
+            yield from _each(each)
+
+
+def _replaced(numbers: Any, other: Callable[[Decimal], Decimal]) -> Any:
+    if isinstance(numbers, Mapping):
+        return {word: _replaced(row, other) for word, row in numbers.items()}
+    if isinstance(numbers, tuple):
+        return tuple(_replaced(each, other) for each in numbers)
+    return other(numbers) if numbers.is_finite() else numbers
+
+
+def _between(
+    smallest: Decimal, largest: Decimal, drawn: Callable[[], float]
+) -> Callable[[Decimal], Decimal]:
+    """What draws a number with as many decimals as another has; where none fits it stays."""
+
+    def other(number: Decimal) -> Decimal:
+        exponent = number.as_tuple().exponent
+        assert isinstance(exponent, int)
+        step = Decimal(1).scaleb(exponent)
+        first, last = math.ceil(smallest / step), math.floor(largest / step)
+        return (first + int(drawn() * (last - first + 1))) * step if first <= last else number
+
+    return other
