@@ -139,14 +139,14 @@ WORKSHEET = ("blanks", "level", "seed", "key", "vary")
 @command(
     WRITE,
     "tutorial my.yaml --figures pictures -o my.md",
-    "tutorial alex --blanks --level 2 --vary 7 -o sheet.md --key key.md",
+    "tutorial alex --blanks --key key.md",
 )
 @asks(
     *("SCENARIO", "token", "layer", "head", "train", "given", *WORKSHEET, *PAGE),
     format=Format.MARKDOWN,
 )
 def tutorial(request: Request) -> None:
-    """The complete text: the question, every step, a summary; or a worksheet of it."""
+    """The complete text: the question, every step, a summary."""
     _show(request)
 
 

@@ -69,6 +69,7 @@ from tracer.decoder.operations import (
 )
 from tracer.decoder.sampling import Sampling
 from tracer.scenario.loading import parse
+from tracer.scenario.rounding import round_half_away
 
 BOTH = pytest.mark.parametrize("arithmetic", [DECIMALS, FLOATS], ids=["decimals", "floats"])
 
@@ -616,6 +617,16 @@ def test_what_is_small_but_no_noise_stays() -> None:
     assert result(DECIMALS, Add(), array(["1e-60"]), array(["0"])).item() == Decimal("1e-60")
     found = result(FLOATS, Add(), np.array([[1 + 1e-12]]), np.array([[-1.0]])).item()
     assert found == pytest.approx(1e-12, rel=1e-3)
+
+
+@pytest.mark.parametrize(("tiny", "rounded"), [("-1e-300", "5.054"), ("1e-300", "5.055")])
+def test_what_is_too_small_to_be_kept_still_breaks_a_tie(tiny: str, rounded: str) -> None:
+    for total in (
+        result(DECIMALS, Total(), array(["5.0545", tiny])),
+        result(DECIMALS, Add(), array(["5.0545"]), array([tiny])),
+        result(DECIMALS, MatMul(), array(["1", "1"]), array(["5.0545"], [tiny])),
+    ):
+        assert str(round_half_away(total.item(), 3)) == rounded
 
 
 # --- how numbers are stored ----------------------------------------------------------------------

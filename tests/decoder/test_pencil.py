@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fnmatch import fnmatchcase
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.traces import array, bundled, numbers, records, traced
 from tracer.decoder import roles
-from tracer.decoder.arithmetic import DECIMALS, PRECISION, Array, Part, exactly
+from tracer.decoder.arithmetic import DECIMALS, Array, Part, exactly
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import Chosen, Given, Moved, Pinned
@@ -463,7 +463,7 @@ def again(record: Record, part: Part) -> Array:
     chooses = isinstance(record.operation, get_args(Chosen))
     inputs = [value.computed if chooses else value.numbers for value in record.inputs]
     assert not isinstance(record.operation, Given | Pinned)
-    with localcontext(prec=PRECISION):
+    with DECIMALS.context():
         return DECIMALS.result(record.operation, inputs, record.output.axes, part)
 
 

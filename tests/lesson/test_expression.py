@@ -192,6 +192,8 @@ def test_relation(left: Expression, right: Expression, expected: str) -> None:
         (Exponential(n("-Infinity")), "0", True),
         (n("2.4"), "2.40", True),
         (n("2.41"), "2.40", False),
+        (Sum((n("5.0545"), n("-1e-300"))), "5.054", True),
+        (Sum((n("5.0545"), n("-1e-300"))), "5.055", False),
     ],
 )
 def test_holds(left: Expression, right: str, true: bool) -> None:

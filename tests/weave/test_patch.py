@@ -49,7 +49,9 @@ def test_it_makes_the_new_text_of_the_old_one(
     parts: list[tuple[list[str], list[str], list[str]]], ends: bool
 ) -> None:
     old, new, changes = list[str](), list[str](), []
+    kept = list[tuple[int, int]]()
     for same, before, after in parts:
+        kept += [(len(old) + i, len(new) + i) for i in range(len(same))]
         old += same
         new += same
         change = Change(
@@ -60,11 +62,16 @@ def test_it_makes_the_new_text_of_the_old_one(
         changes.append(change)
     end = "\n" if ends else ""
     old_text, new_text = ("\n".join(side) + end if side else "" for side in (old, new))
-    if not ends and parts and parts[-1][1][-1:] != parts[-1][2][-1:]:
-        return  # the last line of both is the same but for its end: no change says so
+    old_lines, new_lines = lines(old_text), lines(new_text)
+    if any(old_lines[i : i + 1] != new_lines[j : j + 1] for i, j in kept):
+        return  # a line is the same but for its end: no change says so
     difference = patch(old_text, new_text, changes, "a.md")
     assert patched(old_text, difference) == new_text
-    assert (difference == "") == (old_text == new_text)
+
+
+def test_of_what_stays_the_same_there_is_no_patch() -> None:
+    changes = [Change(range(1), range(1)), Change(range(2), range(2))]
+    assert patch("a\nb", "a\nb", changes, "a.md") == ""
 
 
 def test_it_shows_three_lines_around_and_joins_what_is_near() -> None:

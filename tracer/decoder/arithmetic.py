@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from decimal import Decimal, Overflow, Underflow, localcontext
+from decimal import ROUND_05UP, Decimal, Overflow, Underflow, localcontext
 from math import erfc, pi, sqrt
 from typing import Any, Final, TypeAlias
 
@@ -272,7 +272,8 @@ class Decimals(Arithmetic):
         return found if typed else np.asarray(np.frompyfunc(_decimal, 1, 1)(found), object)
 
     def context(self) -> AbstractContextManager[Any]:
-        return localcontext(prec=PRECISION)
+        # What is cut off stays seen in the last digit: 0.5 - 10⁻³⁰⁰ is rounded down to 0.
+        return localcontext(prec=PRECISION, rounding=ROUND_05UP)
 
     def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
         columns = w.T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Final
 
 PI: Final = Decimal(
@@ -17,7 +17,7 @@ FAR = 16
 
 def normal(x: Decimal) -> Decimal:
     """Φ(x): the share of a standard normal distribution that lies below x."""
-    with localcontext() as context:
+    with localcontext(rounding=ROUND_HALF_EVEN) as context:
         context.prec += 10
         if x > FAR:
             result = 1 - _tail(x)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Context, Decimal, Inexact, Overflow, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from tracer.decoder.normal import PI, normal
@@ -342,7 +342,7 @@ def _called(name: Function | InSymbols, of: list[Decimal], context: Context) -> 
 
 def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
     """base^(p/q); 10000^(2/4) is 100 exactly, which a Decimal's power does not notice."""
-    with localcontext() as inner:
+    with localcontext(rounding=ROUND_HALF_EVEN) as inner:
         power = base ** (p / q)
         inner.prec -= DOUBTFUL_DIGITS
         short = +power

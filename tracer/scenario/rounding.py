@@ -5,7 +5,7 @@ Rounding is decimal and half away from zero, as people round by hand.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any
@@ -15,8 +15,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, OrNumber, WholeNumber, described
 
-CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
-"""More digits than any printed line: what is rounded here was not rounded before."""
+CONTEXT = Context(prec=60, rounding=ROUND_05UP)
+"""More digits than any printed line; what is cut off stays seen.
+
+The last digit is then neither 0 nor 5: 0.5 - 10⁻³⁰⁰ stays below 0.5, and is rounded down.
+"""
 
 SCIENTIFIC_FROM = 12
 """From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
