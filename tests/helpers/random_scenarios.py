@@ -249,8 +249,6 @@ class _Maker:
         by_word = self.flag()
         encoder["embeddings"] = dict(zip(tokens, rows, strict=True)) if by_word else rows
         encoder |= self.positions("encoder.positions", len(tokens), width)
-        if self.flag():
-            encoder["padding"] = self.choose(*tokens)
         encoder["layers"] = []
         for number in range(1, self.draw(st.integers(0, 2)) + 1):
             layer, width = self.layer(f"encoder.layer{number}", width, None)

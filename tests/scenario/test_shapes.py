@@ -376,7 +376,7 @@ IN_THE_ENCODER = [
     ),
     (("embeddings: [[1, 2, 3], [4", "‸embeddings: [[4"), "encoder.embeddings: 1 row, expected 2"),
     (
-        ("tokens: [u, v]", "tokens: [u, ‸w]\n  padding: u"),
+        ("tokens: [u, v]", "tokens: [u, ‸w]"),
         "encoder.tokens entry 2: no embedding for the token 'w'",
     ),
     (("W_K: [[4], [5], [6]]", "‸W_K: [[4], [5]]"), "layer1.cross_attention.head1.W_K: 2 rows"),

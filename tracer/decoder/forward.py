@@ -29,7 +29,7 @@ from tracer.decoder.tape import Instead, Located, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Mask, Names
+from tracer.scenario.fields import Names
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
@@ -61,9 +61,8 @@ class Trace:
 
     @property
     def masks(self) -> bool:
-        """Whether what a token of the decoder does not see is hidden from it in some layer."""
-        values = [record.output for record in self.records]
-        return any(value.role is MASKED and not value.place.encoder for value in values)
+        """Whether what a token does not see is hidden from it in some layer."""
+        return any(record.output.role is MASKED for record in self.records)
 
     def __getitem__(self, address: str) -> Value:
         """The value at an address; a KeyError where there is none."""
@@ -159,7 +158,7 @@ def forward(
     """Record the pass: the encoder, the decoder, and the words where there is a vocabulary."""
     shifted = scenario.softmax == "shifted"
     memory = encode(tape, scenario.encoder, encoded, shifted) if scenario.encoder else None
-    sees = Sees(scenario.mask, shifted, unmasked, memory)
+    sees = Sees(shifted, unmasked, memory)
     leaving = through(tape, scenario, sees, cache)
     output = tape.record(OUTPUT, Copy(), leaving[-1])
     to_words = projection(tape, output, scenario)
@@ -178,15 +177,14 @@ def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -
     if encoded:
         return tape.record(ENCODER_OUTPUT, Reused(), encoded[tape.address(ENCODER_OUTPUT)])
     with tape.at(encoder=True):
-        leaving = through(tape, encoder, Sees("none", shifted), None)
+        leaving = through(tape, encoder, Sees(shifted), None)
     return tape.record(ENCODER_OUTPUT, Copy(), leaving[-1])
 
 
 @dataclass(frozen=True)
 class Sees:
-    """What the tokens of a tower see of each other, and of the encoder's vectors."""
+    """How the tokens of a tower attend, to each other and to the encoder's vectors."""
 
-    mask: Mask
     shifted: bool
     unmasked: bool = False
     encoder: Value | None = None
@@ -196,7 +194,8 @@ def through(tape: Tape, tower: Tower, sees: Sees, cache: Trace | None) -> list[V
     """Record a tower's pass: what goes in, what leaves each layer, and that normed at the end."""
     x, turn = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
-    mask = attention_mask(tape, tower, sees.mask, x)
+    # The tokens of an encoder see each other.
+    mask = attention_mask(tape, tower, x) if isinstance(tower, Scenario) else None
 
     def self_attention(x: Value) -> Value:
         assert layer.attention

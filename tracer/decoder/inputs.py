@@ -116,26 +116,27 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None
     return Turn(Rotate(asked.layout), cos, sin)
 
 
-def attention_mask(tape: Tape, tower: Tower, asked: Any, x: Value) -> Value | None:
+def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     """M: -∞ where a query does not see a key; None where each sees all, or none looks.
 
     Seen is what is not later, or of that only what is near, or what rows say; never what only
     fills up the sequence.
     """
-    if not any(layer.attention for layer in tower.layers):
+    if not any(layer.attention for layer in scenario.layers):
         return None
-    tokens, queries = tower.tokens, x.axes[0]
+    asked: Any = scenario.mask
+    tokens, queries = scenario.tokens, x.axes[0]
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))
     if isinstance(asked, Blank):
         return tape.given(MASK, asked[first:], axes)
     if isinstance(asked, tuple):
-        fills = [token == tower.padding for token in tokens]
+        fills = [token == scenario.padding for token in tokens]
         typed = [[HIDDEN if f else x for f, x in zip(fills, row, strict=False)] for row in asked]
         return tape.given(MASK, typed[first:n], axes)
-    if asked == "none" and tower.padding not in tokens:
+    if asked == "none" and scenario.padding not in tokens:
         return None
-    unseen = hidden(tokens, tower.padding, asked)[first:].tolist()
+    unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
     return tape.given(MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes)
 
 

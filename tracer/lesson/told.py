@@ -123,13 +123,13 @@ class Told:
     @property
     def padding(self) -> str | None:
         """The token that only fills up, if one of the tokens is that."""
-        padding = self.tower.padding
+        padding = None if self.in_encoder else self.trace.scenario.padding
         return padding if padding in self.tower.tokens else None
 
     @property
     def fills_up(self) -> bool:
         """Whether the followed token is one that only fills up."""
-        return self.tower.tokens[self.token] == self.tower.padding
+        return self.tower.tokens[self.token] == self.padding
 
     def _own(self, role: Role) -> str:
         """The address of a role outside the layers of the tower."""

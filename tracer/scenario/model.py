@@ -108,7 +108,6 @@ class Tower(Frozen):
         "{sinusoidal: {start: 1}}",
         None,
     )
-    padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
     layers: tuple[Layer, ...] = described(
         "The layers, the first one first.",
         "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
@@ -149,7 +148,7 @@ class Encoder(Tower):
     def _given_or_computed(self) -> Encoder:
         if self.vectors is None and self.embeddings is None:
             raise ValueError("expected vectors, or embeddings from which they are computed")
-        computed = ("embeddings", "positions", "padding", "layers", "final_norm")
+        computed = ("embeddings", "positions", "layers", "final_norm")
         beside = [name for name in computed if getattr(self, name)]
         if self.vectors is not None and beside:
             raise ValueError(f"vectors beside {beside[0]}, expected one of both")
@@ -241,6 +240,7 @@ class Scenario(Tower):
     encoder: Encoder | None = described(
         "What cross-attention looks at.", "{tokens: [I, like], vectors: [[0.1], [0.2]]}", None
     )
+    padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
     mask: Mask = described(
         "What a token sees: itself and what comes before (causal), at most so many of it (window), "
         "all (none), or where rows hold 0 rather than -inf.",

@@ -132,7 +132,6 @@ def _encoder(encoder: Encoder | None, layers: Runs) -> Encoder | None:
         tokens=encoder.tokens,
         embeddings=embeddings,
         positions=_blank(encoder.positions),
-        padding=encoder.padding,
         layers=tuple(run[0][1] for run in layers),
         final_norm=_blank(encoder.final_norm),
     )

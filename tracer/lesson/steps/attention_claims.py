@@ -158,8 +158,7 @@ def leak(step: Step, told: Told) -> Sentence | None:
     """How much the token would look at later ones, if the mask did not hide them."""
     weights = step.last.output
     unseen, tokens = hidden(step, told), told.tower.tokens
-    padding = told.tower.padding
-    later = [i for i in unseen if i > told.token and tokens[i] != padding]
+    later = [i for i in unseen if i > told.token and tokens[i] != told.padding]
     if len(told.names) > 1 and not unseen and told.token == len(told.names) - 1:
         return (told.who, " comes last: the mask takes nothing from it.")
     if not later:

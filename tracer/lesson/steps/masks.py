@@ -60,11 +60,11 @@ def why_masked(step: Step, told: Told) -> tuple[Sentence, ...]:
 
 def _meaning(step: Step, told: Told) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
-    mask, tower = step.last.inputs[1].array, told.tower
+    mask = step.last.inputs[1].array
     for asked in (told.mask, "causal"):
         if isinstance(asked, tuple):
             continue
-        unseen = hidden(tower.tokens, tower.padding, asked)[-len(mask) :]
+        unseen = hidden(told.tower.tokens, told.padding, asked)[-len(mask) :]
         if np.array_equal(mask, np.where(unseen, -np.inf, 0)):
             return asked
     return None
