@@ -157,7 +157,7 @@ def part(step: Step, told: Told) -> str:
             kind=FORWARD.get(step.kind, step.kind),
             place=replace(step.place, phase="forward"),
         )
-        return f"{TRAINING[step.place.phase]}: {_lowered(part(before, told))}"
+        return f"{TRAINING[step.place.phase]}, {_lowered(part(before, told))}"
     place, two = step.place, told.has_two_towers
     encodes = place.encoder or step.kind is ENCODER_STEP
     ends = step.kind in words.KINDS or place.final or (two and step.kind is ENCODER_STEP)

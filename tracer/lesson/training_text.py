@@ -215,7 +215,7 @@ def _right(trace: Trace) -> str:
 def _words(trace: Trace) -> str:
     """What is said at the positions where a word is to be guessed."""
     pairs = zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True)
-    return " ".join(said for target, said in pairs if target != NO_TARGET)
+    return ", ".join(said for target, said in pairs if target != NO_TARGET)
 
 
 def _said(before: Trace, after: Trace) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
