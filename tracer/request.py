@@ -14,7 +14,7 @@ from tracer.renderers import Format, Heading
 from tracer.scenario.carry import Carry
 
 if TYPE_CHECKING:
-    from tracer.lesson.written import Terms
+    from tracer.lesson.terms import Terms
 
 DEFAULT_SCENARIO = "alex"
 

@@ -14,7 +14,7 @@ import typer
 from tracer.names import closest
 
 if TYPE_CHECKING:
-    from tracer.lesson.written import Terms
+    from tracer.lesson.terms import Terms
 
 Reader: TypeAlias = Callable[[str], Any]
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -84,7 +84,7 @@ def file_name(typed: str) -> Path:
 
 def terms(typed: str) -> Terms:
     """How many terms of a long sum are written out, or that it is the largest ones."""
-    from tracer.lesson.written import Terms
+    from tracer.lesson.terms import Terms
 
     if typed == "largest":
         return Terms(largest=True)

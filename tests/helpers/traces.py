@@ -16,10 +16,10 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.lesson.expression import Chain
+from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.lesson.written import formula
 from tracer.renderers.text import text
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load, parse

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.random_scenarios import odd_tokens
 from tests.helpers.truth import equations, falsehood
+from tracer.lesson.evaluation import value
 from tracer.lesson.expression import (
     Brackets,
     Call,
@@ -26,7 +27,6 @@ from tracer.lesson.expression import (
     Sum,
     Symbol,
     Transposed,
-    value,
 )
 from tracer.renderers.notation import is_scientific
 from tracer.renderers.text import name_text, number_text, text

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, assert_never
 
 from tracer.decoder.activations import CUBED
 from tracer.lesson.document import Sentence
+from tracer.lesson.evaluation import value
 from tracer.lesson.expression import (
     Call,
     Exponential,
@@ -20,7 +21,6 @@ from tracer.lesson.expression import (
     Root,
     Sum,
     Symbol,
-    value,
 )
 from tracer.lesson.told import listed
 from tracer.scenario.layers import ActivationFunction

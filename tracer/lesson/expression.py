@@ -1,25 +1,18 @@
-"""Arithmetic as a person writes it: what is printed, and what it comes to.
+"""Arithmetic as a person writes it.
 
-An expression holds numbers with just the digits that are printed, so its value is the value of
-the printed line. Symbols, matrix products and brackets stand in formulas and have no value.
+An expression holds numbers with just the digits that are printed. Symbols, matrix products and
+brackets stand in formulas.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
+from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
-from tracer.decoder.normal import PI, normal
 from tracer.decoder.value import Value
 from tracer.node import Node
-from tracer.scenario.rounding import CONTEXT, round_half_away
-
-DOUBTFUL_DIGITS = 10
-"""The last digits of a power that may be off."""
-
 
 Index: TypeAlias = tuple[int, ...]
 
@@ -259,108 +252,6 @@ class Chain(Node):
     relations: tuple[Relation, ...]
 
 
-def total_of(terms: Iterable[Decimal]) -> Decimal:
-    """A sum with more digits than are ever printed."""
-    with localcontext(CONTEXT):
-        return sum(terms, Decimal(0))
-
-
-def value(expression: Expression) -> tuple[Decimal, bool]:
-    """What an expression comes to, and whether that is exact rather than cut off somewhere.
-
-    A number beyond all bounds is ∞, and nothing is left of what is divided by it.
-
-    Raises:
-        ValueError: it holds a symbol or a matrix.
-    """
-    with localcontext(CONTEXT) as context:
-        context.clear_flags()
-        context.traps[Overflow] = False
-        result = _value(expression, context)
-        return result, not context.flags[Inexact]
-
-
-def _value(expression: Expression, context: Context) -> Decimal:
-    match expression:
-        case Number():
-            return expression.value
-        case Blank(_, answer):
-            return answer.value
-        case Product(factors):
-            return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
-        case Sum(terms):
-            return sum([_value(term, context) for term in terms], Decimal(0))
-        case Rest(_, total):
-            return total.value
-        case Pi():
-            context.flags[Inexact] = True
-            return PI
-        case Difference(left, right):
-            return _value(left, context) - _value(right, context)
-        case Quotient(over, under):
-            dividend = _value(over, context)
-            # Nothing divided by anything is nothing, exactly: also by √2.
-            return dividend / _value(under, context) if dividend else dividend
-        case Power(base, Quotient(Number(p), Number(q))):
-            return _root_of_power(_value(base, context), p, q)
-        case Power(base, exponent):
-            return _value(base, context) ** _value(exponent, context)
-        case Root(of):
-            return _value(of, context).sqrt()
-        case Exponential(exponent):
-            return _value(exponent, context).exp()
-        case Negative(of):
-            return -_value(of, context)
-        case Call(name, arguments):
-            return _called(name, [_value(argument, context) for argument in arguments], context)
-        case Symbol() | MatrixProduct() | Transposed() | Brackets() | Sized() | Partial():
-            raise ValueError(f"{expression} has no value")
-        case _:
-            assert_never(expression)
-
-
-def _called(name: Function | InSymbols, of: list[Decimal], context: Context) -> Decimal:
-    match name:
-        case "max":
-            return max(of)
-        case "ln":
-            return of[0].ln()
-        case "sin" | "cos":
-            return _wave(name, of[0], context)
-        case "Φ":
-            context.flags[Inexact] |= bool(of[0])
-            return normal(of[0])
-        case "ReLU′":
-            return Decimal(1 if of[0] > 0 else 0)
-        case "sum" | "mean" | "largest" | "rotate" | "rotate back" | "FFN" | "Attention":
-            raise ValueError(f"{name} has no value")
-        case "sum over tokens" | "sum by word":
-            raise ValueError(f"{name} has no value")
-        case _:
-            assert_never(name)
-
-
-def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
-    """base^(p/q); 10000^(2/4) is 100 exactly, which a Decimal's power does not notice."""
-    with localcontext(rounding=ROUND_HALF_EVEN) as inner:
-        power = base ** (p / q)
-        inner.prec -= DOUBTFUL_DIGITS
-        short = +power
-    with localcontext() as inner:
-        inner.clear_flags()
-        if short**q == base**p and not inner.flags[Inexact]:
-            return short
-    return base ** (p / q)
-
-
-def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
-    if not angle:
-        return Decimal(0 if name == "sin" else 1)
-    # Decimals have no sine; that of the nearest float is right to far more digits than are printed.
-    context.flags[Inexact] = True
-    return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
-
-
 def entries_in(expression: Expression) -> Iterator[Entry]:
     """The entries that an expression puts in, from left to right, also those not written out."""
     match expression:
@@ -383,41 +274,3 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
             return
         case _:
             assert_never(expression)
-
-
-def product(factors: tuple[Number, Number]) -> Decimal:
-    """What a product comes to."""
-    return CONTEXT.multiply(factors[0].value, factors[1].value)
-
-
-def relation(left: Expression, right: Expression) -> Relation:
-    """`=` where each part of `left` is the same in `right` or replaced by its exact value."""
-    return "=" if _same(left, right) else "≈"
-
-
-def _same(left: Expression, right: Expression) -> bool:
-    if left == right or isinstance(left, Symbol):
-        return True
-    match left, right:
-        case _, Number(number):
-            result, exact = value(left)
-            return exact and result == number
-        case (Sum(a), Sum(b)) | (Product(a), Product(b)) | (Call(_, a), Call(_, b)):
-            return len(a) == len(b) and all(map(_same, a, b))
-        case (
-            (Quotient(a, b), Quotient(c, d))
-            | (Difference(a, b), Difference(c, d))
-            | (Power(a, b), Power(c, d))
-        ):
-            return _same(a, c) and _same(b, d)
-        case (Negative(a), Negative(b)) | (Root(a), Root(b)) | (Exponential(a), Exponential(b)):
-            return _same(a, b)
-        case Rest(_, a), Rest(_, b):
-            return a.value == b.value
-        case _:
-            return False
-
-
-def holds(left: Expression, right: Number) -> bool:
-    """Whether `right` is `left`, correctly rounded to the digits it shows."""
-    return round_half_away(value(left)[0], right.places) == right.value

@@ -13,6 +13,7 @@ from tracer.decoder.training_operations import ByWord, Miss, Spread
 from tracer.decoder.value import Form, Value
 from tracer.lesson import entries
 from tracer.lesson.document import Line
+from tracer.lesson.evaluation import holds, relation, value
 from tracer.lesson.expression import (
     Chain,
     Expression,
@@ -20,12 +21,10 @@ from tracer.lesson.expression import (
     Number,
     Quotient,
     Relation,
-    holds,
-    relation,
-    value,
 )
+from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
-from tracer.lesson.written import EXACT_DIGITS_MORE, Sides, Terms, Worked
+from tracer.lesson.written import EXACT_DIGITS_MORE, Sides, Worked
 from tracer.names import distinct
 from tracer.scenario.rounding import trimmed
 

@@ -18,7 +18,7 @@ from tracer.lesson.picture import picture
 from tracer.lesson.selection import of_encoder, steps
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
-from tracer.lesson.written import Terms
+from tracer.lesson.terms import Terms
 
 
 def forward_pass(

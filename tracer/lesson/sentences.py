@@ -15,8 +15,8 @@ from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
 from tracer.lesson.steps.way_back import FORWARD
 from tracer.lesson.symbols import ENCODER, of_encoder
+from tracer.lesson.terms import Terms
 from tracer.lesson.told import COLUMNS_SHOWN, MOST_COLUMNS, Told, listed
-from tracer.lesson.written import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 

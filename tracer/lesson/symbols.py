@@ -20,8 +20,8 @@ from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Scale, Together
 from tracer.decoder.value import Value
 from tracer.lesson.expression import LOSS, Expression, Number, Partial, Symbol
+from tracer.lesson.formulas import in_symbols
 from tracer.lesson.steps import Naming, telling
-from tracer.lesson.written import in_symbols
 
 INPUT = Symbol("X′")
 

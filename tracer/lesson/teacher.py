@@ -25,13 +25,15 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.expression import Chain, Expression
+from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps
 from tracer.lesson.sizes import described, parameters, sized
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import symbols
+from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
-from tracer.lesson.written import Terms, Worked, formula
+from tracer.lesson.written import Worked
 
 FROM_THE_PASS = "From the forward pass:"
 OF_THE_OTHERS = "Of the other examples, found in the same way:"

@@ -16,8 +16,8 @@ from tracer.lesson.steps.inputs import EMBEDDING_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.teacher import Teacher
+from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
-from tracer.lesson.written import Terms
 
 HEADS_NAMED = 3
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)

@@ -1,4 +1,4 @@
-"""How each operation is written: in symbols, and with the numbers of one entry put in."""
+"""How each operation is written with the numbers of one entry put in."""
 
 from __future__ import annotations
 
@@ -13,20 +13,13 @@ from tracer.decoder.arithmetic import Array
 from tracer.decoder.operations import (
     Activate,
     Add,
-    Append,
-    ArgMax,
     Computed,
-    Concat,
-    Copy,
     Cos,
     Cumulate,
     Divide,
     DivTerm,
     Dot,
     Exp,
-    Given,
-    Interleave,
-    Join,
     Largest,
     Mask,
     MatMul,
@@ -36,11 +29,7 @@ from tracer.decoder.operations import (
     Normalize,
     Operation,
     Outer,
-    Pick,
-    Pinned,
-    Reused,
     Rotate,
-    Select,
     Share,
     Sin,
     Square,
@@ -55,15 +44,14 @@ from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import ColumnDot, RowDot, Trained, TransposedMatMul
 from tracer.decoder.value import Form, Value
 from tracer.lesson import activations, entries, written_training
+from tracer.lesson.evaluation import product, total_of, value
 from tracer.lesson.expression import (
     Call,
-    Chain,
     Difference,
     Entry,
     Exponential,
     Expression,
     Index,
-    MatrixProduct,
     Negative,
     Number,
     Power,
@@ -72,12 +60,8 @@ from tracer.lesson.expression import (
     Rest,
     Root,
     Sum,
-    Symbol,
-    Transposed,
-    product,
-    total_of,
-    value,
 )
+from tracer.lesson.terms import Terms
 from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import SCIENTIFIC_FROM, round_half_away, trimmed
 
@@ -86,105 +70,6 @@ Worked: TypeAlias = Computed | Mask | Largest | Trained
 
 EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Which terms of a long sum are written out; what the rest comes to stands behind them.
-
-    A sum of at most so many is written out whole.
-    """
-
-    shown: int = 12
-    most: int = 16
-    largest: bool = False
-    """Whether they are the largest, in the order of their size, rather than the first."""
-
-    def of(self, terms: Array) -> list[int]:
-        """Where they stand, counted from 0."""
-        if len(terms) <= self.most:
-            return list(range(len(terms)))
-        order = np.argsort(-abs(terms), kind="stable") if self.largest else range(len(terms))
-        return [int(at) for at in order[: self.shown]]
-
-    def of_row(self, terms: Array) -> list[int]:
-        """The same of a row that stands in a table, of which only the largest may be shown."""
-        if len(terms) <= self.most or isinstance(terms.flat[0], Decimal):
-            return self.of(terms)
-        return [int(at) for at in np.argsort(-terms, kind="stable")[: self.shown]]
-
-
-def formula(record: Record, symbols: Mapping[str, Expression]) -> Chain | None:
-    """Symbol = formula; nothing where the symbol says it already."""
-    left = symbols[record.output.address]
-    # Values of an earlier trace are only taken over: no formula names them.
-    right = in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])
-    return None if right is None or left == right else Chain((left, right), ("=",))
-
-
-def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
-    """The right-hand side of a formula; nothing where numbers are only taken over."""
-    match record.operation:
-        case MatMul():
-            product = MatrixProduct(of[0], of[1])
-            return Sum((product, *of[2:])) if of[2:] else product
-        case Dot():
-            return MatrixProduct(of[0], Transposed(of[1]))
-        case Outer() | Multiply():
-            return Product((of[0], of[1]))
-        case Rotate():
-            cos = of[1]  # of the angles that are turned by
-            return Call("rotate", (of[0], *(cos.arguments if isinstance(cos, Call) else ())))
-        case Divide():
-            return Quotient(of[0], of[1])
-        case Add() | Mask():
-            return Sum((of[0], of[1]))
-        case Subtract():
-            return Difference(of[0], of[1])
-        case SquareRoot(epsilon, outside):
-            if outside and epsilon:
-                return Sum((Root(of[0]), Number(epsilon)))
-            return Root(Sum((of[0], Number(epsilon))) if epsilon else of[0])
-        case Exp():
-            return Exponential(of[0])
-        case Square():
-            return Power(of[0], Number.of(2))
-        case Activate(function):
-            return activations.written(function, of[0])
-        case Total():
-            return Call("sum", (of[0],))
-        case Mean(sample):
-            if sample:
-                one_less = record.inputs[0].shape[1] - 1
-                return Quotient(Call("sum", (of[0],)), Number.of(one_less))
-            return Call("mean", (of[0],))
-        case Largest():
-            return Call("largest", (of[0],))
-        case Normalize(gain, shift):
-            whole: Expression = Quotient(of[0], of[1])
-            rest = of[2:]
-            if gain:
-                whole = Product((whole, rest.pop(0)))
-            return Sum((whole, rest.pop(0))) if shift else whole
-        case DivTerm(width, base, factors):
-            power = Power(Number(base), Quotient(Symbol("-2k"), Number.of(width)))
-            return Quotient(power, Symbol("f", "k")) if factors else power
-        case Share():
-            return Quotient(of[0], of[1])
-        case Sin():
-            return Call("sin", (of[0],))
-        case Cos():
-            return Call("cos", (of[0],))
-        case Surprise():
-            return Negative(Call("ln", (of[0],)))
-        case MeanOf():
-            return Call("mean", (of[0],))
-        case Copy() | Reused() | Append() | Join() | Concat() | Interleave() | Select():
-            return None
-        case Cumulate() | ArgMax() | Pick() | Given() | Pinned():
-            return None
-        case _:
-            return written_training.in_symbols(record.operation, of)
 
 
 @dataclass(frozen=True)

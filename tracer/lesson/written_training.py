@@ -33,6 +33,7 @@ from tracer.decoder.training_operations import (
     Unbias,
 )
 from tracer.lesson import activations
+from tracer.lesson.evaluation import value
 from tracer.lesson.expression import (
     Call,
     Difference,
@@ -47,7 +48,6 @@ from tracer.lesson.expression import (
     Sum,
     Symbol,
     Transposed,
-    value,
 )
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tracer.lesson.evaluation import holds, relation, value
 from tracer.lesson.expression import (
     Brackets,
     Call,
@@ -26,9 +27,6 @@ from tracer.lesson.expression import (
     Sum,
     Symbol,
     Transposed,
-    holds,
-    relation,
-    value,
 )
 
 
