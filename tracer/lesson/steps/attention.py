@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Copy, MatMul, Pinned, Reused, Rotate
+from tracer.decoder.operations import Copy, MatMul, Pinned
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     CONCAT,
@@ -11,15 +11,8 @@ from tracer.decoder.roles import (
     EXP,
     EXP_SUM,
     HEAD_OUTPUT,
-    KEY,
-    KEYS,
     MASKED,
     MAX,
-    QUERY,
-    ROTARY_ANGLE,
-    ROTATED_KEY,
-    ROTATED_KEYS,
-    ROTATED_QUERY,
     SCALE,
     SCORES,
     SHIFTED,
@@ -28,10 +21,7 @@ from tracer.decoder.roles import (
     UNMASKED_MAX,
     UNMASKED_SHIFTED,
     UNMASKED_WEIGHTS,
-    VALUE,
-    VALUES,
     WEIGHTS,
-    Place,
 )
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.expression import (
@@ -42,7 +32,6 @@ from tracer.lesson.expression import (
     Expression,
     MatrixProduct,
     Number,
-    Product,
     Quotient,
     Root,
     Sum,
@@ -50,22 +39,20 @@ from tracer.lesson.expression import (
     Transposed,
 )
 from tracer.lesson.steps import attention_reasons as why
+from tracer.lesson.steps import query_key_value
 from tracer.lesson.steps.attention_claims import (
-    asks,
     best_key,
     crosses,
-    found_by,
     hidden,
     leak,
     main_value,
     not_seen,
-    passes_on,
-    reused,
     shares,
 )
 from tracer.lesson.steps.claims import main_source
-from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.kind import Kind, Naming, Step, Telling
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
+from tracer.lesson.steps.query_key_value import keys_of, of_head
 from tracer.lesson.steps.signs import linear
 from tracer.lesson.told import Told
 
@@ -75,11 +62,6 @@ SCALE_SYMBOL, DIVISOR = Root(D_K_SYMBOL), Symbol("c")
 LARGEST, WITHOUT_IT = "The largest score of the row:", "Each score without it:"
 EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
 DIVIDED = "Each of them, divided by the sum:"
-
-
-def of_head(letter: str) -> SymbolOf:
-    """A letter with the head's number."""
-    return lambda naming: Symbol(letter, above=naming.head)
 
 
 def power(naming: Naming) -> Expression:
@@ -92,127 +74,12 @@ def shift(naming: Naming) -> Expression:
     return Difference(*naming.inputs)
 
 
-# --- query, key, value ---------------------------------------------------------------------------
-
-
-def _query_goal(step: Step, told: Told) -> Sentence:
-    shared = _keys_of(step, told)
-    whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
-    whose *= shared is not None
-    if crosses(step):
-        return (f"The query is what a token of the decoder asks of the encoder's tokens.{whose}",)
-    return (f"The query is what a token asks.{whose}",)
-
-
-def _key_goal(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Reused):
-        return ("The keys of the encoder's tokens are reused from the turn before.",)
-    if crosses(step):
-        return ("The key is what a token of the encoder can be found by.",)
-    return ("The key is what a token can be found by: queries are compared with it.",)
-
-
-def _value_goal(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Reused):
-        return ("The values of the encoder's tokens are reused from the turn before.",)
-    if crosses(step):
-        return ("The value is what a token of the encoder passes on.",)
-    return ("The value is what a token passes on to those that attend to it.",)
-
-
-def _turned_goal(step: Step, told: Told) -> Sentence:
-    """How each pair of columns is turned."""
-    turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
-    angle = told.symbols[Place(encoder=step.place.encoder).address(ROTARY_ANGLE)]
-    cos, sin = Call("cos", (angle,)), Call("sin", (angle,))
-    first, second = (
-        Difference(Product((a, cos)), Product((b, sin))),
-        Sum((Product((a, sin)), Product((b, cos)))),
-    )
-    halves = isinstance(turn, Rotate) and turn.layout == "halves"
-    beside = "half the width apart" if halves else "beside each other"
-    return (
-        f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
-        *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
-        *(angle, " is the position times the pair's frequency."),
-    )
-
-
-QUERY_STEP = Kind(
-    "query",
-    "Query",
-    "what each token asks",
-    _query_goal,
-    {QUERY: Telling(of_head("Q"))},
-    sign=(Symbol("Q"),),
-    reasons=why.three_vectors,
-    claim=asks,
-    groups=("qkv",),
-    inner=True,
-)
-
-KEY_STEP = Kind(
-    "key",
-    "Key",
-    "what each token can be found by",
-    _key_goal,
-    {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
-    sign=(Symbol("K"),),
-    reasons=(why.OF_ITS_OWN,),
-    claim=found_by,
-    groups=("qkv",),
-    inner=True,
-)
-
-TURNED_QUERY_STEP = Kind(
-    "rotated_query",
-    "Query, turned by its position",
-    "what each token asks, from where it stands",
-    _turned_goal,
-    {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
-    sign=("turn ", Symbol("Q")),
-    reasons=(why.TURNED,),
-    groups=("rotary",),
-    inner=True,
-)
-
-
-def _turned_key(naming: Naming) -> Expression:
-    return Symbol("K", "R", naming.head)
-
-
-TURNED_KEY_STEP = Kind(
-    "rotated_key",
-    "Key, turned by its position",
-    "what each token can be found by, from where it stands",
-    ("The key is turned as the query is, by the position of its own token.",),
-    {ROTATED_KEY: Telling(_turned_key), ROTATED_KEYS: Telling(_turned_key)},
-    sign=("turn ", Symbol("K")),
-    claim=lambda step, told: reused(step),
-    groups=("rotary",),
-    inner=True,
-)
-
-VALUE_STEP = Kind(
-    "value",
-    "Value",
-    "what each token passes on",
-    _value_goal,
-    {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
-    sign=(Symbol("V"),),
-    reasons=(why.HANDED_OVER,),
-    claim=passes_on,
-    groups=("qkv",),
-    inner=True,
-)
-
-
 # --- scores, mask --------------------------------------------------------------------------------
 
 
 def _scores_sign(step: Step, told: Told) -> Sign:
     """A pinned d_k or root has no number that the shape tells."""
-    shared = _keys_of(step, told)
+    shared = keys_of(step, told)
     keys = Symbol("K", above=str(shared or ""))
     products = MatrixProduct(Symbol("Q"), Transposed(keys))
     scale = told.value(step.place, SCALE)
@@ -227,7 +94,7 @@ def _scores_sign(step: Step, told: Told) -> Sign:
 
 def _scores_goal(step: Step, told: Told) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
-    shared = _keys_of(step, told)
+    shared = keys_of(step, told)
     whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
     scale = told.value(step.place, SCALE)
     if scale is None:
@@ -241,12 +108,6 @@ def _scores_goal(step: Step, told: Told) -> Sentence:
         ", the number of columns of both.",
     )
     return (fit, *whose, *root)
-
-
-def _keys_of(step: Step, told: Told) -> int | None:
-    """The head whose keys and values this one shares, if it has none of its own."""
-    part = told.attention_at(step.place)
-    return part.heads[(step.place.head or 1) - 1].shares if part else None
 
 
 def _divisor(naming: Naming) -> Expression:
@@ -392,11 +253,11 @@ def _projection_sign(step: Step, told: Told) -> Sign:
 
 
 def _weighted_sign(step: Step, told: Told) -> Sign:
-    return (MatrixProduct(Symbol("A"), Symbol("V", above=str(_keys_of(step, told) or ""))),)
+    return (MatrixProduct(Symbol("A"), Symbol("V", above=str(keys_of(step, told) or ""))),)
 
 
 def _weighted_goal(step: Step, told: Told) -> Sentence:
-    shared = _keys_of(step, told)
+    shared = keys_of(step, told)
     added = "The values are added up, and each counts as much as its attention weight says."
     return (added + f" They are those of head {shared}." * (shared is not None),)
 
@@ -437,16 +298,7 @@ PROJECTION_STEP = Kind(
 )
 
 KINDS = (
-    *(
-        QUERY_STEP,
-        TURNED_QUERY_STEP,
-        KEY_STEP,
-        TURNED_KEY_STEP,
-        VALUE_STEP,
-        SCORES_STEP,
-        MASK_STEP,
-        SOFTMAX_STEP,
-        UNMASKED_STEP,
-    ),
+    *query_key_value.KINDS,
+    *(SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
     *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

@@ -40,20 +40,22 @@ from tracer.lesson.document import Sentence
 from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.attention import (
     CONCAT_STEP,
-    KEY_STEP,
     MASK_STEP,
     PROJECTION_STEP,
-    QUERY_STEP,
     SCORES_STEP,
     SOFTMAX_STEP,
-    TURNED_KEY_STEP,
-    TURNED_QUERY_STEP,
-    VALUE_STEP,
     WEIGHTED_SUM_STEP,
 )
 from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP, HIDDEN_STEP
 from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
 from tracer.lesson.steps.kind import Kind, ReasonsOf, SentenceOf, Step, Telling
+from tracer.lesson.steps.query_key_value import (
+    KEY_STEP,
+    QUERY_STEP,
+    TURNED_KEY_STEP,
+    TURNED_QUERY_STEP,
+    VALUE_STEP,
+)
 from tracer.lesson.steps.raised import is_of_a_weight, raised
 from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP

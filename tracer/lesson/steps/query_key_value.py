@@ -1,0 +1,161 @@
+"""Query, key and value of a head, turned or not: what each asks, is found by, passes on."""
+
+from __future__ import annotations
+
+from tracer.decoder.operations import Reused, Rotate
+from tracer.decoder.roles import (
+    KEY,
+    KEYS,
+    QUERY,
+    ROTARY_ANGLE,
+    ROTATED_KEY,
+    ROTATED_KEYS,
+    ROTATED_QUERY,
+    VALUE,
+    VALUES,
+    Place,
+)
+from tracer.lesson.document import Sentence
+from tracer.lesson.expression import (
+    Call,
+    Difference,
+    Expression,
+    Product,
+    Sum,
+    Symbol,
+)
+from tracer.lesson.steps import attention_reasons as why
+from tracer.lesson.steps.attention_claims import (
+    asks,
+    crosses,
+    found_by,
+    passes_on,
+    reused,
+)
+from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.told import Told
+
+
+def of_head(letter: str) -> SymbolOf:
+    """A letter with the head's number."""
+    return lambda naming: Symbol(letter, above=naming.head)
+
+
+def keys_of(step: Step, told: Told) -> int | None:
+    """The head whose keys and values this one shares, if it has none of its own."""
+    part = told.attention_at(step.place)
+    return part.heads[(step.place.head or 1) - 1].shares if part else None
+
+
+def _query_goal(step: Step, told: Told) -> Sentence:
+    shared = keys_of(step, told)
+    whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
+    whose *= shared is not None
+    if crosses(step):
+        return (f"The query is what a token of the decoder asks of the encoder's tokens.{whose}",)
+    return (f"The query is what a token asks.{whose}",)
+
+
+def _key_goal(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Reused):
+        return ("The keys of the encoder's tokens are reused from the turn before.",)
+    if crosses(step):
+        return ("The key is what a token of the encoder can be found by.",)
+    return ("The key is what a token can be found by: queries are compared with it.",)
+
+
+def _value_goal(step: Step, told: Told) -> Sentence:
+    if isinstance(step.last.operation, Reused):
+        return ("The values of the encoder's tokens are reused from the turn before.",)
+    if crosses(step):
+        return ("The value is what a token of the encoder passes on.",)
+    return ("The value is what a token passes on to those that attend to it.",)
+
+
+def _turned_goal(step: Step, told: Told) -> Sentence:
+    """How each pair of columns is turned."""
+    turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
+    angle = told.symbols[Place(encoder=step.place.encoder).address(ROTARY_ANGLE)]
+    cos, sin = Call("cos", (angle,)), Call("sin", (angle,))
+    first, second = (
+        Difference(Product((a, cos)), Product((b, sin))),
+        Sum((Product((a, sin)), Product((b, cos)))),
+    )
+    halves = isinstance(turn, Rotate) and turn.layout == "halves"
+    beside = "half the width apart" if halves else "beside each other"
+    return (
+        f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
+        *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
+        *(angle, " is the position times the pair's frequency."),
+    )
+
+
+QUERY_STEP = Kind(
+    "query",
+    "Query",
+    "what each token asks",
+    _query_goal,
+    {QUERY: Telling(of_head("Q"))},
+    sign=(Symbol("Q"),),
+    reasons=why.three_vectors,
+    claim=asks,
+    groups=("qkv",),
+    inner=True,
+)
+
+KEY_STEP = Kind(
+    "key",
+    "Key",
+    "what each token can be found by",
+    _key_goal,
+    {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    sign=(Symbol("K"),),
+    reasons=(why.OF_ITS_OWN,),
+    claim=found_by,
+    groups=("qkv",),
+    inner=True,
+)
+
+TURNED_QUERY_STEP = Kind(
+    "rotated_query",
+    "Query, turned by its position",
+    "what each token asks, from where it stands",
+    _turned_goal,
+    {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
+    sign=("turn ", Symbol("Q")),
+    reasons=(why.TURNED,),
+    groups=("rotary",),
+    inner=True,
+)
+
+
+def _turned_key(naming: Naming) -> Expression:
+    return Symbol("K", "R", naming.head)
+
+
+TURNED_KEY_STEP = Kind(
+    "rotated_key",
+    "Key, turned by its position",
+    "what each token can be found by, from where it stands",
+    ("The key is turned as the query is, by the position of its own token.",),
+    {ROTATED_KEY: Telling(_turned_key), ROTATED_KEYS: Telling(_turned_key)},
+    sign=("turn ", Symbol("K")),
+    claim=lambda step, told: reused(step),
+    groups=("rotary",),
+    inner=True,
+)
+
+VALUE_STEP = Kind(
+    "value",
+    "Value",
+    "what each token passes on",
+    _value_goal,
+    {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    sign=(Symbol("V"),),
+    reasons=(why.HANDED_OVER,),
+    claim=passes_on,
+    groups=("qkv",),
+    inner=True,
+)
+
+KINDS = (QUERY_STEP, TURNED_QUERY_STEP, KEY_STEP, TURNED_KEY_STEP, VALUE_STEP)
