@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Join, Pinned, Select
-from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, SQUARES, TEMPERATURE
+from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Columns, Together
 from tracer.decoder.value import Value
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -35,9 +32,6 @@ from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
 from tracer.lesson.written import Worked
 
-FROM_THE_PASS = "From the forward pass:"
-OF_THE_OTHERS = "Of the other examples, found in the same way:"
-
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
@@ -57,17 +51,14 @@ class Teacher:
         refers: bool = False,
         full: bool = True,
         terms: Terms | None = None,
-        worked: str | None = None,
     ) -> None:
         """`token` is counted from 0, the last if it is not given; so is that of the encoder.
 
         With `refers`, each step says from which steps its numbers come; with `full`, why it is
-        there and how many parameters it has. Of the gradients of parameters the one that is
-        `worked`, by its address, has lines; or all have.
+        there and how many parameters it has.
         """
         self.trace, self.refers, self.full = trace, refers, full
         self.token = len(trace.tokens) - 1 if token is None else token
-        self.worked = worked
         self.told = Told(trace, self.token, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
         self.writer = Writer(self.told, terms)
@@ -98,7 +89,7 @@ class Teacher:
         )
 
     def blocks(self, step: Step) -> list[Block]:
-        """Goal and reason; formula, parameters and worked lines of each record; what it gives."""
+        """Goal and reason, and the work."""
         told = self.told.at(step.place)
         goal = step.kind.goal_of(step, told)
         before = self.said.setdefault(goal, step)
@@ -108,9 +99,15 @@ class Teacher:
         sources = self.sources(step) if self.refers else []
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
             what.append(sentences.references(symbol, sources))
-        written: list[Block] = list(map(Paragraph, what))
-        if step.place.phase != "forward":
-            return written + self.learning(step)
+        return [*map(Paragraph, what), *self.work(step, again)]
+
+    def work(self, step: Step, again: bool) -> list[Block]:
+        """Formula, parameters and worked lines of each record; what it gives; what that says.
+
+        What is told `again` does not need its formulas a second time.
+        """
+        told = self.told.at(step.place)
+        written: list[Block] = []
         for record in step.records:
             written += self.record(record, step, again)
         if step.kind.outcome:
@@ -121,94 +118,6 @@ class Teacher:
             return written  # only a part of the step is shown
         sentence = step.kind.claim_of(step, told)
         return [*written, Paragraph(sentence)] if sentence else written
-
-    def learning(self, step: Step) -> list[Block]:
-        """A step of training: of each record what it is made of, formula, lines and matrix."""
-        written: list[Block] = []
-        for record in step.records:
-            written += self.learned(record, step)
-        written = _together(written)
-        claim = step.kind.claim_of(step, self.told)
-        return [*written, Paragraph(claim)] if claim else written
-
-    def learned(self, record: Record, step: Step) -> list[Block]:
-        """One gradient, or what an update makes of it."""
-        operation, value = record.operation, record.output
-        if isinstance(operation, Pinned):
-            return [self.pinned(value), self.told.matrix(value)]
-        worked = self.is_worked(value)
-        is_part = value in self.totals or value.role.derivation == "clipped"
-        if not worked and (step.place.phase == "update" or is_part):
-            return []
-        caption = step.kind.caption_of(record)
-        said: list[Block] = []
-        if caption and caption not in self.captions:
-            self.captions.add(caption)
-            said.append(Paragraph((caption,)))
-        if self.is_only_passed_on(record):
-            self.tables.add(value)
-            return [*said, *self.equal(record)]
-        written = [*(self.taken(record) if worked else []), *said]
-        lines = self.writer.lines(record, self.token) if worked else ()
-        in_symbols = formula(record, self.told.symbols)
-        if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
-            shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
-            written.append(Formula(shown))
-        elif lines and value.axes:
-            written.append(Formula(Chain((self.told.symbols[value.address],), ())))
-        if not value.axes and not lines:
-            lines = (Line(None, self.writer.is_given(value)),)
-        if lines:
-            written.append(Working(lines))
-        if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
-            self.said_rows = True
-            written.append(Paragraph((sentences.OTHER_ROWS,)))
-        if value.axes and value not in self.tables:
-            written.append(self.told.matrix(value))
-        self.tables.add(value)
-        return written
-
-    def is_worked(self, value: Value) -> bool:
-        """Whether a gradient has lines: of parameters only that of one."""
-        whole = self.totals.get(value, value)
-        of_weight = whole.role.of is not None and whole.role.of.parameter
-        return not of_weight or self.worked is None or _of(whole) == self.worked
-
-    @cached_property
-    def totals(self) -> dict[Value, Value]:
-        """The gradients that are added up of several, by each of their parts."""
-        sums = [r for r in self.trace.records if isinstance(r.operation, Together)]
-        gradients = [r for r in sums if r.output.role.derivation == "gradient"]
-        return {way: record.output for record in gradients for way in record.inputs}
-
-    def is_only_passed_on(self, record: Record) -> bool:
-        """Whether a gradient is another one, which stands above; all columns are all of it."""
-        operation, value = record.operation, record.output
-        whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
-        return (whole or isinstance(operation, Copy)) and record.inputs[0] in self.tables
-
-    def taken(self, record: Record) -> list[Block]:
-        """What a gradient is made of, as far as it does not stand above: of the forward pass."""
-        missing = [
-            value
-            for value in record.inputs
-            if value not in self.tables and value.address in self.told.symbols
-        ]
-        self.tables.update(missing)
-        written: list[Block] = []
-        for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
-            shown = [self.stood(value) for value in missing if value.place.phase == phase]
-            written += [Paragraph((words,)), *shown] if shown else []
-        return written
-
-    def stood(self, value: Value) -> Block:
-        """A value of the forward pass: its matrix, or its line where it is a single number."""
-        if value.axes:
-            return self.told.matrix(value)
-        record = self.trace.producers[value]
-        is_worked = isinstance(record.operation, Worked)
-        chain = self.writer.named(record, ()) if is_worked else self.writer.is_given(value)
-        return Working((Line(None, chain),))
 
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -341,20 +250,3 @@ class Teacher:
             return None
         title = sentences.picture(step, self.told.at(step.place))
         return Figure(f"{self.trace.name}.{value.address}", title)
-
-
-def _together(blocks: Sequence[Block]) -> list[Block]:
-    """Lines that follow each other stand together."""
-    found: list[Block] = []
-    for block in blocks:
-        if isinstance(block, Working) and found and isinstance(found[-1], Working):
-            found[-1] = Working((*found[-1].lines, *block.lines))
-        else:
-            found.append(block)
-    return found
-
-
-def _of(value: Value) -> str:
-    """The address of what training has derived a value from."""
-    assert value.role.of
-    return replace(value.place, phase="forward", example=None).address(value.role.of)

@@ -33,6 +33,7 @@ from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.steps.way_back import FORWARD
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.training_pass import RIGHT, WRONG, training_pass
+from tracer.lesson.training_teacher import TrainingTeacher
 from tracer.names import closest, count
 from tracer.scenario.optimizer import Optimizer
 
@@ -102,7 +103,7 @@ def training_text(
     """The first step of training worked, and what came of all of them."""
     first = training.steps[0]
     worked = parameter_worked(first, parameter)
-    teacher = Teacher(first, token, full=full, worked=worked)
+    teacher = TrainingTeacher(first, token, worked, full=full)
     back = [step for step in teacher.steps if step.kind in FORWARD]
     sections = (
         *_loss(first, teacher, full),
