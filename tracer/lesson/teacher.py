@@ -104,7 +104,7 @@ class Teacher:
     def work(self, step: Step, again: bool) -> list[Block]:
         """Formula, parameters and worked lines of each record; what it gives; what that says.
 
-        What is told `again` does not need its formulas a second time.
+        Where it is told `again`, its parameters were counted before.
         """
         told = self.told.at(step.place)
         written: list[Block] = []
