@@ -170,6 +170,7 @@ BUNDLED = (
     ("generate", "pizza", ("--worked", "--kv-cache", "--max-tokens", "3")),
     ("generate", "pizza", ("--worked", *DRAWN, "--max-tokens", "2")),
     ("generate", "pizza", ("--worked", "--start", "la", "--max-tokens", "9")),
+    ("generate", "picture", ("--worked", "--max-tokens", "2")),
     ("train", "pizza", ()),
     ("train", "comics", ("--optimizer", "adam", "--clip", "0.1", "--steps", "2")),
     ("train", "science", ("--token", "1", "--momentum", "0.5", "--weight-decay", "0.1")),
@@ -196,7 +197,8 @@ ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trai
 
 SELDOM = (
     "Everything is hidden|The random number is .*Rounding|The end token|There are no layers|"
-    "“.*comes last|ReLU keeps ..P<n>|The ..P<noun>keys|A token may look at itself alone"
+    "“.*comes last|ReLU keeps ..P<n>|The ..P<noun>keys|A token may look at itself alone|"
+    "A token may look at all others|The encoder's vectors are reused"
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 

@@ -17,6 +17,7 @@ from tracer.check.counts import count_of
 from tracer.check.figures import Figure, decimal
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
+from tracer.decoder.arithmetic import NOISE
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Divide, Dot
 from tracer.lesson.expression import Entry
@@ -203,7 +204,8 @@ class _Judge:
         printed = figure.printed
         assert printed
         exact = figure.comes_to(self.within.unrounded)[0]
-        if exact == printed.like(exact):
+        rounded = printed.like(exact)
+        if exact == rounded or abs(exact - rounded) <= abs(exact) * NOISE:
             return printed.rounds(number)
         return printed.is_near(number)
 

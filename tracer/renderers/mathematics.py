@@ -128,7 +128,7 @@ class MeasureNotation(TextNotation):
         return super().number(number).replace("×", self.times)
 
     def raised(self, base: str, exponent: Expression) -> str:
-        return super().raised(base, exponent).replace(" ", FIRM)
+        return base + super().raised("", exponent).replace(" ", FIRM)
 
     def root(self, of: Expression) -> str:
         return super().root(of).replace(" ", FIRM)
