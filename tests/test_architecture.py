@@ -23,7 +23,13 @@ ORDER = (
         ("renderers",),
         ("check",),
     ),
-    *(("request",), ("pipeline",), ("completion", "values", "usage", "pager")),
+    *(
+        ("request",),
+        ("asked",),
+        ("pipeline",),
+        ("delivery",),
+        ("completion", "values", "usage", "pager"),
+    ),
     *(("library", "weave", "options"), ("cli",)),
     ("__main__",),
 )

@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL
-from tracer import pipeline
+from tracer import asked
 from tracer.errors import TracerError
 from tracer.request import RULES, Request, check
 
@@ -58,7 +58,7 @@ def test_what_would_change_nothing_is_refused(
         raise AssertionError(f"{name} was read")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pipeline, "load", load)
+    monkeypatch.setattr(asked, "load", load)
     ran = run(*words.split())
     assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", f"{REFUSED[words]}\n")
     assert list(tmp_path.iterdir()) == []

@@ -347,8 +347,9 @@ def start(arguments: Sequence[str] | None = None) -> None:
 
 def _show(request: Request, answered: Answer | None = None) -> None:
     """Print the answer, or write it to a file without colour; and its pictures to theirs."""
+    from tracer.delivery import keyed, pictures, rendered, saved
     from tracer.lesson.document import Document
-    from tracer.pipeline import answer, keyed, pictures, rendered, saved
+    from tracer.pipeline import answer
 
     on_screen = request.output is None and request.format is Format.TERMINAL
     reads = _not_written_over(request)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.asked import position_of
 from tracer.decoder import forward
 from tracer.lesson import document, passes
 from tracer.lesson.selection import select, steps
 from tracer.lesson.symbols import symbols
 from tracer.names import closest
-from tracer.pipeline import position_of
 from tracer.renderers import Format
 from tracer.renderers import render as rendered
 from tracer.renderers.quote import printed

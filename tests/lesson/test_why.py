@@ -19,6 +19,7 @@ from tests.helpers.origins import levels, origin
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
+from tracer.asked import scenario_for
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import ArgMax, Given, Pinned
 from tracer.decoder.training import train
@@ -27,7 +28,6 @@ from tracer.lesson.document import Document, Line, Matrix, Paragraph, Section, W
 from tracer.lesson.entries import find
 from tracer.lesson.expression import Entry, Number
 from tracer.lesson.why import why
-from tracer.pipeline import scenario_for
 from tracer.renderers import Format, render
 from tracer.request import Request
 from tracer.scenario.loading import parse

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.command import Ran, run
 from tests.helpers.small_scenario import SMALL, scenario
 from tests.weave.test_files import block, number, page, refused, woven
-from tracer import pipeline
+from tracer import asked, pipeline
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import Dot, MatMul
 from tracer.request import Request
@@ -116,7 +116,7 @@ def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     def trace_for(request: Request) -> Trace:
         traced.append(request)
-        return pipeline.trace_for(request)
+        return asked.trace_for(request)
 
     monkeypatch.setattr(directives, "answer", answer)
     monkeypatch.setattr(directives, "trace_for", trace_for)

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from tracer.asked import basis, scenario_for, trace_for
 from tracer.decoder.forward import Trace
 from tracer.decoder.variant import TRIES
+from tracer.delivery import rendered
 from tracer.errors import Problem, TracerError
 from tracer.lesson.tutorial import MOST_TURNS
 from tracer.names import closest
-from tracer.pipeline import answer, basis, rendered, scenario_for, trace_for
+from tracer.pipeline import answer
 from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
 from tracer.request import Command, Request, check
