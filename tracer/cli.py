@@ -152,7 +152,7 @@ def tutorial(request: Request) -> None:
 
 @command(WRITE, "page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html")
 @asks(
-    *("SCENARIO", "token", "layer", "head", "train", "steps", "given"),
+    *("SCENARIO", "token", "layer", "head", "train", "steps", "given", "vary"),
     *(*ROUNDING, "brief", "output", "force"),
 )
 def page(request: Request) -> None:

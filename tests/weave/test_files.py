@@ -158,6 +158,7 @@ def test_check_shows_what_would_change(page: Path) -> None:
 WRONG = {
     "stp softmax": "2:1: no command 'stp' to weave; did you mean 'step' or 'steps'?",
     "weave page.md": "2:1: no command 'weave' to weave",
+    "page alex": "2:1: no command 'page' to weave",
     "run missing.yaml": "2:1: missing.yaml: no such file or scenario",
     "run mine.yaml --nope": "2:1: run: no option '--nope'",
     "step nothing -s mine.yaml": "2:1: no step is called 'nothing'",

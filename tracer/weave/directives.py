@@ -20,8 +20,9 @@ from tracer.renderers.markdown import fenced
 from tracer.request import Command, Request, check
 from tracer.weave.limits import Allowance
 
-COMMANDS: tuple[str, ...] = tuple(name for name in get_args(Command) if name != "check")
-"""A text is checked, and the check is no part of it."""
+NOT_WOVEN = ("check", "page")
+"""A text is checked, and the check is no part of it; a page is a file of its own."""
+COMMANDS: tuple[str, ...] = tuple(name for name in get_args(Command) if name not in NOT_WOVEN)
 QUOTES = ("value",)
 """Commands whose text stands inside a sentence."""
 
