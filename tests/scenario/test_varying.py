@@ -62,6 +62,15 @@ def test_the_form_is_kept_and_the_numbers_are_others(name: str) -> None:
     assert varied(first, "1") == others[0]
 
 
+def test_what_is_not_said_is_not_said_of_the_other() -> None:
+    """Of what is said, an optimizer refuses what does not go with it."""
+    first = load("pizza").scenario
+    other = varied(first, "1")
+    assert other.model_fields_set == first.model_fields_set
+    assert other.optimizer.model_fields_set == first.optimizer.model_fields_set
+    assert other.optimizer == first.optimizer
+
+
 def test_each_number_is_drawn_within_its_matrix() -> None:
     other = varied(parse(TINY, "tiny"), "7")
     embeddings: Any = other.embeddings

@@ -33,11 +33,10 @@ def _varied(part: Any, address: str, seed: str) -> Any:
     """A part of a scenario; each matrix has a sequence of its own, by its address."""
     match part:
         case BaseModel():
-            said = {name: getattr(part, name) for name in type(part).model_fields}
+            said = {name: getattr(part, name) for name in part.model_fields_set}
             changed = {
                 name: (_drawn if _has_numbers(name) else _varied)(value, f"{address}.{name}", seed)
                 for name, value in said.items()
-                if value is not None
             }
             return part.model_copy(update=changed)
         case tuple():
