@@ -35,7 +35,7 @@ def test_whole_numbers(typed: str, number: int) -> None:
     "typed", ["1_0", "٣", "²", "1e3", "1.0", " 1", "1 ", "0x1", "", "--1", "one", "9" * 5000]
 )
 def test_what_is_no_whole_number(typed: str) -> None:
-    assert told(whole(), typed).endswith(", expected a whole number")
+    assert told(whole(), typed).endswith(", expected a whole number of at most 18 digits")
 
 
 def test_bounds_of_whole_numbers() -> None:
@@ -91,7 +91,7 @@ REFUSED = [
     ("--figures", "", "the name of a folder"),
 ]
 REFUSED_BY_GENERATE = [
-    ("--seed", "1e3", "a whole number"),
+    ("--seed", "1e3", "a whole number of at most 18 digits"),
     *(
         ("--temperature", typed, "a number from 0.001 to 1000")
         for typed in ("nan", "inf", "1_0", "0", "-1", "", "1000.1", "0.0009")

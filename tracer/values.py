@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 Reader: TypeAlias = Callable[[str], Any]
 Choice = TypeVar("Choice", bound=StrEnum)
 
+MOST_DIGITS = 18
 # Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
-WHOLE = re.compile("[+-]?[0-9]{1,18}")
+WHOLE = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 MOST_TERMS = 100_000
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
@@ -102,7 +103,7 @@ def refuse(typed: str, expected: str) -> NoReturn:
 def _between(least: int | None, most: int | None) -> str:
     match least, most:
         case None, None:
-            return ""
+            return f" of at most {MOST_DIGITS} digits"
         case _, None:
             return f", at least {least}"
         case _:
