@@ -50,7 +50,7 @@ def keyed(request: Request, answered: Answer) -> dict[Path, str]:
     """The key to a worksheet, if it is asked for: its file, and what it holds."""
     if request.key is None or not isinstance(answered, Document):
         return {}
-    from tracer.lesson.worksheet import key
+    from tracer.lesson.key import key
 
     return {request.key: rendered(request, key(answered))}
 

@@ -14,13 +14,14 @@ from tests.helpers.command import printed, run
 from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, words
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
-from tests.helpers.worksheets import FILLED, answers, filled, told
+from tests.helpers.worksheets import FILLED, answers, filled, forms, rooms, told
 from tracer.errors import TracerError
 from tracer.lesson.document import Document, Line, Matrix, Paragraph, Section
 from tracer.lesson.entries import labels
-from tracer.lesson.expression import Blank, Number
-from tracer.lesson.worksheet import key, worksheet
-from tracer.node import found
+from tracer.lesson.expression import Blank, Expression, Number
+from tracer.lesson.key import key
+from tracer.lesson.worksheet import worksheet
+from tracer.node import found, rewritten
 from tracer.renderers import Format, render
 from tracer.scenario.carry import Carry
 
@@ -48,13 +49,15 @@ def blanks(part: object) -> list[int]:
     return [blank.number for blank in found(part, Blank)]
 
 
-def fit(plain: Document, sheet: Document, forms: Iterable[str] = TEXTS) -> None:
-    """The key fills the sheet, and nothing is in one of them only."""
-    known = answers(render(key(sheet), Format.MARKDOWN))
+def fit(plain: Document, sheet: Document, texts: Iterable[str] = TEXTS) -> None:
+    """The key fills the sheet, digit for digit, and nothing is in one of them only."""
+    text = render(key(sheet), Format.MARKDOWN)
+    assert rooms(render(sheet, Format.MARKDOWN)) == forms(text)
+    known = answers(text)
     assert sorted(known) == sorted(set(blanks(sheet)))
     assert filled(sheet, known) == plain
-    for form in forms:
-        how = TEXTS[form]
+    for text_form in texts:
+        how = TEXTS[text_form]
         assert render(filled(sheet, known), **how) == render(plain, **how)
 
 
@@ -158,6 +161,20 @@ def test_a_sentence_does_not_tell_what_a_line_leaves_out(alex: Document) -> None
         claim = scores.blocks[-1]
         assert isinstance(claim, Paragraph)
         assert (len(blanks(frank)) > 2) == (len(blanks(claim)) > 1)
+
+
+def test_a_line_does_not_show_what_it_only_carries_on(science: Document) -> None:
+    """Where 1.4 is left out of 1.4×1 + 0 = 1.4 + 0, it is in both places, in every line."""
+    for seed in range(4):
+        for line in found(worksheet(science, 1, seed), Line):
+            put_in, *others = (side for side in line.chain.sides if any(found(side, Number)))
+            left_out = {blank.answer.value for blank in found(put_in, Blank)}
+            on_the_way = {n.value for n in found(visible(*others), Number) if n.entry is None}
+            assert not on_the_way & left_out - {n.value for n in found(visible(put_in), Number)}
+
+
+def visible(*sides: Expression) -> object:
+    return rewritten(sides, Blank, lambda _: None)
 
 
 def test_a_heat_map_does_not_show_what_is_left_out(alex: Document) -> None:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from tests.helpers.random_scenarios import odd_tokens
 from tests.helpers.truth import equations, falsehood
+from tracer.lesson.document import Percent
 from tracer.lesson.evaluation import value
 from tracer.lesson.expression import (
+    Blank,
     Brackets,
     Call,
     Difference,
@@ -29,7 +31,7 @@ from tracer.lesson.expression import (
     Transposed,
 )
 from tracer.renderers.notation import is_scientific
-from tracer.renderers.text import name_text, number_text, text
+from tracer.renderers.text import in_percent, name_text, number_text, text
 
 
 def n(number: str) -> Number:
@@ -38,6 +40,27 @@ def n(number: str) -> Number:
 
 A, B, C, MINUS, TINY = n("1.5"), n("2"), n("0.25"), n("-0.5"), n("0.000021")
 X, Y = Symbol("x"), Symbol("y")
+
+
+@pytest.mark.parametrize(
+    ("answer", "room"),
+    [
+        ("20.840", "___.___"),
+        ("-0.5", "___._"),
+        ("105135", "_____"),
+        ("0.00012", "___._____"),
+        ("0.0000021", "___._×10^__"),
+        ("1.069E+13", "___.___×10^__"),
+    ],
+)
+def test_a_blank_shows_how_many_decimals_belong_there(answer: str, room: str) -> None:
+    assert text(Blank(7, n(answer))) == f"[7:{room}]"
+
+
+def test_a_share_shows_the_decimals_of_its_percentage() -> None:
+    assert text(in_percent(Percent(Blank(7, n("0.964"))))) == "[7:___._]"
+    assert text(in_percent(Percent(Blank(7, n("0.98"))))) == "[7:_____]"
+    assert text(in_percent(Percent(Blank(7, n("0.9800"))))) == "[7:_____]"
 
 
 @pytest.mark.parametrize(

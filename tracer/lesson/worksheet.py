@@ -1,15 +1,17 @@
-"""A text with numbers left out, to be worked out by the reader; and the key to it.
+"""A text with numbers left out, to be worked out by the reader.
 
-What a line comes to is left out, from level 2 on also what stands on the way to it, such as its
-products; at level 3 the matrix of one step too. All can be filled in, in the order of the text: a
-number is left out only if it first stands where it is worked out, and what is put in there stands
-above, or is a blank above.
+Left out is what lines come to; from level 2 on also what stands on the way to it, such as products;
+at level 3 the matrix of one step too. Two rules say which numbers can be left out:
 
-Nothing that is left out stands elsewhere: a number that comes again, in a matrix, in a sentence or
-put into a later line, is the same blank. So is one that is only taken over, such as a score behind
-the mask (`alike` says which). A number that is printed with different digits at different places
-is not left out, nor is what a curve shows. What can be found by calculating back, such as a term
-from the others and the sum, is not hidden; nor is the order of numbers that a sentence tells.
+- Each can be worked out, in the order of the text. A number gets a new blank only in a line that
+  computes it from what stands above, or is a blank above, and only if it does not stand already.
+- None stands elsewhere. Wherever it comes again, in a matrix, in a sentence or put into a line, is
+  the same blank; also where it is only taken over, as a score behind the mask (`alike` says which),
+  or is carried on in a line, times 1 or plus 0. What is printed with different digits at different
+  places is not left out, nor what a curve shows.
+
+What can be found by calculating back, such as a term from the others and the sum, is not hidden;
+nor is the order of numbers that a sentence tells.
 """
 
 from __future__ import annotations
@@ -43,15 +45,16 @@ SHARE = 0.5
 """Of the lines, so many are chosen on average."""
 
 HOW: Sentence = (
-    "Here numbers are left out, and each blank has a number. A number that stands at several "
-    "places has the same blank at each of them; before the sign % it is taken times a hundred. "
-    "All can be filled in, in the order of the text.",
+    "Here numbers are left out. Each blank has a number, and shows how many decimals belong in it. "
+    "A number that stands at several places has the same blank at each of them; before the sign % "
+    "it is taken times a hundred. All can be filled in, in the order of the text.",
 )
-TO_FILL_IN: Sentence = ("What belongs in each blank, there where it is worked out.",)
 
 
 def worksheet(document: Document, level: int, seed: int) -> Document:
     """The document with blanks; the same level and seed, the same blanks.
+
+    It begins with how they are filled in, and with what the key is known by.
 
     Raises:
         TracerError: there is nothing to leave out.
@@ -60,23 +63,9 @@ def worksheet(document: Document, level: int, seed: int) -> Document:
     sections = tuple(sheet.section(i, section) for i, section in enumerate(document.sections))
     if not sheet.blanks:
         raise TracerError(Problem("no line here has a result to leave out", address="--blanks"))
-    which = f" Level {level}, seed {seed}."
-    introduction = (Paragraph((*HOW, which)), *document.introduction)
+    which = Paragraph((f"Level {level}, seed {seed}.",))
+    introduction = (Paragraph(HOW), which, *document.introduction)
     return Document(document.scenario, document.title, introduction, sections, document.whole)
-
-
-def key(sheet: Document) -> Document:
-    """What belongs in the blanks of a worksheet: the lines and matrices in which each stands first.
-
-    There the blanks are filled.
-    """
-    met = set[int]()
-    filled = [replace(s, blocks=tuple(_filled(s.blocks, met))) for s in sheet.sections]
-    how = sheet.introduction[0]
-    assert isinstance(how, Paragraph)
-    introduction = (Paragraph((*TO_FILL_IN, how.parts[-1])),)
-    sections = tuple(section for section in filled if section.blocks)
-    return Document(sheet.scenario, f"Key: {sheet.title}", introduction, sections, sheet.whole)
 
 
 class _Sheet:
@@ -94,7 +83,9 @@ class _Sheet:
         self.stands = set[Name]()
         """The numbers that stand already."""
         self.here = dict[str, int]()
-        """What belongs in the blanks of this section: sentences tell of parts of its lines."""
+        """The blanks in the lines of this section, by their digits: sentences tell of them."""
+        self.put_in = dict[str, int]()
+        """The blanks that a line puts in, by their digits."""
 
     def section(self, at: int, section: Section) -> Section:
         """A section with its blanks."""
@@ -122,17 +113,15 @@ class _Sheet:
         """A line; if it is chosen, without what it comes to."""
         chain = line.chain
         put_in, worked = _parts(chain)
-        chosen = self.drawn() < SHARE or whole
+        drawn = self.drawn() < SHARE or whole
         sides = [self._unchosen(side) for side in chain.sides[: put_in + 1]]
-        result = chain.sides[-1]
-        if not (chosen and put_in < worked < len(chain.sides) and self._may_go(result)):
-            sides += [self._unchosen(side) for side in chain.sides[put_in + 1 :]]
-            return Line(line.label, Chain(tuple(sides), chain.relations))
+        chosen = drawn and put_in < worked < len(chain.sides) and self._may_go(chain.sides[-1])
+        self.put_in = _carried_on(sides[-1])
         for at in range(put_in + 1, len(chain.sides)):
             side = chain.sides[at]
-            goes = at >= worked or self.level >= PRODUCTS
+            goes = chosen and (at >= worked or self.level >= PRODUCTS)
             written = self._follows(chain.sides[at - 1], sides[-1], side) if goes else None
-            sides.append(written or self._unchosen(side))
+            sides.append(written or rewritten(side, Number, self._carried))
         return Line(line.label, Chain(tuple(sides), chain.relations))
 
     def _follows(self, before: Any, written: Any, side: Any) -> Any:
@@ -149,7 +138,7 @@ class _Sheet:
                 each = ([getattr(node, name) for name in names] for node in (before, written, side))
                 return type(side)(*map(self._follows, *each))
             case _:
-                return self._unchosen(side)
+                return rewritten(side, Number, self._carried)
 
     def _unchosen(self, part: Any) -> Any:
         return rewritten(part, Number, self._again)
@@ -169,16 +158,30 @@ class _Sheet:
             return Blank(self.here[str(number.value)], number)
         return self._again(number)
 
+    def _carried(self, number: Number) -> Number | Blank:
+        """A number further on in a line: what is put in times 1, plus 0, is the same blank."""
+        if (blank := self.put_in.get(str(number.value))) and self._can_be_new(number):
+            return self._left_out(number, blank)
+        return self._again(number)
+
     def _worked_out(self, number: Number) -> Number | Blank:
         """A number where it is worked out: a new blank, if it does not stand already."""
-        one = self.alike.one(number)
-        if one in self.left_out or not (self._may_go(number) or number.entry is None):
+        if not self._can_be_new(number):
             return self._again(number)
         self.blanks += 1
-        self.here[str(number.value)] = self.blanks
+        return self._left_out(number, self.blanks)
+
+    def _left_out(self, number: Number, blank: int) -> Blank:
+        one = self.alike.one(number)
         if one is not None:
-            self.left_out[one] = self.blanks
-        return Blank(self.blanks, number)
+            self.left_out[one] = blank
+        self.here[str(number.value)] = blank
+        return Blank(blank, number)
+
+    def _can_be_new(self, number: Number) -> bool:
+        """Whether a number is only written in a line, or stands here first."""
+        is_left_out = self.alike.one(number) in self.left_out
+        return number.entry is None or (self._may_go(number) and not is_left_out)
 
     def _may_go(self, number: Expression) -> bool:
         """Whether a number can be left out here."""
@@ -189,28 +192,26 @@ class _Sheet:
 
     def _step(self, sections: Sequence[Section], seed: int) -> int | None:
         """One of the sections with a matrix that can be left out, if there are any."""
-        with_matrix = [i for i, s in enumerate(sections) if any(self._is_worked(s, i))]
-        if not with_matrix:
-            return None
-        return with_matrix[int(Random(f"step {seed}").random() * len(with_matrix))]
+        can = [i for i, section in enumerate(sections) if self._can_go_whole(section, i)]
+        return can[int(Random(f"step {seed}").random() * len(can))] if can else None
 
-    def _is_worked(self, section: Section, at: int) -> Iterator[bool]:
-        """Of each matrix, whether its lines stand above it, and the numbers of the rest do not."""
-        lines = found(section.blocks, Line)
-        results = {
-            self.alike.one(n) for line in lines for n in found(line.chain.sides[-1:], Number)
-        }
+    def _can_go_whole(self, section: Section, at: int) -> bool:
+        """Whether a matrix first stands here, below the lines for it."""
+        ends = [line.chain.sides[-1:] for line in found(section.blocks, Line)]
+        results = {self.alike.one(number) for end in ends for number in found(end, Number)}
         for matrix in found(section.blocks, Matrix):
-            every = [number for _, row in _rows(matrix) for number in found(row, Number)]
-            numbers = list(map(self.alike.one, every))
-            lines_of = matrix.cells if matrix.marked is None else (matrix.cells[matrix.marked],)
-            yield (
-                all(
-                    one and self.alike.is_printed_alike(one) and self.alike.begins(one) == at
-                    for one in numbers
-                )
-                and {self.alike.one(number) for number in found(lines_of, Number)} <= results
-            )
+            lines_of = matrix.cells if matrix.marked is None else matrix.cells[matrix.marked]
+            numbers = [number for _, row in _rows(matrix) for number in found(row, Number)]
+            worked = {self.alike.one(number) for number in found(lines_of, Number)}
+            if worked <= results and all(self._begins(number, at) for number in numbers):
+                return True
+        return False
+
+    def _begins(self, number: Number, at: int) -> bool:
+        one = self.alike.one(number)
+        if one is None or not self.alike.is_printed_alike(one):
+            return False
+        return self.alike.begins(one) == at
 
 
 def _parts(chain: Chain) -> tuple[int, int]:
@@ -221,6 +222,13 @@ def _parts(chain: Chain) -> tuple[int, int]:
     while worked and isinstance(sides[worked - 1], Number):
         worked -= 1
     return put_in, worked
+
+
+def _carried_on(put_in: Expression) -> dict[str, int]:
+    """The blanks of what is put in, by their digits, if no other number there has the same."""
+    blanks = {str(blank.answer.value): blank.number for blank in found(put_in, Blank)}
+    others = found(rewritten(put_in, Blank, lambda _: None), Number)
+    return {digits: blanks[digits] for digits in blanks.keys() - {str(n.value) for n in others}}
 
 
 def _rows(matrix: Matrix) -> Iterator[tuple[int, tuple[Number | Blank, ...]]]:
@@ -234,30 +242,3 @@ def _rows(matrix: Matrix) -> Iterator[tuple[int, tuple[Number | Blank, ...]]]:
         ]
         if matrix.marked in (None, i) or all(rounded):
             yield i, row
-
-
-def _filled(blocks: Sequence[Block], met: set[int]) -> Iterator[Block]:
-    """The lines and the matrices with a blank that was not met before."""
-    for block in blocks:
-        if isinstance(block, Working):
-            lines = [line for line in block.lines if _begins(line, met)]
-            if lines:
-                yield Working(tuple(_with_answers(line, met) for line in lines))
-        elif isinstance(block, Matrix) and _begins(block, met):
-            yield _with_answers(replace(block, figure=None), met)
-
-
-def _begins(part: Node, met: set[int]) -> bool:
-    return any(blank.number not in met for blank in found(part, Blank))
-
-
-def _with_answers(part: Any, met: set[int]) -> Any:
-    """A part with numbers in its blanks; those met for the first time keep theirs beside them."""
-
-    def answer(blank: Blank) -> Number | Blank:
-        if blank.number in met:
-            return blank.answer
-        met.add(blank.number)
-        return replace(blank, filled=True)
-
-    return rewritten(part, Blank, answer)

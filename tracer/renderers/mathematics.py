@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 
 from tracer.lesson.document import Line, Working
 from tracer.lesson.expression import (
@@ -18,7 +19,7 @@ from tracer.lesson.expression import (
 )
 from tracer.node import found
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
-from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.renderers.notation import Binding, Notation, decimals, is_scientific
 from tracer.renderers.rows import cells
 from tracer.renderers.text import TextNotation, number_text, text
 from tracer.renderers.wrapping import cut, rows
@@ -31,8 +32,8 @@ FIRM = "\u00a0"
 
 SPACE = r" \; "
 
-ROOM = r"\hspace{3em}"
-"""For a number, where one is left out."""
+ROOM, BEFORE_POINT, DIGIT = r"\hspace{3em}", r"\hspace{1.5em}", r"\,\rule{0.5em}{0.03em}"
+"""For a whole number, where one is left out; for what stands before decimals, and for each."""
 
 APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
 """What keeps blanks below each other from touching."""
@@ -62,8 +63,14 @@ class LatexNotation(Notation):
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
 
     def blank(self, blank: Blank) -> str:
-        inside = rf"\,{{{self.number(blank.answer)}}}" if blank.filled else ROOM
+        value = blank.answer.value
+        inside = rf"\,{{{self.number(blank.answer)}}}" if blank.filled else self._room(value)
         return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
+
+    def _room(self, value: Decimal) -> str:
+        behind = decimals(value)
+        room = f"{BEFORE_POINT}.{DIGIT * behind}" if behind else ROOM
+        return rf"{room} \times 10^{{{DIGIT * 2}}}" if is_scientific(value) else room
 
     def symbol(self, symbol: Symbol) -> str:
         base = symbol.base.removesuffix("′")

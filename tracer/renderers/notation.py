@@ -57,6 +57,13 @@ def is_scientific(value: Decimal) -> bool:
     return value.adjusted() < 0 or (isinstance(exponent, int) and exponent > 0)
 
 
+def decimals(value: Decimal) -> int:
+    """So many digits are written behind the point; of a power of ten, behind that in front."""
+    exponent = value.as_tuple().exponent
+    behind = -exponent if isinstance(exponent, int) else 0
+    return behind + value.adjusted() if is_scientific(value) else behind
+
+
 def _number_binds(value: Decimal) -> Binding:
     """How tightly a number binds, by its sign and its power of ten."""
     if value.is_signed():
@@ -81,7 +88,10 @@ class Notation(ABC):
 
     @abstractmethod
     def blank(self, blank: Blank) -> str:
-        """Room for a number, or in the key the number, beside that of the blank."""
+        """Room for a number, or in the key the number, beside that of the blank.
+
+        The room shows how many decimals belong there.
+        """
 
     @abstractmethod
     def symbol(self, symbol: Symbol) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from tracer.lesson.document import Cell, Name, Percent
 from tracer.lesson.expression import (
@@ -16,7 +17,7 @@ from tracer.lesson.expression import (
     Rest,
     Symbol,
 )
-from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.renderers.notation import Binding, Notation, decimals, is_scientific
 from tracer.scenario.rounding import trimmed
 
 SUPERSCRIPTS = str.maketrans("0123456789-+E", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱ")
@@ -29,8 +30,8 @@ CLUSTERS = re.compile(
 )
 """What is one picture to the reader: a letter with its accents, a flag, a family."""
 
-ROOM = "_" * 5
-"""For a number, where one is left out."""
+ROOM, BEFORE_POINT = "_" * 5, "_" * 3
+"""For a whole number, where one is left out; for what stands before decimals."""
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -55,8 +56,13 @@ class TextNotation(Notation):
         return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
 
     def blank(self, blank: Blank) -> str:
-        inside = f" {self.number(blank.answer)}" if blank.filled else ROOM
+        inside = f" {self.number(blank.answer)}" if blank.filled else self._room(blank.answer.value)
         return f"[{blank.number}:{inside}]"
+
+    def _room(self, value: Decimal) -> str:
+        behind = decimals(value)
+        room = f"{BEFORE_POINT}.{'_' * behind}" if behind else ROOM
+        return f"{room}{self.times}10^__" if is_scientific(value) else room
 
     def symbol(self, symbol: Symbol) -> str:
         below = symbol.below
@@ -108,8 +114,15 @@ number_text = _TEXT.number
 
 def in_percent(share: Percent) -> Number | Blank:
     """What stands before the sign %: of a blank too it is a hundred times the share."""
-    number = share.number
-    return Number(trimmed(number.value * 100)) if isinstance(number, Number) else number
+    match share.number:
+        case Blank(number, answer):
+            return Blank(number, _hundredfold(answer))
+        case number:
+            return _hundredfold(number)
+
+
+def _hundredfold(number: Number) -> Number:
+    return Number(trimmed(number.value * 100))
 
 
 def cell_text(cell: Cell) -> str:
