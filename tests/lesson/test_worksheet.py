@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.command import printed, run
 from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, words
+from tests.helpers.student import worked_out
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
 from tests.helpers.worksheets import FILLED, answers, filled, forms, rooms, told
@@ -108,6 +109,18 @@ def test_bundled_scenarios(name: str, level: int, request: pytest.FixtureRequest
     fit(plain, sheet)
     hidden(sheet)
     in_order(sheet)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("name", ["alex", "science"])
+def test_a_student_comes_to_the_key(name: str, level: int, request: pytest.FixtureRequest) -> None:
+    """With a calculator and nothing but the text. Level 3 leaves out rows without lines, too."""
+    solvable(worksheet(request.getfixturevalue(name), level, seed=5))
+
+
+def solvable(sheet: Document) -> None:
+    known = answers(render(key(sheet), Format.MARKDOWN))
+    assert worked_out(render(sheet, Format.MARKDOWN)) == known
 
 
 def test_each_level_leaves_out_more(alex: Document) -> None:
@@ -215,6 +228,16 @@ def test_random_scenarios(scenario: Scenario, level: int, seed: int, form: str) 
     fit(plain, sheet, [form])
     hidden(sheet)
     in_order(sheet)
+
+
+@settings(MANY, max_examples=8)
+@given(
+    scenario=scenarios(names=words(), epsilons=("0.1",), max_layers=1, max_tokens=3),
+    level=st.sampled_from([1, 2]),
+    seed=st.integers(0, 9),
+)
+def test_a_student_works_out_random_scenarios(scenario: Scenario, level: int, seed: int) -> None:
+    solvable(random_sheet(scenario, level, seed)[1])
 
 
 @pytest.mark.parametrize("carry", Carry)
