@@ -212,6 +212,16 @@ PLACES = {
 }
 
 
+def test_of_a_share_that_a_worksheet_leaves_out_only_the_blank_is_shown(tmp_path: Path) -> None:
+    printed("tutorial", "alex", "--blanks", "--seed", "1", "--figures", str(tmp_path))
+    picture = pictures(tmp_path)["alex.layer1.attention.head1.weights.svg"]
+    alex = texts(picture)[-4:]
+    shades = [cell.attrib["fill-opacity"] for cell in of_kind(picture, "cell")][-4:]
+    assert 0 < sum(share.startswith("[") for share in alex) < 4
+    for share, shade in zip(alex, shades, strict=True):
+        assert re.fullmatch(r"\[\d+\]", share) if shade == "0" else share == shade
+
+
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("place", PLACES)
 def test_links(place: str, absolute: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
