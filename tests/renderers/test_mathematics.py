@@ -118,6 +118,14 @@ def test_tutorials(name: str, engine: str) -> None:
 
 
 @every_engine
+def test_worksheets(engine: str, tmp_path: Path) -> None:
+    """Where every result of a norm is left out, with all its decimals, a formula is the longest."""
+    asked = ("comics", "--blanks", "--level", "3", "--vary", "7", "--key", str(tmp_path / "key.md"))
+    sheet = printed("tutorial", *asked, "--math")
+    assert not_set(engine, sheet, (tmp_path / "key.md").read_text(encoding="utf-8")) == []
+
+
+@every_engine
 def test_training(engine: str) -> None:
     command = ("train", "science", "--optimizer", "adam", "--clip", "0.1", "--steps", "2")
     assert not_set(engine, printed(*command, "--format", "markdown", "--math")) == []

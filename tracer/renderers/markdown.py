@@ -37,6 +37,9 @@ from tracer.renderers.wrapping import wrapped
 WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
 
+LONGEST = 5000
+"""So many characters MathJax sets together."""
+
 DEEPEST = 6
 """Markdown has so many levels of titles."""
 
@@ -142,7 +145,7 @@ class _Page:
             case Formula(chain):
                 return _display(PAGE.formula(chain)) if self.math else f"> {_words(_line(chain))}"
             case Working(lines):
-                return _display(_aligned(block)) if self.math else fenced(_written(lines))
+                return _displays(block) if self.math else fenced(_written(lines))
             case Matrix():
                 return "\n\n".join([self._matrix(block), *self._figure(block)])
             case Table(header, rows, marked):
@@ -220,8 +223,14 @@ def _display(mathematics: str) -> str:
     return f"$$\n{mathematics}\n$$"
 
 
-def _aligned(working: Working) -> str:
-    return f"\\begin{{aligned}}\n{PAGE.lines(working)}\n\\end{{aligned}}"
+def _displays(working: Working) -> str:
+    """Worked lines below each other; in two displays, or more, where one would be too long."""
+    lines = working.lines
+    aligned = f"\\begin{{aligned}}\n{PAGE.lines(working)}\n\\end{{aligned}}"
+    if len(aligned) <= LONGEST or len(lines) == 1:
+        return _display(aligned)
+    half = len(lines) // 2
+    return "\n\n".join(map(_displays, (Working(lines[:half]), Working(lines[half:]))))
 
 
 def fenced(lines: Sequence[str]) -> str:

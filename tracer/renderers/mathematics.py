@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
 
 from tracer.lesson.document import Line, Working
 from tracer.lesson.expression import (
@@ -32,8 +31,11 @@ FIRM = "\u00a0"
 
 SPACE = r" \; "
 
-ROOM, BEFORE_POINT, DIGIT = r"\hspace{3em}", r"\hspace{1.5em}", r"\,\rule{0.5em}{0.03em}"
-"""For a whole number, where one is left out; for what stands before decimals, and for each."""
+ROOM, BEFORE_POINT, DIGIT = r"\kern3em ", r"\kern1.5em ", r"\kern.15em\rule{.5em}{.5pt}"
+"""For a whole number, where one is left out; for what stands before decimals, and for each.
+
+KaTeX sets no more than 1000 macros together: these are none.
+"""
 
 APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
 """What keeps blanks below each other from touching."""
@@ -63,12 +65,12 @@ class LatexNotation(Notation):
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
 
     def blank(self, blank: Blank) -> str:
-        value = blank.answer.value
-        inside = rf"\,{{{self.number(blank.answer)}}}" if blank.filled else self._room(value)
+        answer = blank.answer
+        inside = rf"\kern0.15em{{{self.number(answer)}}}" if blank.filled else self._room(answer)
         return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
 
-    def _room(self, value: Decimal) -> str:
-        behind = decimals(value)
+    def _room(self, answer: Number) -> str:
+        value, behind = answer.value, decimals(answer.value)
         room = f"{BEFORE_POINT}.{DIGIT * behind}" if behind else ROOM
         return rf"{room} \times 10^{{{DIGIT * 2}}}" if is_scientific(value) else room
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
 
 from tracer.lesson.document import Cell, Name, Percent
 from tracer.lesson.expression import (
@@ -56,11 +55,12 @@ class TextNotation(Notation):
         return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
 
     def blank(self, blank: Blank) -> str:
-        inside = f" {self.number(blank.answer)}" if blank.filled else self._room(blank.answer.value)
+        answer = blank.answer
+        inside = f" {self.number(answer)}" if blank.filled else self._room(answer)
         return f"[{blank.number}:{inside}]"
 
-    def _room(self, value: Decimal) -> str:
-        behind = decimals(value)
+    def _room(self, answer: Number) -> str:
+        value, behind = answer.value, decimals(answer.value)
         room = f"{BEFORE_POINT}.{'_' * behind}" if behind else ROOM
         return f"{room}{self.times}10^__" if is_scientific(value) else room
 
