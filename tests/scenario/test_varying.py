@@ -89,6 +89,20 @@ def test_what_is_alike_or_hides_stays() -> None:
     assert other.given == first.given
 
 
+def test_nothing_is_without_effect_that_had_one() -> None:
+    """Of 0 and 1 nine in sixteen matrices have a row or a column of zeros: a query of nothing."""
+    first = parse(
+        "tokens: [a]\nembeddings: {a: [1, 2]}\nlayers: [{ffn: {W_1: identity, "
+        "W_2: [[0.5, 0], [0.2, 0]]}}]",
+        "tiny",
+    )
+    drawn = [varied(first, str(seed)).layers[0].ffn for seed in range(30)]
+    for ffn in drawn:
+        assert ffn
+        assert all(map(any, ffn.W_1)) and all(map(any, zip(*ffn.W_1, strict=True)))
+    assert len({ffn.W_1 for ffn in drawn if ffn}) > 3
+
+
 def test_what_is_tied_stays_tied() -> None:
     other = varied(parse(TINY, "tiny"), "7")
     embeddings: Any = other.embeddings

@@ -16,13 +16,16 @@ from tracer.scenario.replacing import tied
 NUMBERS = ("embeddings", "vectors", "gain", "shift", "given")
 """Keys whose numbers are drawn anew, beside weights and biases."""
 
+MOST_DRAWS = 100
+"""A matrix of many columns, each of a few small numbers, may have one of zeros however often."""
+
 
 def varied(scenario: Scenario, seed: str) -> Scenario:
     """The scenario with other embeddings, weights, biases and given numbers.
 
     Each is drawn evenly between the smallest and the largest of its matrix, with as many decimals
-    as the one in its place; not all of them alike, unless they were: those stay. The same seed
-    gives the same.
+    as the one in its place; not all of them alike, unless they were: those stay; and no row or
+    column of zeros, unless there was one. The same seed gives the same.
     """
     other = _varied(scenario, "", seed)
     assert isinstance(other, Scenario)
@@ -59,9 +62,25 @@ def _drawn(numbers: Any, address: str, seed: str) -> Any:
     # `random()` alone is promised to give the same numbers in every version of Python.
     between = _between(min(every), max(every), Random(f"{seed} {address}").random)
     other = numbers
-    while other is numbers or len(set(_each(other))) < 2:
+    for _ in range(MOST_DRAWS):
         other = _replaced(numbers, between)
+        if _is_as_rich(other, numbers):
+            break
     return other
+
+
+def _is_as_rich(other: Any, numbers: Any) -> bool:
+    """Whether not all numbers are alike, and no row or column is 0, if none was."""
+    has_zeros = _has_line_of_zeros(other) and not _has_line_of_zeros(numbers)
+    return len(set(_each(other))) > 1 and not has_zeros
+
+
+def _has_line_of_zeros(numbers: Any) -> bool:
+    rows = tuple(numbers.values()) if isinstance(numbers, Mapping) else numbers
+    if not isinstance(rows, tuple) or not all(isinstance(row, tuple) for row in rows):
+        return False
+    lines = (*rows, *zip(*rows, strict=True))
+    return not all(any(line) for line in lines if len(line) > 1)
 
 
 def _each(numbers: Any) -> Iterator[Decimal]:
