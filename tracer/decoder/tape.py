@@ -300,9 +300,9 @@ def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:
 
 
 def _form_of_moved(operation: Recorded, inputs: tuple[Value, ...]) -> Form:
-    # A mask moves the scores; what is added to them has no digits of its own.
-    moved = inputs[:1] if isinstance(operation, Mask) else inputs
-    as_they_are = all(value.form is _AS_THEY_ARE for value in moved)
+    if isinstance(operation, Mask):
+        return inputs[0].form  # of the scores; what is added to them has no digits of its own
+    as_they_are = all(value.form is _AS_THEY_ARE for value in inputs)
     return _AS_THEY_ARE if as_they_are else _ROUNDED
 
 
