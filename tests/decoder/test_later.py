@@ -82,6 +82,6 @@ def test_what_nobody_holds_goes_at_once() -> None:
         assert later[-1].numbers.size
         held = [weakref.ref(value.numbers) for value in (w, *later)]
         del w, later
-        assert [each() for each in held] == [None] * 3
+        assert all(each() is None for each in held)
     finally:
         gc.enable()
