@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 MOST_PROBLEMS = 20
 """So many are read; the others mostly follow from them."""
@@ -34,6 +35,10 @@ class Problem:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
         address, message = (_short(part) for part in (self.address or "", self.message))
         return printable(": ".join(part for part in (place, address, message) if part))
+
+
+Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
+"""Problems → the same with their places in the scenario's file."""
 
 
 class TracerError(Exception):

@@ -259,7 +259,7 @@ def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) ->
     from tests.helpers.tiny_models import model, scenario
     from tracer.check.checking import check_against
     from tracer.checkpoints.opening import open_checkpoint
-    from tracer.decoder.value import Later
+    from tracer.decoder.later import Later
     from tracer.scenario.loading import load
 
     loaded = load(scenario(tmp_path, "folder gpt2"))

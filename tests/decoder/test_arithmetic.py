@@ -609,6 +609,8 @@ def test_what_is_left_of_a_sum_that_should_be_0_is_0() -> None:
     assert result(DECIMALS, MatMul(), array(["1"]), array([THIRD]), array(f"-{THIRD[:-1]}4")) == 0
     assert result(FLOATS, Add(), np.array([[0.1 + 0.2]]), np.array([[-0.3]])).item() == 0
     assert result(FLOATS, Subtract(), np.array([[0.1 + 0.2]]), np.array([0.3])).item() == 0
+    beside_0 = result(FLOATS, Subtract(), np.array([[0.1 + 0.2, 0.3, 1.0]]), np.array([0.3]))
+    assert beside_0.tolist() == [[0, 0, 0.7]]
 
 
 def test_what_is_small_but_no_noise_stays() -> None:

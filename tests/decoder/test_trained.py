@@ -18,7 +18,7 @@ from tracer.checkpoints.tensor import Rows, Tensor
 from tracer.decoder.arithmetic import FLOATS
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
-from tracer.decoder.value import Later
+from tracer.decoder.later import Later
 from tracer.errors import TracerError
 from tracer.scenario.loading import load
 from tracer.scenario.model import Unembedding
@@ -127,7 +127,8 @@ def test_a_weight_is_read_once_for_a_pass(reads: list[str], tmp_path: Path) -> N
 def test_the_weights_of_a_layer_are_let_go(tmp_path: Path) -> None:
     found = traced(scenario(tmp_path))
     assert found["logits"].numbers.size
-    there = {name: value.is_there for name, value in found.values.items() if type(value) is Later}
+    later = {name: value for name, value in found.values.items() if isinstance(value, Later)}
+    there = {name: value.is_there for name, value in later.items()}
     assert there["layer2.ffn.output"] and there["unembedding.W_U"]
     assert not any(there[f"layer1.ffn.{name}"] for name in ("W_1", "W_2", "W_3", "norm.gain"))
 

@@ -159,7 +159,10 @@ class Arithmetic(ABC):
                 return x[0] + x[1]
             case Largest():
                 largest = x[0].max(axis=1)
-                return np.where(largest == -np.inf, self.array(0), largest)
+                masked = largest == -np.inf
+                if not np.count_nonzero(masked):
+                    return np.asarray(largest)
+                return np.where(masked, self.array(0), largest)
             case Subtract():
                 return self.add(x[0], -x[1][:, np.newaxis])
             case Exp():
@@ -223,11 +226,12 @@ class Arithmetic(ABC):
                 return training_results.result(self, operation, x, part)
 
     def _rotated(self, turn: Rotate, a: Array, cos: Array, sin: Array, part: Part) -> Array:
-        first, second = turn.columns(a.shape[1])
-        turned = np.empty_like(a)
-        turned[:, first] = self.add(part(a[:, first] * cos), -part(a[:, second] * sin))
-        turned[:, second] = self.add(part(a[:, first] * sin), part(a[:, second] * cos))
-        return turned
+        firsts, seconds = turn.columns(a.shape[1])
+        first, second = a[:, firsts], a[:, seconds]
+        of_first, of_second = np.empty_like(a), np.empty_like(a)
+        of_first[:, firsts], of_second[:, firsts] = part(first * cos), -part(second * sin)
+        of_first[:, seconds], of_second[:, seconds] = part(first * sin), part(second * cos)
+        return self.add(of_first, of_second)
 
     def _normalized(self, inputs: list[Array], gain: bool, shift: bool, part: Part) -> Array:
         deviation, std, *parameters = inputs
@@ -362,7 +366,9 @@ class Floats(Arithmetic):
 
     def add(self, a: Array, b: Array) -> Array:
         total = np.asarray(a + b)
-        if not np.count_nonzero(abs(total) < NEARLY_NOTHING):
+        # What is 0 already need not be looked at: so is each row's largest score without itself.
+        small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
+        if not small or small == total.size - np.count_nonzero(total):
             return total
         return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
 
@@ -373,7 +379,7 @@ class Floats(Arithmetic):
             raise Overflow from None
         # Only e^-∞ is 0: as many zeros as there are infinities.
         numbers = np.count_nonzero(powers)
-        if numbers < powers.size and numbers < np.count_nonzero(a > -np.inf):
+        if numbers < powers.size and numbers < np.count_nonzero(np.isfinite(a)):
             raise Underflow
         return powers
 

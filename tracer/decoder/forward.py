@@ -25,10 +25,10 @@ from tracer.decoder.roles import ENCODER_OUTPUT, MASKED, OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tables import all_gradients
-from tracer.decoder.tape import Instead, Located, Record, Tape
+from tracer.decoder.tape import Instead, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
-from tracer.errors import Problem, TracerError
+from tracer.errors import Located, Problem, TracerError
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Encoder, Scenario, Tower
 

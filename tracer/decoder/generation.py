@@ -11,8 +11,7 @@ from tracer import progress
 from tracer.decoder.forward import Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
-from tracer.decoder.tape import Located
-from tracer.errors import Problem, TracerError
+from tracer.errors import Located, Problem, TracerError
 from tracer.names import closest, count
 from tracer.scenario.model import Scenario
 

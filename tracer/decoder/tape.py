@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import decimal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import partial
+from functools import cached_property
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
 from tracer.decoder.arithmetic import Arithmetic, Array, exactly
 from tracer.decoder.axes import Axes
+from tracer.decoder.later import Demand, Stored, Waiting
+from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import (
     Chosen,
     Forward,
@@ -25,30 +26,16 @@ from tracer.decoder.operations import (
     Recorded,
 )
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import MASK, MASKS, RMS, ROLES, STD, Place, Role, SubLayer
+from tracer.decoder.roles import MASK, MASKS, ROLES, Place, Role, SubLayer
 from tracer.decoder.training_operations import Taken
-from tracer.decoder.value import Form, Later, Value
-from tracer.errors import Problem, TracerError
+from tracer.decoder.value import Form, Value
+from tracer.errors import Located, Problem, TracerError
 from tracer.names import closest, count
 
 _DECLARED = frozenset(ROLES)
 _GIVEN, _PINNED = Given(), Pinned()
 
-ZERO = {
-    STD: "σ is 0, as it is of equal numbers; set epsilon",
-    RMS: "RMS is 0, as it is of zeros; set epsilon",
-}
-"""What a norm may divide by."""
-
-STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
-NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
-"""What nothing goes back through, where ε is added to the root."""
-
 _MOVED, _CHOSEN = frozenset(get_args(Moved | Taken)), frozenset(get_args(Chosen))
-
-
-Located: TypeAlias = Callable[[Sequence[Problem]], Iterable[Problem]]
-"""Problems → the same with their places in the scenario's file."""
 
 Instead: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
 """Single numbers, by address and index, that are worked on with in place of those computed."""
@@ -86,14 +73,13 @@ class Tape:
     place: Place = field(default_factory=Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
-    _parameters: dict[tuple[Role, Place], Value] = field(default_factory=dict)
-    """All examples of a batch have the same."""
+    _parameters: dict[str, Value] = field(default_factory=dict)
+    """By address: all examples of a batch have the same."""
 
     def computing(self) -> AbstractContextManager[Any]:
         """In which operations are done; entered once for a whole pass."""
         return self.arithmetic.context()
 
-    @contextmanager
     def at(
         self,
         *,
@@ -102,19 +88,19 @@ class Tape:
         head: int | None = None,
         final: bool = False,
         encoder: bool = False,
-    ) -> Iterator[None]:
+    ) -> AbstractContextManager[None]:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
         outer = self.place
-        inner = Place(
-            layer or outer.layer,
-            sub_layer or outer.sub_layer,
-            head or outer.head,
-            final,
-            encoder or outer.encoder,
-            example=outer.example,
+        return self.within(
+            Place(
+                layer or outer.layer,
+                sub_layer or outer.sub_layer,
+                head or outer.head,
+                final,
+                encoder or outer.encoder,
+                example=outer.example,
+            )
         )
-        with self.within(inner):
-            yield
 
     @contextmanager
     def within(self, place: Place) -> Iterator[None]:
@@ -125,6 +111,10 @@ class Tape:
             yield
         finally:
             self.place, self._prefix = outer, prefix
+
+    @cached_property
+    def _demand(self) -> Demand:
+        return Demand(self.arithmetic, self.pinned, self.located)
 
     def has_powers_of(self, value: Value) -> bool:
         """Whether e to the power of each number is one that can be worked with."""
@@ -142,11 +132,11 @@ class Tape:
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
-        form = _ROUNDED if hasattr(numbers, "shape") else _AS_THEY_ARE
-        if self.arithmetic.on_demand and not role.words:
-            read = partial(self.arithmetic.array, numbers)
-            value = Later(role, self.place, address, axes, form, self.computing, read)
-            return self._recorded(_GIVEN, (), value)
+        from_file = hasattr(numbers, "shape")
+        form = _ROUNDED if from_file else _AS_THEY_ARE
+        if from_file and self.arithmetic.on_demand:
+            stored = Stored(role, self.place, address, axes, form, self._demand, numbers)
+            return self._recorded(_GIVEN, (), stored)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
         numbers = array if not self.instead else self._put_in(address, array)
         typed = Value(role, self.place, address, numbers, axes, form, array)
@@ -154,7 +144,7 @@ class Tape:
 
     def _shared(self, role: Role, address: str) -> Value:
         """The parameter that all examples have, also where it is pinned."""
-        value = self._parameters[role, replace(self.place, example=None)]
+        value = self._parameters[self._said_at(role)]
         if self.pinned.get(address) is not self.pinned.get(value.address):
             self._misfit(value.address, "given in one example, and all have the same parameters")
         return value
@@ -166,7 +156,7 @@ class Tape:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
-        return self.record_as(role, operation, axes, *inputs)
+        return self._computed(role, operation, axes, inputs)
 
     def record_as(self, role: Role, operation: Recorded, axes: Axes, *inputs: Value) -> Value:
         """The same, of what has the axes of another value, as a gradient has.
@@ -174,6 +164,11 @@ class Tape:
         Raises:
             TracerError: there is no result.
         """
+        return self._computed(role, operation, axes, inputs)
+
+    def _computed(
+        self, role: Role, operation: Recorded, axes: Axes, inputs: tuple[Value, ...]
+    ) -> Value:
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
@@ -181,9 +176,9 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            compute = partial(self._result, operation, inputs, axes, address, self.place)
-            value = Later(role, self.place, address, axes, form, self.computing, compute, inputs)
-            return self._recorded(operation, inputs, value)
+            place, demand = self.place, self._demand
+            waiting = Waiting(role, place, address, axes, form, demand, operation, inputs)
+            return self._recorded(operation, inputs, waiting)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
         else:
@@ -193,7 +188,8 @@ class Tape:
         try:
             computed = self.arithmetic.result(operation, arrays, axes, part)
         except ArithmeticError as error:
-            raise self._without_result(error, inputs, address, self.place) from None
+            problem = no_result(error, address, self.place, inputs, self.pinned)
+            raise TracerError(problem) from None
         numbers, form = computed, _ROUNDED
         if role.words:
             form = _AS_THEY_ARE
@@ -209,35 +205,6 @@ class Tape:
     def _said_at(self, role: Role) -> str:
         """The address for which digits are said: of whichever example of a batch."""
         return replace(self.place, example=None).address(role)
-
-    def _result(
-        self,
-        operation: Recorded,
-        inputs: tuple[Value, ...],
-        axes: Axes,
-        address: str,
-        place: Place,
-    ) -> Array:
-        """What an operation gives, computed when it is asked for; nothing is rounded on the way."""
-        try:
-            arrays = [v.operand() if type(v) is Later else v.numbers for v in inputs]
-            return self.arithmetic.result(operation, arrays, axes, exactly)
-        except ArithmeticError as error:
-            found = self._without_result(error, inputs, address, place)
-            raise TracerError(*self.located(found.problems)) from None
-
-    def _without_result(
-        self,
-        error: ArithmeticError,
-        inputs: tuple[Value, ...],
-        address: str,
-        place: Place,
-    ) -> TracerError:
-        given = [value.address for value in inputs if value.address in self.pinned]
-        zeros = ZERO if place.phase == "forward" else NO_SLOPE
-        nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
-        reason = _reason(error, nothing, given)
-        return TracerError(Problem(reason, address=address, way=place.way))
 
     def check_pinned(self) -> None:
         """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
@@ -272,7 +239,7 @@ class Tape:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
         if value.role.parameter:
-            self._parameters[value.role, value.place] = value
+            self._parameters[value.address] = value
         return value
 
     def _kept(
@@ -333,25 +300,10 @@ def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:
 
 
 def _form_of_moved(operation: Recorded, inputs: tuple[Value, ...]) -> Form:
-    # A mask moves the scores; what is added to them has no digits of its own.
-    moved = inputs[:1] if isinstance(operation, Mask) else inputs
-    as_they_are = all(value.form is _AS_THEY_ARE for value in moved)
+    if isinstance(operation, Mask):
+        return inputs[0].form  # of the scores; what is added to them has no digits of its own
+    as_they_are = all(value.form is _AS_THEY_ARE for value in inputs)
     return _AS_THEY_ARE if as_they_are else _ROUNDED
-
-
-def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
-    """Why there is no result: what was 0, if it divides; `given` are the pinned operands."""
-    match error:
-        case decimal.Underflow():
-            return "too small a number to work with: it would be 0"
-        case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
-            return "too large a number to work with"
-        case _ if nothing:
-            return f"a division by zero: {nothing}"
-        case _:
-            because = f" with {' and '.join(given)} as given" if given else ""
-            wrong = "a division by zero, or the root or logarithm of a negative number"
-            return f"no result{because}: {wrong}"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -20,8 +20,9 @@ from tracer.decoder.roles import (
     Role,
 )
 from tracer.decoder.tables import tables, towers
-from tracer.decoder.tape import Located, Tape
+from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.errors import Located
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.replacing import Way, with_parameters

@@ -1,0 +1,123 @@
+"""Values whose numbers are read or computed, with all that they need, when they are asked for.
+
+So of a large model only that is read and computed which is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Any
+
+from tracer.decoder.arithmetic import Arithmetic, Array, exactly
+from tracer.decoder.axes import Axes
+from tracer.decoder.no_result import no_result
+from tracer.decoder.operations import Recorded
+from tracer.decoder.roles import Place, Role
+from tracer.decoder.value import Form, Value
+from tracer.errors import Located, TracerError
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a tape computes with when it is asked to.
+
+    It does not know the values: so a trace goes as soon as nobody holds it, and makes room.
+    """
+
+    arithmetic: Arithmetic
+    pinned: Container[str]
+    located: Located
+
+
+class Later(Value):
+    """A value whose numbers are not there yet; once somebody has looked at them, they are kept."""
+
+    __slots__ = ("demand", "is_there")
+
+    is_there: bool
+
+    def __getattr__(self, name: str) -> Any:
+        """Called of a slot that is still empty."""
+        if name not in ("numbers", "computed") or self.is_there:
+            raise AttributeError(name)
+        self.fetch()
+        return self.numbers
+
+    def fetch(self) -> None:
+        """Read or compute the numbers, and keep them."""
+        raise NotImplementedError
+
+
+class Stored(Later):
+    """Numbers of a file. The weights of a layer are read for an operation and let go."""
+
+    __slots__ = ("stored",)
+
+    def __init__(
+        self,
+        role: Role,
+        place: Place,
+        address: str,
+        axes: Axes,
+        form: Form,
+        demand: Demand,
+        stored: object,
+    ) -> None:
+        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
+        self.demand, self.stored, self.is_there = demand, stored, False
+
+    def fetch(self) -> None:
+        """Read them."""
+        self.numbers = self.computed = self.demand.arithmetic.array(self.stored)
+        self.is_there = True
+
+    def operand(self) -> Array:
+        """The numbers for one operation."""
+        is_kept = self.is_there or self.place.layer is None or not self.role.parameter
+        return self.numbers if is_kept else self.demand.arithmetic.array(self.stored)
+
+
+class Waiting(Later):
+    """What an operation gives of its inputs, which may have to be computed first."""
+
+    __slots__ = ("inputs", "operation")
+
+    def __init__(
+        self,
+        role: Role,
+        place: Place,
+        address: str,
+        axes: Axes,
+        form: Form,
+        demand: Demand,
+        operation: Recorded,
+        inputs: tuple[Value, ...],
+    ) -> None:
+        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
+        self.demand, self.operation, self.inputs = demand, operation, inputs
+        self.is_there = False
+
+    def fetch(self) -> None:
+        """Compute first what it waits for: not by recursion, for there may be thousands."""
+        waiting = [self]
+        with self.demand.arithmetic.context():
+            while waiting:
+                value = waiting[-1]
+                for each in value.inputs:
+                    if type(each) is Waiting and not each.is_there:
+                        waiting.append(each)
+                if waiting[-1] is value:
+                    waiting.pop()
+                    if not value.is_there:
+                        value.numbers = value.computed = value._result()
+                        value.is_there = True
+
+    def _result(self) -> Array:
+        inputs = self.inputs
+        arrays = [v.operand() if type(v) is Stored else v.numbers for v in inputs]
+        try:
+            return self.demand.arithmetic.result(self.operation, arrays, self.axes, exactly)
+        except ArithmeticError as error:
+            problem = no_result(error, self.address, self.place, inputs, self.demand.pinned)
+            raise TracerError(*self.demand.located([problem])) from None

@@ -1,0 +1,49 @@
+"""Why an operation has no result, as it is told."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Container, Sequence
+
+from tracer.decoder.roles import RMS, STD, Place
+from tracer.decoder.value import Value
+from tracer.errors import Problem
+
+ZERO = {
+    STD: "σ is 0, as it is of equal numbers; set epsilon",
+    RMS: "RMS is 0, as it is of zeros; set epsilon",
+}
+"""What a norm may divide by."""
+
+STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
+NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
+"""What nothing goes back through, where ε is added to the root."""
+
+
+def no_result(
+    error: ArithmeticError,
+    address: str,
+    place: Place,
+    inputs: Sequence[Value],
+    pinned: Container[str],
+) -> Problem:
+    """The problem of what should have been computed at an address, of inputs that may be pinned."""
+    given = [value.address for value in inputs if value.address in pinned]
+    zeros = ZERO if place.phase == "forward" else NO_SLOPE
+    nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
+    return Problem(_reason(error, nothing, given), address=address, way=place.way)
+
+
+def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
+    """Why there is no result: what was 0, if it divides; `given` are the pinned operands."""
+    match error:
+        case decimal.Underflow():
+            return "too small a number to work with: it would be 0"
+        case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
+            return "too large a number to work with"
+        case _ if nothing:
+            return f"a division by zero: {nothing}"
+        case _:
+            because = f" with {' and '.join(given)} as given" if given else ""
+            wrong = "a division by zero, or the root or logarithm of a negative number"
+            return f"no result{because}: {wrong}"
