@@ -52,6 +52,35 @@ def test_bundled_systems(scenario: str, carry: str, token: str, width: int) -> N
     assert len(operands(text)) >= FEWEST_OPERANDS
 
 
+COPIES = """
+tokens: [a, b]
+embeddings: {a: [0.1234, 0.5678], b: [0.4321, 0.8765]}
+layers:
+  - attention:
+      heads: [{W_Q: [[1], [0.5]], W_K: [[1], [0.5]], W_V: [[0.7123], [0.3]]}]
+      W_O: [[0.59, 0.0435]]
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+    ffn: {W_1: identity, W_2: identity, activation: none}
+vocabulary: [a, b]
+unembedding: {W_U: [[0.5, 1], [0.25, 0.75]]}
+"""
+"""Input vectors, the only head's output, attention without W_O, the output: all only passed on."""
+
+
+@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("address", ["input", "*.concat", "layer2.attention.output", "output"])
+def test_what_is_passed_on_with_digits_of_its_own_stands_with_them(
+    address: str, carry: str
+) -> None:
+    digits = f'rounding: {{decimals: 5, carry: {carry}, digits: {{"{address}": 2}}}}\n'
+    for command in ("run", "train"):
+        text = printed(command, "-", "--format", "terminal", stdin=COPIES + digits, width=80)
+        assert_continuous(text)
+        assert ("with digits of its own" in text) == (command == "run" and address != "output")
+    why = printed("why", "output[b,1]", "--scenario", "-", stdin=COPIES + digits)
+    assert unreadable(why) == false_equations(why) == []
+
+
 OF_TRAINING = {
     "line": ("comics", "--clip", "0.1", "--momentum", "0.5", "--weight-decay", "0.1"),
     "step": ("alex-learns", "--optimizer", "adamw", "--weight-decay", "0.1"),

@@ -135,13 +135,14 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(r"ReLU lets a gradient pass where it kept the number, .+ its slope is 1 or 0\.")
-@form(r"There is no activation function here: the gradient stays as it is\.")
+@form(r"There is no activation function here: the gradient goes on (?P<how>.+)\.")
 def bends(at: Judge, said: dict[str, Any]) -> None:
     place = place_of(at)
     tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
     layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
     ffn = tower["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]
     assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
+    assert said.get("how") in (None, at.passed_on())
 
 
 @form(

@@ -142,11 +142,12 @@ def reused(at: Judge, said: dict[str, Any]) -> None:
     assert (said["those"], said["be"]) == ("that", "is")
 
 
-@form(r"There is only one head here: its output goes on as it is\.")
+@form(r"There is only one head here: its output goes on (?P<how>.+)\.")
 @form(r"The outputs of the heads stand side by side, one long row for each token\.")
 def concatenated(at: Judge, said: dict[str, Any]) -> None:
     assert not at.pinned(at.address)
     assert (len(at.result["operands"]) == 1) == said[""].startswith("There is only one")
+    assert said.get("how") in (None, at.passed_on())
 
 
 @form(
@@ -169,7 +170,7 @@ def across(at: Judge, said: dict[str, Any]) -> None:
     assert "cross_attention" in at.address and not at.pinned(at.address)
 
 
-@form(r"There is no W_O here: the result of attention is passed on as it is\.")
+@form(r"There is no W_O here: the result of attention is passed on (?P<how>.+)\.")
 @form(r"W_O mixes what the heads have found into one vector for each token\.")
 @form(r"W_O makes a vector for each token of what the head has found\.")
 def projected(at: Judge, said: dict[str, Any]) -> None:
@@ -178,6 +179,7 @@ def projected(at: Judge, said: dict[str, Any]) -> None:
     w_o = at.near("W_O") is not None
     words = "W_O mixes" if heads > 1 else "W_O makes"
     assert said[""].startswith(words if w_o else "There is no W_O")
+    assert said.get("how") in (None, at.passed_on())
 
 
 # --- the FFN, residual, norm ---------------------------------------------------------------------

@@ -268,13 +268,14 @@ def ids(at: Judge, said: dict[str, Any]) -> None:
     assert "token_ids" in at.values
 
 
-@form(r"There are no positions here: the embeddings go in as they are\.")
-@form(r"Nothing is added for the positions: the embeddings go in as they are\.")
+@form(r"There are no positions here: the embedding goes in (?P<how>.+)\.")
+@form(r"Nothing is added for the positions: the embedding goes in (?P<how>.+)\.")
 @form(r"Embedding and position are added, so that each vector says what and where\.")
 def inputs(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("Embedding") == ("position" in at.values)
     assert said[""].startswith("Nothing") == ("position" not in at.values and turns(at))
     assert not at.pinned("input")
+    assert said.get("how") in (None, at.passed_on())
 
 
 def turns(at: Judge) -> bool:

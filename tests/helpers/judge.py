@@ -189,6 +189,11 @@ class Judge:
         """Whether a value that is usually computed is given."""
         return bool(self.values[address]["operation"] == "given")
 
+    def passed_on(self) -> str:
+        """How the result goes on: it is another value, perhaps with other digits."""
+        before = self.values[self.result["operands"][0]]["printed"]
+        return "as it is" if self.result["printed"] == before else "with digits of its own"
+
     def row(self, value: Any) -> Row:
         """The followed token's row."""
         at = self.followed - (len(self.tokens) - len(value["data"]))

@@ -138,19 +138,26 @@ def is_hidden(record: Record, index: Index) -> bool:
     return not any(number.is_finite() for number in record.inputs[0].numbers[index[0]])
 
 
-def origin(of: Trace, entry: Entry) -> Entry:
-    """The entry, or the one that it is under other names."""
+def before(of: Trace, entry: Entry) -> Entry | None:
+    """The entry that another one is under a new name."""
     record = of.producers[entry.value]
-    while isinstance(record.operation, Moved | Columns | AsRows):
-        moved = _moved(record)[entry.at]
-        if moved is None:
+    if not isinstance(record.operation, Moved | Columns | AsRows):
+        return None
+    if isinstance(record.operation, Mask) and not entry.value.numbers[entry.at].is_finite():
+        return None
+    if isinstance(record.operation, Largest) and is_hidden(record, entry.at):
+        return None
+    moved: Entry | None = _moved(record)[entry.at]
+    return moved
+
+
+def origin(of: Trace, entry: Entry) -> Entry:
+    """The entry, or the one that it is under other names and with the same digits."""
+    while other := before(of, entry):
+        a, b = (str(each.value.numbers[each.at]) for each in (entry, other))
+        if of.scenario.rounding.carry != "never" and a != b:
             break
-        if isinstance(record.operation, Mask) and not entry.value.numbers[entry.at].is_finite():
-            break
-        if isinstance(record.operation, Largest) and is_hidden(record, entry.at):
-            break
-        entry = moved
-        record = of.producers[entry.value]
+        entry = other
     return entry
 
 
@@ -164,6 +171,9 @@ def levels(of: Trace, entry: Entry) -> list[set[Entry]]:
             record = of.producers[value]
             silent = isinstance(record.operation, Share | Surprise | Subtract | Largest)
             if silent and not has_line(record, at):
+                continue
+            if other := before(of, Entry(value, at)):
+                behind.add(origin(of, other))
                 continue
             behind |= {origin(of, e) for e in put_in(of, record, at) if e is not None}
         found.append(behind - seen)

@@ -103,6 +103,11 @@ class Pencil:
                 ]
                 return np.array([row if row.ndim else row.item() for row in rows], object)
 
+    @property
+    def rounds_copies(self) -> bool:
+        """Whether what is only passed on may get other digits than it had."""
+        return self.rounds and bool(self.rounding.digits)
+
     def chosen_copy(self, address: str, numbers: Array) -> Array | None:
         """Numbers that were computed before: rounded only where the author sets their digits."""
         digits = self.chosen(address) if self.rounds else None

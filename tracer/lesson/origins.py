@@ -46,19 +46,29 @@ class Origins:
         elif isinstance(record.operation, Chosen):
             operands = [chosen_by(record, entry)]
         else:
-            operands = []
+            before = self.before(entry)
+            operands = [before] if before else []
         return [self.followed(operand) for operand in operands]
 
     def followed(self, entry: Entry) -> Entry:
-        """The entry, or the one that it is under another name: O¹ of [O¹ O²]."""
-        while (record := self.producers.get(entry.value)) and isinstance(
-            record.operation, Moved | Taken
-        ):
-            moved = moved_from(record, record.operation, entry)
-            if moved is None or moved.value not in self.producers:
-                break
-            entry = moved
+        """The entry, or the one that it is under another name and with the same digits."""
+        while (before := self.before(entry)) and self.is_printed_alike(entry, before):
+            entry = before
         return entry
+
+    def before(self, entry: Entry) -> Entry | None:
+        """The entry that another one only takes over: O¹ of [O¹ O²]."""
+        record = self.producers.get(entry.value)
+        if record is None or not isinstance(record.operation, Moved | Taken):
+            return None
+        moved = moved_from(record, record.operation, entry)
+        return moved if moved and moved.value in self.producers else None
+
+    def is_printed_alike(self, entry: Entry, other: Entry) -> bool:
+        """Whether both have the same digits, which may be set for one of them alone."""
+        if entry.value.role.words or not self.teacher.trace.pencil.rounds_copies:
+            return True
+        return str(self.number(entry).value) == str(self.number(other).value)
 
     def worked(self, entry: Entry) -> Line | None:
         """The line of an entry, where it was computed; none of what is typed or hidden."""

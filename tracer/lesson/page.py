@@ -188,10 +188,8 @@ class _Sources:
             if chain.relations:
                 source.lines[entry.at] = chain
                 return True
-        behind = origins.followed(entry)
-        if behind == entry and is_worked(record, entry):
-            (behind,) = origins.behind(entry)  # the sum of one number is that number
-        if behind != entry:
+        # The sum of one number is that number; a copy may have digits of its own.
+        for behind in origins.behind(entry):
             source.moved[entry.at] = behind
         return True
 

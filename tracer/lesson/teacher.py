@@ -142,7 +142,7 @@ class Teacher:
         """What a reader looks up: the output of the only head stands where the head gave it."""
         record = self.trace.producers.get(value)
         alone = record and isinstance(record.operation, Concat) and len(record.inputs) == 1
-        return record.inputs[0] if record and alone else value
+        return record.inputs[0] if record and alone and self.told.keeps_digits(record) else value
 
     def record(self, record: Record, step: Step, again: bool) -> list[Block]:
         """Parameters, caption, formula, worked lines; less, where the like was told before."""
@@ -227,7 +227,11 @@ class Teacher:
         if self.stands(value) in self.tables:
             return written
         record = self.trace.producers[value]
-        if isinstance(record.operation, Copy) and self.stands(record.inputs[0]) in self.tables:
+        if (
+            isinstance(record.operation, Copy)
+            and self.stands(record.inputs[0]) in self.tables
+            and self.told.keeps_digits(record)
+        ):
             self.tables.add(value)
             return [*written, *self.equal(record)]
         if isinstance(record.operation, Given | Interleave):

@@ -11,6 +11,7 @@ import numpy as np
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import MASK, Place, Role
+from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
@@ -153,6 +154,20 @@ class Told:
     def number(self, value: Value, *index: int) -> Number:
         """An entry as it is printed."""
         return entries.number(self.trace.pencil, value, index)
+
+    def keeps_digits(self, record: Record) -> bool:
+        """Whether what is only passed on is printed as it was: digits may be set for it alone."""
+        if not self.trace.pencil.rounds_copies:
+            return True
+        passed, before = record.output, record.inputs[0]
+        return all(
+            str(self.number(passed, *at).value) == str(self.number(before, *at).value)
+            for at in np.ndindex(passed.shape)
+        )
+
+    def passed_on(self, record: Record) -> str:
+        """How it goes on: as it is, or with other digits."""
+        return "as it is" if self.keeps_digits(record) else "with digits of its own"
 
     def columns(self, value: Value) -> Sequence[int]:
         """The columns that are shown, or the entries of a row: all, of too many those that count.

@@ -100,7 +100,8 @@ class TrainingTeacher(Teacher):
         """Whether a gradient is another one, which stands above; all columns are all of it."""
         operation, value = record.operation, record.output
         whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
-        return (whole or isinstance(operation, Copy)) and record.inputs[0] in self.tables
+        moved = whole or isinstance(operation, Copy)
+        return moved and record.inputs[0] in self.tables and self.told.keeps_digits(record)
 
     def taken(self, record: Record) -> list[Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""

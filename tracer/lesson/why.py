@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Chosen
+from tracer.decoder.operations import Chosen, Moved
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.lesson.document import (
@@ -83,7 +83,8 @@ class _Told(Origins):
         """Which value the lines are of, and where it stands."""
         address = record.output.address
         symbol, step = self.teacher.told.symbols[address], self.teacher.step_of.get(address)
-        worked = isinstance(record.operation, Worked)
+        passed_on = isinstance(record.operation, Moved) and record.inputs[0] in self.producers
+        worked = isinstance(record.operation, Worked) or passed_on
         if worked and not step:
             return (symbol, f", {address}:")  # of another example, which is not told
         where = f"step {step.number}" if step and worked else "given"

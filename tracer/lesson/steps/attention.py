@@ -212,7 +212,8 @@ UNMASKED_STEP = Kind(
 
 def _concat_goal(step: Step, told: Told) -> Sentence:
     if len(step.last.inputs) == 1:
-        return ("There is only one head here: its output goes on as it is.",)
+        goes_on = told.passed_on(step.last)
+        return (f"There is only one head here: its output goes on {goes_on}.",)
     return ("The outputs of the heads stand side by side, one long row for each token.",)
 
 
@@ -222,7 +223,8 @@ def _side_by_side(naming: Naming) -> Expression:
 
 def _projection_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Copy):
-        return ("There is no ", W_O, " here: the result of attention is passed on as it is.")
+        goes_on = told.passed_on(step.last)
+        return ("There is no ", W_O, f" here: the result of attention is passed on {goes_on}.")
     weights = told.symbols[step.last.inputs[1].address]
     if told.heads_of(step.place) > 1:
         return (weights, " mixes what the heads have found into one vector for each token.")

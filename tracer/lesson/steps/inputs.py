@@ -160,10 +160,10 @@ def _both_waves(step: Step, told: Told) -> list[Block]:
 
 
 def _input_goal(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Copy) and told.value(step.place, ROTARY_ANGLE):
-        return ("Nothing is added for the positions: the embeddings go in as they are.",)
     if isinstance(step.last.operation, Copy):
-        return ("There are no positions here: the embeddings go in as they are.",)
+        turns = told.value(step.place, ROTARY_ANGLE)
+        why = "Nothing is added for the positions" if turns else "There are no positions here"
+        return (f"{why}: the embedding goes in {told.passed_on(step.last)}.",)
     return ("Embedding and position are added, so that each vector says what and where.",)
 
 

@@ -156,7 +156,8 @@ def _activation(step: Step, told: Told) -> Sentence:
         )
     if any(isinstance(operation, Slope) for operation in operations):
         return ("The gradient goes back times the slope of the activation function.",)
-    return ("There is no activation function here: the gradient stays as it is.",)
+    goes_on = told.passed_on(step.last)
+    return (f"There is no activation function here: the gradient goes on {goes_on}.",)
 
 
 def _at_the_input(step: Step, told: Told) -> Sentence:
