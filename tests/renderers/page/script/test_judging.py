@@ -13,7 +13,10 @@ RIGHT, LAST_DIGIT, WRONG = "right", "right but for the last digit", "wrong"
 JUDGED = [
     *(("11.563", typed, RIGHT) for typed in ("11.563", "11.5631", "11.5625", "11.56250", "11,563")),
     *(("11.563", typed, LAST_DIGIT) for typed in ("11.564", "11.56249", "11.5635")),
-    *(("11.563", typed, WRONG) for typed in ("-11.563", "11.57", "11.6", "about 11", "", ".", "1e")),
+    *(
+        ("11.563", typed, WRONG)
+        for typed in ("-11.563", "11.57", "11.6", "about 11", "", ".", "1e")
+    ),
     *(("-0.352", typed, RIGHT) for typed in ("-0.352", "−.352", " - 0.3525 ".replace("5 ", " "))),
     *(("-0.352", typed, LAST_DIGIT) for typed in ("-0.3525", "-0.351")),
     ("-0.352", "0.352", WRONG),
@@ -33,8 +36,8 @@ def verdicts(browser: Any) -> list[str]:
     page = browser.new_page()
     judging = (SCRIPT / "judging.js").read_text(encoding="utf-8")
     said: list[str] = page.evaluate(
-        f"pairs => {{ {judging}; return pairs.map(([printed, typed]) => verdict(typed, printed)) }}",
-        [[printed, typed] for printed, typed, _ in JUDGED],
+        f"pairs => {{ {judging}; return pairs.map(pair => verdict(...pair)) }}",
+        [[typed, printed] for printed, typed, _ in JUDGED],
     )
     page.close()
     return said

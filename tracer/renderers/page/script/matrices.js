@@ -5,7 +5,8 @@
 for (const table of all("table.matrix", text)) {
   const first = table.querySelector("td[data-of]");
   if (!(first instanceof HTMLElement)) continue;
-  table.setAttribute("role", "grid");
+  table.setAttribute("role", "grid"); // which has its name from its label alone
+  table.querySelector("caption")?.setAttribute("aria-hidden", "true");
   first.tabIndex = 0;
 }
 
