@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from tests.helpers.browser import launched
+from tests.helpers.browser import launched, opened
 from tests.helpers.command import printed
 
 Saved: TypeAlias = Callable[..., Path]
@@ -34,3 +34,37 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
         return html
 
     return page
+
+
+SIZE = {"width": 1280, "height": 720}
+
+AS_OPENED = """() => {
+  const token = document.getElementById("token");
+  token.selectedIndex = token.options.length - 1;
+  token.dispatchEvent(new Event("change", {bubbles: true}));
+  document.getElementById("head").value = "";
+  document.getElementById("unmasked").checked = false;
+  document.getElementById("unmasked").dispatchEvent(new Event("change", {bubbles: true}));
+  document.querySelector("#try[aria-pressed=true]")?.click();
+  document.activeElement.blur();
+  document.getSelection().collapse(document.body, 0);
+  history.replaceState(null, "", "#");
+  scrollTo(0, 0);
+}"""
+
+
+@pytest.fixture(scope="session")
+def alex_opened(browser: Any, saved: Saved) -> Iterator[Any]:
+    """The page of alex; to open it for each test would take most of the time."""
+    with opened(browser, saved("alex"), viewport=SIZE) as page:
+        yield page
+
+
+@pytest.fixture
+def alex(alex_opened: Any) -> Iterator[Any]:
+    """The same as it was when it was opened."""
+    yield alex_opened
+    alex_opened.emulate_media(media="null", color_scheme="null", forced_colors="null")
+    alex_opened.set_viewport_size(SIZE)
+    alex_opened.keyboard.press("Escape")
+    alex_opened.evaluate(AS_OPENED)
