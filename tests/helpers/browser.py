@@ -33,11 +33,16 @@ def opened(browser: Any, html: Path, at: str = "", **how: Any) -> Iterator[Any]:
     """A page as a browser shows it; it asks for nothing, and has nothing to complain about."""
     complaints: list[str] = []
     asked: list[str] = []
+
+    def refuse(dialog: Any) -> None:
+        complaints.append(dialog.message)
+        dialog.dismiss()
+
     context = browser.new_context(**how)
     page = context.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", refuse)
     page.on("request", lambda request: asked.append(request.url))
     page.goto(html.as_uri() + at)
     if how.get("java_script_enabled", True):
