@@ -69,6 +69,13 @@ def test_every_number_of_alex_has_its_line(alex: Any) -> None:
 
 
 @pytest.mark.fuzz
+@pytest.mark.parametrize("token", ["Frank", "Emma", "Daniel"])
+def test_every_number_has_its_line_for_every_token(token: str, alex: Any) -> None:
+    alex.select_option("#token", label=token)
+    assert assert_worked(alex.evaluate(POINT_AT_EACH, "main")) > 350
+
+
+@pytest.mark.fuzz
 @pytest.mark.parametrize(("options", "fewest"), [((), 1_500), (("--train",), 4_900)])
 def test_every_number_of_pizza_has_its_line(
     options: tuple[str, ...], fewest: int, browser: Any, saved: Saved
