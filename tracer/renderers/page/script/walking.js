@@ -7,13 +7,13 @@ const trail = the("trail", HTMLOListElement);
 /** The numbers on the way to the one that is shown. @type {string[]} */
 let way = [];
 
-const last = () => way[way.length - 1];
+const reached = () => way[way.length - 1];
 
 /** @param {string[]} numbers */
 const walk = (numbers) => {
   way = numbers;
   trail.replaceChildren(...way.map(crumb));
-  if (way.length) show(last());
+  if (way.length) show(reached());
   else forget();
 };
 
@@ -38,13 +38,13 @@ const goTo = (of) => {
 /** @param {string[]} numbers */
 const travel = (numbers) => {
   walk(numbers);
-  if (numbers.length) goTo(last());
+  if (numbers.length) goTo(reached());
 };
 
 /** Begin with a cell, unless the way has led there. @param {HTMLElement} cell */
 const begin = (cell) => {
   const { of = "" } = cell.dataset;
-  if (board || of === last()) return;
+  if (board || of === reached()) return;
   walk([of]);
   makeRoom(cell);
 };
