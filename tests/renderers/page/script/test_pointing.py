@@ -84,6 +84,7 @@ def test_every_number_of_pizza_has_its_line(
         assert assert_worked(page.evaluate(POINT_AT_EACH, "main")) > fewest
 
 
+@pytest.mark.fuzz
 def test_wrong_bytes_are_seen(browser: Any, saved: Saved, tmp_path: Path) -> None:
     """Of a number that is put in, of the result, in the data beside the script."""
     html = saved("alex").read_text(encoding="utf-8")
