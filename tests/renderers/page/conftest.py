@@ -40,11 +40,13 @@ SIZE = {"width": 1280, "height": 720}
 
 AS_OPENED = """() => {
   const token = document.getElementById("token");
-  token.selectedIndex = token.options.length - 1;
-  token.dispatchEvent(new Event("change", {bubbles: true}));
+  if (token.selectedIndex !== token.options.length - 1) {
+    token.selectedIndex = token.options.length - 1;
+    token.dispatchEvent(new Event("change"));
+  }
   document.getElementById("head").value = "";
   document.getElementById("unmasked").checked = false;
-  document.getElementById("unmasked").dispatchEvent(new Event("change", {bubbles: true}));
+  document.getElementById("controls").dispatchEvent(new Event("change"));
   document.querySelector("#try[aria-pressed=true]")?.click();
   document.activeElement.blur();
   document.getSelection().collapse(document.body, 0);
@@ -65,6 +67,7 @@ def alex(alex_opened: Any) -> Iterator[Any]:
     """The same as it was when it was opened."""
     yield alex_opened
     alex_opened.emulate_media(media="null", color_scheme="null", forced_colors="null")
-    alex_opened.set_viewport_size(SIZE)
+    if alex_opened.viewport_size != SIZE:
+        alex_opened.set_viewport_size(SIZE)
     alex_opened.keyboard.press("Escape")
     alex_opened.evaluate(AS_OPENED)
