@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
-AXE = Path(os.environ.get("NODE_PATH") or "no such folder", "axe-core", "axe.min.js")
+NODE_MODULES = Path(os.environ.get("NODE_PATH") or "no such folder")
+AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 
 
 @contextmanager
@@ -28,26 +29,41 @@ def launched() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, html: Path, **how: Any) -> Iterator[Any]:
+def opened(browser: Any, html: Path, at: str = "", **how: Any) -> Iterator[Any]:
     """A page as a browser shows it; it asks for nothing, and has nothing to complain about."""
     complaints: list[str] = []
     asked: list[str] = []
+
+    def refuse(dialog: Any) -> None:
+        complaints.append(dialog.message)
+        dialog.dismiss()
+
     context = browser.new_context(**how)
     page = context.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.on("dialog", refuse)
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(html.as_uri())
-    page.wait_for_selector("body.ready", state="attached")
+    page.goto(html.as_uri() + at)
+    if how.get("java_script_enabled", True):
+        page.wait_for_selector("body.ready", state="attached")
     yield page
     context.close()
     assert complaints == []
     assert [url for url in asked if not url.startswith("data:")] == [html.as_uri()]
 
 
+def focused(page: Any) -> str:
+    """What has the focus: an id, the name of a number, or what it says."""
+    return str(
+        page.evaluate(
+            "(({id, dataset, innerText}) => id || dataset.of || innerText)(document.activeElement)"
+        )
+    )
+
+
 def violations(page: Any) -> list[str]:
-    """What axe-core finds wrong for readers who do not see, or not well; nothing without it."""
+    """What axe-core finds wrong for readers who do not see, or not well."""
     if not AXE.is_file():
         pytest.skip("needs NODE_PATH, naming the folder of axe-core")
     page.evaluate(AXE.read_text(encoding="utf-8") + "; undefined")

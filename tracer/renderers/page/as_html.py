@@ -23,6 +23,11 @@ from tracer.renderers.page.variants import Variant, merged
 from tracer.renderers.text import name_text
 
 HERE = Path(__file__).parent
+SCRIPT = (
+    *("numbers", "pointing", "walking", "matrices"),
+    *("choosing", "board", "judging", "trying", "start"),
+)
+"""The files of the script, in the order in which they are put together; they share one scope."""
 
 
 def render(page: Page) -> str:
@@ -36,7 +41,7 @@ def render(page: Page) -> str:
     macros = templates.get_template("blocks.html.jinja").module
     numbers = Numbers(page)
     text = _Text(page, Blocks(macros, numbers))
-    style, script = (_read(name) for name in ("page.css", "page.js"))
+    style, script = _read("page.css"), "\n".join(_read(f"script/{name}.js") for name in SCRIPT)
     data = {"values": numbers.data(), "token": page.followed}
     return templates.get_template("page.html.jinja").render(
         title=name_text(page.document.title),

@@ -145,6 +145,7 @@ class Blocks:
     def _table(self, matrix: Matrix, first: int | None) -> Any:
         shaded = matrix.figure is not None
         return SimpleNamespace(
+            name=text(matrix.symbol),
             symbol=symbol(matrix.symbol),
             title=matrix.figure.title if matrix.figure else "",
             columns=list(map(name_text, matrix.columns)) if any(matrix.columns) else [],

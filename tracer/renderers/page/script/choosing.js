@@ -1,0 +1,71 @@
+// @ts-check
+
+// What is shown: the text for a token, the sections of a layer and a head, those without the mask.
+
+/** @param {string} id */
+const select = (id) => {
+  const found = document.getElementById(id);
+  return found instanceof HTMLSelectElement ? found : null;
+};
+
+const controls = the("controls", HTMLFormElement);
+const unmasked = /** @type {HTMLInputElement | null} */ (document.getElementById("unmasked"));
+const ofTokens = all("[data-for]", text).map((block) => ({
+  block,
+  tokens: new Set((block.dataset.for || "").split(" ")),
+}));
+
+/** Tell the text for a token, counted from 0. @param {string} token */
+const follow = (token) => {
+  for (const { block, tokens } of ofTokens) {
+    block.hidden = !tokens.has(token);
+    if (!block.hidden) draw(block);
+  }
+  for (const table of all("table[data-first-token]", text)) {
+    const row = Number(token) - Number(table.dataset.firstToken);
+    all("tbody tr", table).forEach((each, i) => each.classList.toggle("followed", i === row));
+  }
+};
+
+/** Show the sections of the layer and the head that are chosen. */
+const choose = () => {
+  for (const section of sections) {
+    const others = ["layer", "head"].some((what) => {
+      const wanted = select(what)?.value;
+      const own = section.dataset[what];
+      return wanted && own && own !== wanted;
+    });
+    section.hidden = others || ("unmasked" in section.dataset && !unmasked?.checked);
+  }
+};
+
+/** Show everything, if a part of the text is hidden. @param {Element} part */
+const uncover = (part) => {
+  if (part.checkVisibility()) return;
+  for (const what of ["layer", "head"]) {
+    const chosen = select(what);
+    if (chosen) chosen.value = "";
+  }
+  if (unmasked) unmasked.checked = true;
+  choose();
+};
+
+/** Where a link leads. @param {string} hash */
+const target = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
+
+const arrive = () => {
+  const part = target(location.hash);
+  if (!part || board) return;
+  uncover(part);
+  part.scrollIntoView();
+};
+
+controls.addEventListener("submit", (event) => event.preventDefault());
+controls.addEventListener("change", choose);
+select("token")?.addEventListener("change", () => follow(select("token")?.value || ""));
+// A link to where the reader was led before changes nothing of the address.
+text.addEventListener("click", (event) => {
+  const link = under(event, "a[href^='#']");
+  if (link instanceof HTMLAnchorElement && link.hash === location.hash) arrive();
+});
+window.addEventListener("hashchange", arrive);

@@ -1,0 +1,58 @@
+// @ts-check
+
+// Matrices by keyboard: Tab reaches one cell of each, arrows the others, Enter what it was made of.
+
+for (const table of all("table.matrix", text)) {
+  const first = table.querySelector("td[data-of]");
+  if (!(first instanceof HTMLElement)) continue;
+  table.setAttribute("role", "grid"); // which has its name from its label alone
+  table.querySelector("caption")?.setAttribute("aria-hidden", "true");
+  first.tabIndex = 0;
+}
+
+/** @param {HTMLElement} cell */
+const focusOn = (cell) => {
+  const table = /** @type {HTMLTableElement} */ (cell.closest("table"));
+  all("td[tabindex]", table).forEach((other) => (other.tabIndex = -1));
+  cell.tabIndex = 0;
+  cell.focus({ preventScroll: true });
+};
+
+/** The cell beside another one. @param {HTMLTableCellElement} cell @param {string} key */
+const beside = (cell, key) => {
+  const row = /** @type {HTMLTableRowElement} */ (cell.parentElement);
+  const body = /** @type {HTMLTableSectionElement} */ (row.parentElement);
+  const numbers = [...row.cells].filter((each) => each.dataset.of);
+  const column = numbers.indexOf(cell);
+  switch (key) {
+    case "ArrowLeft":
+      return numbers[column - 1];
+    case "ArrowRight":
+      return numbers[column + 1];
+    case "Home":
+      return numbers[0];
+    case "End":
+      return numbers[numbers.length - 1];
+    case "ArrowUp":
+      return body.rows[row.sectionRowIndex - 1]?.cells[cell.cellIndex];
+    case "ArrowDown":
+      return body.rows[row.sectionRowIndex + 1]?.cells[cell.cellIndex];
+    default:
+      return undefined;
+  }
+};
+
+text.addEventListener("keydown", (event) => {
+  const cell = under(event, "td[data-of]");
+  if (!(cell instanceof HTMLTableCellElement) || board) return;
+  const next = beside(cell, event.key);
+  if (next) {
+    event.preventDefault();
+    next.scrollIntoView({ block: "nearest", inline: "nearest" });
+    focusOn(next);
+  } else if (event.key === "Enter") {
+    event.preventDefault(); // else it would press the button that it leads to
+    begin(cell);
+    all("[data-go]", told)[0]?.focus();
+  }
+});

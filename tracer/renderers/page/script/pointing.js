@@ -1,0 +1,111 @@
+// @ts-check
+
+// A number that is pointed at: its line stands beside it, and what it was made of is lit.
+
+const panel = the("panel", HTMLElement);
+const told = the("line", HTMLParagraphElement);
+const sources = the("sources", HTMLUListElement);
+const COLOURS = 5;
+
+/** Numbers that a reader is still to find, each with its line. @type {Map<string, HTMLElement>} */
+const asked = new Map();
+const UNKNOWN = "?";
+
+/** @param {string} of @param {string} written */
+const unlessAsked = (of, written) => (asked.has(of) ? UNKNOWN : written);
+
+/** The number whose line is shown. */
+let pointed = "";
+/** Places that are lit, and as what. @type {[HTMLElement, string[]][]} */
+let lit = [];
+
+/** @param {string} of @param {...string} kinds */
+const light = (of, ...kinds) => {
+  for (const place of places.get(of) || []) {
+    place.classList.add(...kinds);
+    lit.push([place, kinds]);
+  }
+};
+
+const forget = () => {
+  lit.forEach(([place, kinds]) => place.classList.remove(...kinds));
+  lit = [];
+  pointed = "";
+  told.replaceChildren();
+  sources.replaceChildren();
+};
+
+/** Show the line of a number, and light what it was made of. @param {string} of */
+const show = (of) => {
+  forget();
+  pointed = of;
+  let from = of;
+  for (let is = entryOf(of).is; is; is = entryOf(from).is) from = is;
+  const { number, work = [], sign = "", result = "" } = entryOf(from);
+  const operands = [...new Set(work.flatMap((piece) => (typeof piece === "string" ? [] : piece.slice(1))))];
+  const values = [...new Set(operands.map(valueOf))];
+  /** @param {string} each */
+  const colour = (each) => `source-${values.indexOf(valueOf(each)) % COLOURS}`;
+  /** @param {string} each @param {string} written */
+  const source = (each, written) => {
+    const made = button(`number ${colour(each)}`, unlessAsked(each, written));
+    made.dataset.go = each;
+    made.title = nameOf(each);
+    return made;
+  };
+  const name = from === of ? nameOf(of) : `${nameOf(of)} is ${nameOf(from)}`;
+  const last = element("b", "", unlessAsked(from, result || number));
+  const line = work.length ? [...drawn(work, source), " ", element("span", "result", `${sign} `, last)] : [last];
+  told.append(element("span", "title", `${name} =`), " ", ...unbroken(line));
+  if (sourceOf(from).given) told.append(", given");
+  sources.append(...values.map((value) => named(operands.filter((each) => valueOf(each) === value), colour)));
+  light(of, "here");
+  operands.forEach((each) => light(each, "lit", colour(each)));
+};
+
+/** The words of a line, none broken between a number and its sign. @param {(string | Node)[]} line */
+const unbroken = (line) => {
+  let word = element("span", "unbroken");
+  /** @type {(string | Node)[]} */
+  const words = [word];
+  for (const each of line) {
+    const [first, ...others] = typeof each === "string" ? each.split(" ") : [each];
+    word.append(first);
+    for (const other of others) {
+      word = element("span", "unbroken", other);
+      words.push(" ", word);
+    }
+  }
+  return words;
+};
+
+/**
+ * A source of a line, with its numbers that stand in no matrix.
+ * @param {string[]} operands @param {(of: string) => string} colour
+ */
+const named = (operands, colour) => {
+  const { symbol, address } = sourceOf(operands[0]);
+  const item = element("li", "", element("span", `swatch ${colour(operands[0])}`, symbol), ` ${address}`);
+  for (const of of operands.filter((each) => !cellOf(each))) {
+    const made = element("span", `number lit ${colour(of)}`, unlessAsked(of, entryOf(of).number));
+    made.dataset.lit = of;
+    item.append(" ", made);
+  }
+  return item;
+};
+
+/** Put the panel to the other edge of the window where it lies over a number. @param {Element} place */
+const makeRoom = (place) => {
+  panel.classList.remove("above");
+  const [over, its] = [panel, place].map((each) => each.getBoundingClientRect());
+  const hidden = its.bottom > over.top && its.top < over.bottom && its.right > over.left;
+  panel.classList.toggle("above", hidden);
+};
+
+text.addEventListener("mousemove", (event) => {
+  const number = under(event, "[data-of]");
+  const moved = event.movementX || event.movementY; // else the page has moved below the mouse
+  if (!number || !moved || number.dataset.of === pointed || way.length || board) return;
+  show(number.dataset.of || "");
+  makeRoom(number);
+});

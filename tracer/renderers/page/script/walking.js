@@ -1,0 +1,89 @@
+// @ts-check
+
+// From a number to one that it was made of, on from there, and back.
+
+const trail = the("trail", HTMLOListElement);
+
+/** The numbers on the way to the one that is shown. @type {string[]} */
+let way = [];
+
+const reached = () => way[way.length - 1];
+
+/** @param {string[]} numbers */
+const walk = (numbers) => {
+  way = numbers;
+  trail.replaceChildren(...way.map(crumb));
+  if (way.length) show(reached());
+  else forget();
+};
+
+/** @param {string} of @param {number} i */
+const crumb = (of, i) => {
+  const made = button("", nameOf(of));
+  made.dataset.crumb = String(i);
+  if (i === way.length - 1) made.setAttribute("aria-current", "true");
+  return element("li", "", made);
+};
+
+/** Go to the place of a number in its matrix, or to its name in the trail. @param {string} of */
+const goTo = (of) => {
+  const cell = cellOf(of);
+  if (!cell) return all("[aria-current]", trail).forEach((current) => current.focus());
+  uncover(cell);
+  cell.scrollIntoView({ block: "center", inline: "center" });
+  focusOn(cell);
+  makeRoom(cell);
+};
+
+/** @param {string[]} numbers */
+const travel = (numbers) => {
+  walk(numbers);
+  if (numbers.length) goTo(reached());
+};
+
+/** Begin with a cell, unless the way has led there. @param {HTMLElement} cell */
+const begin = (cell) => {
+  const { of = "" } = cell.dataset;
+  if (board || of === reached()) return;
+  walk([of]);
+  makeRoom(cell);
+};
+
+const leave = () => {
+  const inside = panel.contains(document.activeElement);
+  const before = [...way].reverse().find(cellOf);
+  if (inside && before) goTo(before);
+  else if (inside) text.focus();
+  walk([]);
+};
+
+text.addEventListener("focusin", (event) => {
+  const cell = under(event, "td[data-of]");
+  if (cell) begin(cell);
+});
+text.addEventListener("mousedown", (event) => {
+  const cell = under(event, "td[data-of]");
+  if (!cell) return;
+  event.preventDefault();
+  focusOn(cell);
+  begin(cell);
+});
+text.addEventListener("click", (event) => {
+  const number = under(event, "span[data-of]");
+  if (number && !board) travel([number.dataset.of || ""]);
+});
+panel.addEventListener("click", (event) => {
+  const go = under(event, "[data-go]");
+  const crumb = under(event, "[data-crumb]");
+  if (go) travel([...way, go.dataset.go || ""]);
+  else if (crumb) travel(way.slice(0, Number(crumb.dataset.crumb) + 1));
+  else if (under(event, "#close")) leave();
+});
+document.addEventListener("keydown", (event) => {
+  if (board || event.target instanceof HTMLInputElement) return;
+  if (event.key === "Escape") leave();
+  if (event.key === "Backspace" && way.length) {
+    event.preventDefault();
+    travel(way.slice(0, -1));
+  }
+});
