@@ -190,7 +190,9 @@ class Judge:
         return bool(self.values[address]["operation"] == "given")
 
     def passed_on(self) -> str:
-        """How the result goes on: it is another value, perhaps with other digits."""
+        """How the result goes on: it is another value, rounded anew if digits are set for it."""
+        if self.rounding["carry"] == "never":
+            return "as it is"
         before = self.values[self.result["operands"][0]]["printed"]
         return "as it is" if self.result["printed"] == before else "with digits of its own"
 

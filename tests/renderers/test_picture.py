@@ -44,7 +44,7 @@ def numbers(lines: list[str]) -> list[int]:
     """The steps at the right of each tower's lines, and those of heads that are left out."""
     found: list[int] = []
     for line in lines:
-        at_the_right = r"  ([0-9]+(?:–[0-9]+)?(?: · [0-9]+(?:–[0-9]+)?)*)(?=  |$)"
+        at_the_right = r"  ([0-9]+(?:–[0-9]+)?(?: · [0-9]+(?:–[0-9]+)?)*)(?=  |$| [│└])"
         left_out = re.findall(r"│ +([0-9]+–[0-9]+)(?= +│)", line)
         rest = re.sub(r"│ +[0-9]+–[0-9]+(?= +│)", "│", line)
         for each in (*re.findall(at_the_right, rest), *left_out):
