@@ -92,12 +92,14 @@ def _beside_each_other(
 def _above_each_other(decoder: Tower, encoder: Tower, width: int) -> Drawing:
     """The encoder below the decoder, with a way along their left side."""
     bodies = [_fitted(tower, width - WAY) for tower in (decoder, encoder)]
-    towers = zip((decoder, encoder), bodies, strict=True)
-    upper, lower = (_finished(tower, body, width - WAY) for tower, body in towers)
+    left = max(body.half for body in bodies)
+    upper, lower = (
+        _finished(tower, body, width - WAY - (left - body.half))
+        for tower, body in zip((decoder, encoder), bodies, strict=True)
+    )
     above = lower.height + bool(bodies[0].entrances)
     entrances = [(column, row + above) for column, row in bodies[0].entrances]
-    left = min(upper.columns[0], lower.columns[0])
-    return _joined(upper.moved(0, above), lower, (0, lower.height), left, entrances)
+    return _joined(upper.moved(0, above), lower, (0, lower.height), -left, entrances)
 
 
 def _joined(
