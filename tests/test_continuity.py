@@ -97,6 +97,32 @@ def test_training(carry: str) -> None:
     assert needless_brackets(text) == []
 
 
+SHORTER_ENCODER = """
+tokens: [a, b]
+embeddings: {a: [0.1, 0.5], b: [0.4, 0.8]}
+positions: {rotary: {base: 100}}
+encoder:
+  tokens: [c]
+  embeddings: [[0.3, 0.7]]
+  positions: {rotary: {base: 10, start: 2}}
+  layers:
+    - attention: {heads: [{W_Q: identity, W_K: [[1, 0.5], [0, 1]], W_V: identity}]}
+      ffn: {W_1: [[1, 0.2], [0.5, 1]], W_2: identity, norm: {epsilon: 0.1}}
+layers:
+  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}
+    cross_attention: {heads: [{W_Q: identity, W_K: identity, W_V: [[0.2, 0.9], [0.7, 0.1]]}]}
+vocabulary: [a, b]
+unembedding: {W_U: [[0.5, 1], [0.25, 0.75]]}
+"""
+
+
+def test_training_goes_back_into_an_encoder_of_fewer_tokens() -> None:
+    text = printed("train", "-", "--format", "terminal", stdin=SHORTER_ENCODER, width=120)
+    assert_continuous(text)
+    assert "rotate back(∂L/∂K_Rᴱ, θᴱ)" in text and "rotate back(∂L/∂K_R, θ)" in text
+    assert "In the encoder it is worked for “c”, position 1 of 1." in " ".join(text.split())
+
+
 OF_THOSE_THAT_SPEAK = {
     "loss": ("loss", "pizza"),
     "loss of an example": ("loss", "comics", "--example", "4"),

@@ -43,14 +43,14 @@ class TrainingTeacher(Teacher):
         for record in step.records:
             written += self.learned(record, step)
         written = _together(written)
-        claim = step.kind.claim_of(step, self.told)
+        claim = step.kind.claim_of(step, self.told.at(step.place))
         return [*written, Paragraph(claim)] if claim else written
 
     def learned(self, record: Record, step: Step) -> list[Block]:
         """One gradient, or what an update makes of it."""
         operation, value = record.operation, record.output
         if isinstance(operation, Pinned):
-            return [self.pinned(value), self.told.matrix(value)]
+            return [self.pinned(value), self.matrix(value)]
         worked = self.is_worked(value)
         is_part = value in self.totals or value.role.derivation == "clipped"
         if not worked and (step.place.phase == "update" or is_part):
@@ -64,7 +64,7 @@ class TrainingTeacher(Teacher):
             self.tables.add(value)
             return [*said, *self.equal(record)]
         written = [*(self.taken(record) if worked else []), *said]
-        lines = self.writer.lines(record, self.token) if worked else ()
+        lines = self.writer.lines(record, self.told.at(value.place).token) if worked else ()
         in_symbols = formula(record, self.told.symbols)
         if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
             shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
@@ -79,7 +79,7 @@ class TrainingTeacher(Teacher):
             self.said_rows = True
             written.append(Paragraph((sentences.OTHER_ROWS,)))
         if value.axes and value not in self.tables:
-            written.append(self.told.matrix(value))
+            written.append(self.matrix(value))
         self.tables.add(value)
         return written
 
@@ -120,7 +120,7 @@ class TrainingTeacher(Teacher):
     def stood(self, value: Value) -> Block:
         """A value of the forward pass: its matrix, or its line where it is a single number."""
         if value.axes:
-            return self.told.matrix(value)
+            return self.matrix(value)
         record = self.trace.producers[value]
         is_worked = isinstance(record.operation, Worked)
         chain = self.writer.named(record, ()) if is_worked else self.writer.is_given(value)

@@ -85,7 +85,8 @@ def in_symbols(operation: OfTraining | Join, of: list[Expression]) -> Expression
         case Spread(over, _):
             return Quotient(of[0], Number.of(over))
         case RotateBack():
-            return Call("rotate back", (of[0], Symbol("θ")))
+            cos = of[1]  # of the angles that are turned back by
+            return Call("rotate back", (of[0], *(cos.arguments if isinstance(cos, Call) else ())))
         case Together():
             return Sum(tuple(of))
         case ByWord():
