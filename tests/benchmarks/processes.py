@@ -43,9 +43,18 @@ def cpu_time(command: Command) -> float:
     return float(usage.ru_utime + usage.ru_stime)
 
 
+PEAK = (
+    "import resource, subprocess, sys; "
+    "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); "
+    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+)
+"""Started by a small program: a child is counted with what its parent holds when it starts."""
+
+
 def peak_memory(command: Command) -> int:
     """The most bytes that it held at once; macOS counts bytes, Linux kilobytes."""
-    return int(_usage(command).ru_maxrss) * (1 if sys.platform == "darwin" else 1024)
+    peak = int(printed([sys.executable, "-c", PEAK, *command]))
+    return peak * (1 if sys.platform == "darwin" else 1024)
 
 
 def _usage(command: Command) -> Any:
