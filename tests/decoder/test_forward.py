@@ -81,7 +81,8 @@ def test_every_value_is_the_one_of_the_reference(spec: Scenario) -> None:
 
 def beyond_floats(expected: dict[str, Array]) -> bool:
     exponents = [x for a, x in expected.items() if a.endswith((".scores", "logits"))]
-    return any(not np.abs(x).max() < 700 for x in exponents)
+    # Without the largest of its row, an exponent may be as small as both are apart.
+    return any(not max(np.abs(x).max(), np.ptp(x)) < 700 for x in exponents)
 
 
 @many
