@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tracer.decoder.arithmetic import Arithmetic
 from tracer.decoder.forward import Trace, trace
 from tracer.errors import Problem, TracerError
+from tracer.formula.arithmetic import Arithmetic
 from tracer.names import closest, places
 from tracer.request import Request
 from tracer.scenario.carry import Carry

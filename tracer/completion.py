@@ -99,8 +99,8 @@ def _trace(ctx: typer.Context) -> Trace:
         OSError: it is no file that can be read at once.
         TracerError: it is no scenario.
     """
-    from tracer.decoder.arithmetic import SHAPES
     from tracer.decoder.forward import trace
+    from tracer.formula.arithmetic import SHAPES
     from tracer.scenario.loading import STANDARD_INPUT, load
 
     # Behind an option that has no value yet, the parser leaves the arguments where they are.

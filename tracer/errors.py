@@ -49,6 +49,13 @@ class TracerError(Exception):
         self.problems = problems
 
 
+class InternalError(TracerError):
+    """The program contradicts itself: a mistake in it, not in the input."""
+
+    def __init__(self, message: str, address: str) -> None:
+        super().__init__(Problem(f"internal error, please report it: {message}", address=address))
+
+
 def told(problems: Sequence[Problem]) -> Iterator[str]:
     """The lines that a person reads: a single problem with its place in the file."""
     for problem in problems[:MOST_PROBLEMS]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
+from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass

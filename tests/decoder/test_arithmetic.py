@@ -19,62 +19,64 @@ from hypothesis import strategies as st
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import array, traced_or_rejected
-from tracer.decoder.arithmetic import (
-    DECIMALS,
-    FLOATS,
-    PRECISION,
-    SHAPES,
-    Arithmetic,
-    Array,
-    exactly,
-)
 from tracer.decoder.axes import Axis
-from tracer.decoder.forward import trace
-from tracer.decoder.loss import targets_of
-from tracer.decoder.operations import (
+from tracer.decoder.elementwise import (
     Activate,
     Add,
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
     Cos,
-    Cumulate,
     Divide,
-    DivTerm,
-    Dot,
     Exp,
-    Forward,
-    Interleave,
-    Join,
-    Largest,
     Mask,
-    MatMul,
-    Mean,
-    MeanOf,
     Multiply,
     Normalize,
     Outer,
-    Pick,
-    Reused,
-    Rotate,
-    Select,
     Share,
     Sin,
     Square,
     SquareRoot,
     Subtract,
     Surprise,
+)
+from tracer.decoder.forward import trace
+from tracer.decoder.loss import targets_of
+from tracer.decoder.operations import (
+    Append,
+    ArgMax,
+    Concat,
+    Copy,
+    Cumulate,
+    DivTerm,
+    Dot,
+    Forward,
+    Interleave,
+    Join,
+    Largest,
+    MatMul,
+    Mean,
+    MeanOf,
+    Pick,
+    Reused,
+    Rotate,
+    Select,
     Total,
 )
 from tracer.decoder.sampling import Sampling
+from tracer.formula.arithmetic import (
+    DECIMALS,
+    FLOATS,
+    PRECISION,
+    SHAPES,
+    Arithmetic,
+    Array,
+    no_rounding,
+)
+from tracer.formula.numbers import round_half_away
 from tracer.scenario.loading import parse
-from tracer.scenario.rounding import round_half_away
 
 BOTH = pytest.mark.parametrize("arithmetic", [DECIMALS, FLOATS], ids=["decimals", "floats"])
 
 
-def result(arithmetic: Arithmetic, operation: Any, *inputs: Any, part: Any = exactly) -> Array:
+def result(arithmetic: Arithmetic, operation: Any, *inputs: Any, part: Any = no_rounding) -> Array:
     """What an operation gives for numbers of that arithmetic."""
     with arithmetic.context():
         arrays = [arithmetic.array(numbers) for numbers in inputs]
@@ -537,7 +539,7 @@ def factors(draw: st.DrawFn) -> tuple[Array, Array]:
 
 
 @settings(max_examples=30, deadline=None)
-@given(factors(), st.sampled_from([exactly, one_decimal]))
+@given(factors(), st.sampled_from([no_rounding, one_decimal]))
 def test_products_of_matrices_are_sums_of_products(
     matrices: tuple[Array, Array], part: Callable[[Array], Array]
 ) -> None:
@@ -655,7 +657,7 @@ def test_typed_numbers_keep_their_digits_or_are_the_nearest_floats() -> None:
 
 def test_shapes_take_no_memory() -> None:
     many = Axis("feature", ("x",) * 200_000)
-    found = SHAPES.result(MatMul(), [], (many, many), exactly)  # 320 GB of floats
+    found = SHAPES.result(MatMul(), [], (many, many), no_rounding)  # 320 GB of floats
     assert (found.shape, found.strides) == ((200_000, 200_000), (0, 0))
     typed = SHAPES.array(((Decimal("0.50"), Decimal(1)),))
     assert (typed.shape, typed.strides) == ((1, 2), (0, 0))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import traced
-from tracer.decoder.arithmetic import SHAPES, Array, Floats, Part
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import SHAPES, Array, Floats
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 

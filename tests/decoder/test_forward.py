@@ -18,10 +18,10 @@ from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.strict_json import values as json_values
 from tests.helpers.traces import bundled, is_short, traced, traced_or_rejected, values
 from tests.helpers.truth import false_equations
-from tracer.decoder.arithmetic import DECIMALS, FLOATS
 from tracer.decoder.forward import Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import DECIMALS, FLOATS
 from tracer.scenario.loading import load, parse
 from tracer.scenario.rounding import Digits
 

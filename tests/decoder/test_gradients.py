@@ -28,26 +28,22 @@ from tests.helpers.learning import (
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
+from tracer.decoder.elementwise import Cos, Exp, Outer, Sin, Surprise
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import (
     Append,
     ArgMax,
-    Cos,
     Cumulate,
     DivTerm,
-    Exp,
     Forward,
     Given,
     Interleave,
     Join,
     Largest,
     MeanOf,
-    Outer,
     Pick,
     Reused,
     Select,
-    Sin,
-    Surprise,
     Total,
 )
 from tracer.decoder.roles import EMBEDDING, ENCODER_OUTPUT, POSITION

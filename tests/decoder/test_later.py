@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.arithmetic import ON_DEMAND
 from tracer.decoder.axes import Axes, Axis
+from tracer.decoder.elementwise import Add, Square
 from tracer.decoder.later import Later
-from tracer.decoder.operations import Add, Square
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.formula.arithmetic import ON_DEMAND
 from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import Rounding
 

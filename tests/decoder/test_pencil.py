@@ -14,7 +14,6 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.traces import array, bundled, numbers, records, traced
 from tracer.decoder import roles
-from tracer.decoder.arithmetic import DECIMALS, Array, Part, exactly
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import Chosen, Given, Moved, Pinned
@@ -24,6 +23,7 @@ from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Form
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import DECIMALS, Array
 from tracer.lesson import entries
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import parse

@@ -11,7 +11,6 @@ import pytest
 from tests.helpers.every_part import every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
-from tracer.decoder.arithmetic import DECIMALS
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import Copy, Given, Pinned
@@ -20,6 +19,7 @@ from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import train
+from tracer.formula.arithmetic import DECIMALS
 from tracer.scenario.loading import load, parse
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding

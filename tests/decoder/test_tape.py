@@ -15,15 +15,16 @@ from tests.helpers.small_scenario import END, changed, scenario
 from tests.helpers.traces import numbers, records, traced
 from tests.helpers.truth import false_equations, unreadable
 from tracer.decoder import roles
-from tracer.decoder.arithmetic import DECIMALS
 from tracer.decoder.axes import Axis
+from tracer.decoder.elementwise import Add
 from tracer.decoder.forward import trace
-from tracer.decoder.operations import Add, Copy, Pinned
+from tracer.decoder.operations import Copy, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
 from tracer.decoder.tape import Instead, Tape
 from tracer.decoder.value import Form, Value
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import DECIMALS
 from tracer.scenario.rounding import Rounding
 
 SMALL = """\

@@ -15,11 +15,11 @@ from tests.helpers.tiny_checkpoints import D, hugging_face_llama
 from tests.helpers.tiny_models import END, MODELS, TEXT, model, naming, scenario
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.checkpoints.tensor import Rows, Tensor
-from tracer.decoder.arithmetic import FLOATS
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
 from tracer.decoder.later import Later
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import FLOATS
 from tracer.scenario.loading import load
 from tracer.scenario.model import Unembedding
 

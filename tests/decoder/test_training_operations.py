@@ -11,34 +11,37 @@ import pytest
 
 from tests.decoder.test_arithmetic import BOTH, one_decimal, result
 from tests.helpers.traces import array
-from tracer.decoder.arithmetic import DECIMALS, FLOATS, SHAPES, Arithmetic, Array
 from tracer.decoder.axes import Axis
-from tracer.decoder.operations import Activate, Rotate
+from tracer.decoder.elementwise import (
+    Activate,
+    Combine,
+    Miss,
+    Ratio,
+    RootSlope,
+    Scale,
+    Slope,
+    Spread,
+    Times,
+    TimesRow,
+    TwiceProduct,
+    Unbias,
+)
+from tracer.decoder.operations import Rotate
 from tracer.decoder.training_operations import (
     AsRows,
     ByWord,
     ColumnDot,
     Columns,
     ColumnTotal,
-    Combine,
-    Miss,
     NegativeTotal,
     OfTraining,
-    Ratio,
-    RootSlope,
     RotateBack,
     RowDot,
-    Scale,
-    Slope,
-    Spread,
     SumOfSquares,
-    Times,
-    TimesRow,
     Together,
     TransposedMatMul,
-    TwiceProduct,
-    Unbias,
 )
+from tracer.formula.arithmetic import DECIMALS, FLOATS, SHAPES, Arithmetic, Array
 from tracer.scenario.layers import ActivationFunction
 
 CASES: list[tuple[Any, list[Array], Array]] = [

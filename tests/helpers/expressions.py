@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tracer.lesson.expression import Number, Rest
+from tracer.formula.expression import Number, Rest
 
 
 def numbers(part: Any) -> Iterator[Number]:

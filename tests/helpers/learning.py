@@ -12,11 +12,11 @@ from hypothesis import reject
 from numpy.typing import NDArray
 
 from tests.helpers.random_scenarios import to_yaml
-from tracer.decoder.arithmetic import PRECISION
+from tracer.decoder.elementwise import Activate
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.operations import Activate
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import PRECISION
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 

@@ -8,48 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.origins_of_training import put_in_by_training
-from tracer.decoder.forward import Trace
-from tracer.decoder.operations import (
+from tracer.decoder.elementwise import (
     Activate,
     Add,
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
     Cos,
-    Cumulate,
     Divide,
-    DivTerm,
-    Dot,
     Exp,
-    Given,
-    Interleave,
-    Largest,
     Mask,
-    MatMul,
-    Mean,
-    MeanOf,
-    Moved,
     Multiply,
     Normalize,
     Outer,
-    Pick,
-    Pinned,
-    Reused,
-    Rotate,
-    Select,
     Share,
     Sin,
     Square,
     SquareRoot,
     Subtract,
     Surprise,
+)
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import (
+    Append,
+    ArgMax,
+    Concat,
+    Copy,
+    Cumulate,
+    DivTerm,
+    Dot,
+    Given,
+    Interleave,
+    Largest,
+    MatMul,
+    Mean,
+    MeanOf,
+    Moved,
+    Pick,
+    Pinned,
+    Reused,
+    Rotate,
+    Select,
     Total,
 )
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import AsRows, Columns
-from tracer.decoder.value import Value
-from tracer.lesson.expression import Entry, Index
+from tracer.decoder.value import Entry, Index, Value
 
 
 def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:

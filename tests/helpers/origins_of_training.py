@@ -6,30 +6,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tracer.decoder.elementwise import (
+    Combine,
+    Miss,
+    Ratio,
+    RootSlope,
+    Scale,
+    Slope,
+    Spread,
+    Times,
+    TimesRow,
+    TwiceProduct,
+    Unbias,
+)
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import (
     ByWord,
     ColumnDot,
     ColumnTotal,
-    Combine,
-    Miss,
     NegativeTotal,
-    Ratio,
-    RootSlope,
     RotateBack,
     RowDot,
-    Scale,
-    Slope,
-    Spread,
     SumOfSquares,
-    Times,
-    TimesRow,
     Together,
     TransposedMatMul,
-    TwiceProduct,
-    Unbias,
 )
-from tracer.lesson.expression import Entry, Index
+from tracer.decoder.value import Entry, Index
 
 
 def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:

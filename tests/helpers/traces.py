@@ -15,7 +15,7 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
-from tracer.lesson.expression import Chain
+from tracer.formula.expression import Chain
 from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
 from tracer.lesson.symbols import symbols

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from tracer.decoder.forward import Trace
+from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Document
-from tracer.lesson.expression import Blank, Number
 from tracer.lesson.selection import steps
 from tracer.lesson.tutorial import tutorial
 from tracer.node import rewritten

@@ -15,13 +15,14 @@ from tests.helpers.expressions import numbers
 from tests.helpers.origins import has_line, put_in
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected, writer
+from tracer.decoder.elementwise import Mask
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import choice, generate
-from tracer.decoder.operations import Mask, Total
-from tracer.decoder.value import Form
+from tracer.decoder.operations import Total
+from tracer.decoder.value import Entry, Form, Index
 from tracer.errors import TracerError
+from tracer.formula.expression import Number
 from tracer.lesson.entries import find, labels, name, number
-from tracer.lesson.expression import Entry, Index, Number
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load
 

@@ -17,20 +17,10 @@ from tests.helpers.command import printed
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import is_short, traced, traced_or_rejected, worked, writer
 from tests.helpers.truth import false_equations, unreadable
-from tracer.decoder.operations import (
-    Activate,
-    Divide,
-    DivTerm,
-    Dot,
-    MatMul,
-    Mean,
-    Normalize,
-    Square,
-    SquareRoot,
-    Total,
-)
+from tracer.decoder.elementwise import Activate, Divide, Normalize, Square, SquareRoot
+from tracer.decoder.operations import DivTerm, Dot, MatMul, Mean, Total
 from tracer.decoder.tape import Record
-from tracer.lesson.expression import Expression, Number
+from tracer.formula.expression import Expression, Number
 from tracer.lesson.lines import Writer, sees_nothing
 from tracer.lesson.written import Worked
 from tracer.scenario.rounding import Digits

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.traces import bundled
+from tracer.decoder.value import Entry
+from tracer.formula.expression import Number
 from tracer.lesson.document import Matrix, Working
-from tracer.lesson.expression import Entry, Number
 from tracer.lesson.page import Page, page
 from tracer.lesson.passes import forward_pass
 from tracer.lesson.selection import select, steps

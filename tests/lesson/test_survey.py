@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.small_scenario import SMALL
 from tests.helpers.traces import bundled, traced_or_rejected
-from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.forward import Trace, trace
+from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.survey import Survey, survey
 from tracer.scenario.loading import parse
 

@@ -23,10 +23,11 @@ from tracer.asked import scenario_for
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import ArgMax, Given, Pinned
 from tracer.decoder.training import train
+from tracer.decoder.value import Entry
 from tracer.errors import TracerError
+from tracer.formula.expression import Number
 from tracer.lesson.document import Document, Line, Matrix, Paragraph, Section, Working
 from tracer.lesson.entries import find
-from tracer.lesson.expression import Entry, Number
 from tracer.lesson.why import why
 from tracer.renderers import Format, render
 from tracer.request import Request

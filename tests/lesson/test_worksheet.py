@@ -17,9 +17,9 @@ from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
 from tests.helpers.worksheets import FILLED, answers, filled, forms, rooms, told
 from tracer.errors import TracerError
+from tracer.formula.expression import Blank, Expression, Number
 from tracer.lesson.document import Document, Line, Matrix, Paragraph, Section
 from tracer.lesson.entries import labels
-from tracer.lesson.expression import Blank, Expression, Number
 from tracer.lesson.key import key
 from tracer.lesson.worksheet import worksheet
 from tracer.node import found, rewritten

@@ -15,7 +15,8 @@ from tests.helpers.every_part import every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.training_again import training_again
-from tracer.decoder.operations import Activate, Recorded
+from tracer.decoder.elementwise import Activate
+from tracer.decoder.operations import Recorded
 from tracer.scenario.layers import ActivationFunction
 
 SCENARIOS = ["alex", "science"]

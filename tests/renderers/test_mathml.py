@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.helpers.traces import bundled
+from tracer.formula.expression import Chain, Number, Power, Product, Quotient, Sum, Symbol
 from tracer.lesson.document import Formula
-from tracer.lesson.expression import Chain, Number, Power, Product, Quotient, Sum, Symbol
 from tracer.lesson.selection import steps
 from tracer.lesson.teacher import Teacher
 from tracer.renderers import mathml

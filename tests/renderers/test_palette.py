@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.color import Color
 
 from tests.helpers.traces import bundled, records, writer
-from tracer.lesson.expression import Number, entries_in
+from tracer.formula.expression import Number, entries_in
 from tracer.renderers import palette
 from tracer.renderers.palette import BLUE, CLAY, GREEN, GREY, MAGENTA, hue, hues
 from tracer.renderers.text import number_text, text
@@ -87,7 +87,7 @@ def test_a_number_has_the_hue_of_its_matrix() -> None:
     found = {written[a:b]: style for a, b, style in hues(line.sides[0])}
     assert found == {"2.589": MAGENTA, "1.589": MAGENTA, "5.271": GREEN, "1.703": GREEN}
     weight = made[f"{at}query"].inputs[1]
-    assert hue(Number(weight.numbers[0, 0], weight)) == ""
+    assert hue(Number(weight.numbers[0, 0], Entry(weight, (0, 0)))) == ""
 
 
 @pytest.mark.parametrize("name", ["alex", "pizza"])

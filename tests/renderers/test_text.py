@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.helpers.random_scenarios import odd_tokens
 from tests.helpers.truth import equations, falsehood
-from tracer.lesson.document import Percent
-from tracer.lesson.evaluation import value
-from tracer.lesson.expression import (
+from tracer.formula.evaluation import value
+from tracer.formula.expression import (
     Blank,
     Brackets,
     Call,
@@ -30,6 +29,7 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
+from tracer.lesson.document import Percent
 from tracer.renderers.notation import is_scientific
 from tracer.renderers.text import in_percent, name_text, number_text, text
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from tracer.formula.expression import Chain, Expression, Number, Product, Relation, Sum
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number, Product, Relation, Sum
 from tracer.renderers.rows import cells
 from tracer.renderers.working import working_rows
 

@@ -11,15 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tracer.formula.numbers import round_half_away, trimmed, visible_places
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import (
-    Digits,
-    Rounding,
-    Zeros,
-    round_half_away,
-    trimmed,
-    visible_places,
-)
+from tracer.scenario.rounding import Digits, Rounding, Zeros
 
 THREE, NONE = Digits(decimals=3), Digits(decimals=0)
 

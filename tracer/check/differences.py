@@ -11,6 +11,9 @@ from math import isfinite, isnan
 from tracer.check.against import Compared
 from tracer.check.report import step_in
 from tracer.decoder.forward import Trace
+from tracer.decoder.value import Entry
+from tracer.formula.expression import Number
+from tracer.formula.numbers import trimmed
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -23,12 +26,10 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.entries import name
-from tracer.lesson.expression import Entry, Number
 from tracer.lesson.origins import Origins
 from tracer.lesson.steps import Step
 from tracer.names import count
 from tracer.renderers.text import number_text
-from tracer.scenario.rounding import trimmed
 
 MOST_NAMES = 8
 """So many names that are not known are told."""

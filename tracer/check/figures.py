@@ -14,11 +14,10 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Dot, MatMul, Mean, MeanOf
 from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
-from tracer.decoder.value import Value
+from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
 from tracer.lesson.entries import index_of
 from tracer.lesson.entries import name as name_of
-from tracer.lesson.expression import Entry
 from tracer.names import closest, count
 from tracer.scenario.loading import Loaded
 

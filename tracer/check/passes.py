@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tracer.check.variants import VARIANTS
-from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.tape import Instead
 from tracer.errors import TracerError
+from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.origins import Origins
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tracer.formula.numbers import round_half_away
 from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
-from tracer.scenario.rounding import round_half_away
 
 WRITTEN = re.compile(
     r"(?P<digits>[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,30})?(?:\.[0-9]{0,30})?)"

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
+from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
 from tracer.scenario.layers import Attention, Layer, Normalization, SubLayer
 from tracer.scenario.model import Scenario
-from tracer.scenario.rounding import round_half_away, trimmed
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 _Part = TypeVar("_Part", bound=SubLayer)

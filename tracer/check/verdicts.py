@@ -17,11 +17,12 @@ from tracer.check.counts import count_of
 from tracer.check.figures import Figure, decimal
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
-from tracer.decoder.arithmetic import NOISE
+from tracer.decoder.elementwise import Divide
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Divide, Dot
-from tracer.lesson.expression import Entry
-from tracer.lesson.expression import Number as Shown
+from tracer.decoder.operations import Dot
+from tracer.decoder.value import Entry
+from tracer.formula.arithmetic import NOISE
+from tracer.formula.expression import Number as Shown
 from tracer.renderers.text import number_text
 
 

@@ -6,18 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.decoder.axes import numbered
-from tracer.decoder.operations import (
-    Append,
-    Concat,
-    Copy,
-    Divide,
-    Dot,
-    Mask,
-    MatMul,
-    Reused,
-    Rotate,
-    SquareRoot,
-)
+from tracer.decoder.elementwise import Divide, Mask, SquareRoot
+from tracer.decoder.operations import Append, Concat, Copy, Dot, MatMul, Reused, Rotate
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,

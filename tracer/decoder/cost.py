@@ -9,41 +9,29 @@ from math import prod
 from typing import assert_never
 
 from tracer.decoder.axes import Axis
+from tracer.decoder.elementwise import (
+    Elementwise,
+)
 from tracer.decoder.operations import (
-    Activate,
-    Add,
     Append,
     ArgMax,
     Concat,
     Copy,
-    Cos,
     Cumulate,
-    Divide,
     DivTerm,
     Dot,
-    Exp,
     Given,
     Interleave,
     Join,
     Largest,
-    Mask,
     MatMul,
     Mean,
     MeanOf,
-    Multiply,
-    Normalize,
-    Outer,
     Pick,
     Pinned,
     Reused,
     Rotate,
     Select,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
     Total,
 )
 from tracer.decoder.tape import Record
@@ -53,24 +41,13 @@ from tracer.decoder.training_operations import (
     ColumnDot,
     Columns,
     ColumnTotal,
-    Combine,
-    Miss,
     NegativeTotal,
     OfTraining,
-    Ratio,
-    RootSlope,
     RotateBack,
     RowDot,
-    Scale,
-    Slope,
-    Spread,
     SumOfSquares,
-    Times,
-    TimesRow,
     Together,
     TransposedMatMul,
-    TwiceProduct,
-    Unbias,
 )
 
 
@@ -110,13 +87,9 @@ def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
             | Select()
         ):
             return NONE
-        case Add() | Subtract() | Multiply() | Divide() | Share() | Square() | SquareRoot():
+        case Elementwise() | Total() | Largest() | Mean() | MeanOf() | DivTerm() | Rotate():
             return NONE
-        case Exp() | Total() | Largest() | Mean() | MeanOf() | Normalize() | Activate() | Mask():
-            return NONE
-        case DivTerm() | Outer() | Sin() | Cos() | Rotate() | Surprise() | Cumulate():
-            return NONE
-        case ArgMax() | Pick():
+        case Cumulate() | ArgMax() | Pick():
             return NONE
         case _:
             return _of_training(record, record.operation)
@@ -127,13 +100,9 @@ def _of_training(record: Record, operation: OfTraining) -> tuple[Axis, Axis, Axi
         case TransposedMatMul():
             x, g = record.inputs
             return (x.axes[1], x.axes[0], g.axes[1])
-        case Miss() | ColumnTotal() | ColumnDot() | RowDot() | NegativeTotal() | TimesRow():
+        case ColumnTotal() | ColumnDot() | RowDot() | NegativeTotal() | RotateBack() | Columns():
             return NONE
-        case RootSlope() | TwiceProduct() | Slope() | Spread() | RotateBack() | Columns():
-            return NONE
-        case Together() | ByWord() | AsRows() | Combine() | Scale() | Unbias() | Ratio():
-            return NONE
-        case SumOfSquares() | Times():
+        case Together() | ByWord() | AsRows() | SumOfSquares():
             return NONE
         case _:
             assert_never(operation)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, assert_never
 
-from tracer.decoder.arithmetic import DECIMALS, FLOATS, ON_DEMAND, SHAPES, Arithmetic
 from tracer.decoder.attention import Memory, attention
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.inputs import attention_mask, input_vectors
@@ -29,6 +28,7 @@ from tracer.decoder.tape import Instead, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Located, Problem, TracerError
+from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Encoder, Scenario, Tower
 
@@ -254,6 +254,6 @@ def arithmetic_of(scenario: Scenario) -> Arithmetic:
         case "decimal":
             return DECIMALS
         case "float64":
-            return FLOATS
+            return FLOAT64
         case _:
             assert_never(scenario.arithmetic)

@@ -12,42 +12,52 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import assert_never
 
-from tracer.decoder.operations import (
+from tracer.decoder.elementwise import (
     Activate,
     Add,
+    Cos,
+    Divide,
+    Elementwise,
+    Exp,
+    GradientOf,
+    Mask,
+    Miss,
+    Multiply,
+    Normalize,
+    Outer,
+    RootSlope,
+    Share,
+    Sin,
+    Slope,
+    Spread,
+    Square,
+    SquareRoot,
+    Subtract,
+    Surprise,
+    TimesRow,
+    TwiceProduct,
+)
+from tracer.decoder.operations import (
     Append,
     ArgMax,
     Concat,
     Copy,
-    Cos,
     Cumulate,
-    Divide,
     DivTerm,
     Dot,
-    Exp,
     Given,
     Interleave,
     Join,
     Largest,
-    Mask,
     MatMul,
     Mean,
     MeanOf,
-    Multiply,
-    Normalize,
-    Outer,
     Pick,
     Pinned,
     Recorded,
     Reused,
     Rotate,
     Select,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
     Total,
 )
 from tracer.decoder.roles import (
@@ -66,18 +76,12 @@ from tracer.decoder.training_operations import (
     ColumnDot,
     Columns,
     ColumnTotal,
-    Miss,
     NegativeTotal,
     OfTraining,
-    RootSlope,
     RotateBack,
     RowDot,
-    Slope,
-    Spread,
-    TimesRow,
     Together,
     TransposedMatMul,
-    TwiceProduct,
 )
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
@@ -260,6 +264,9 @@ class _WayBack:
                 return  # gone back through as a whole: softmax, and softmax with the loss
             case DivTerm() | Outer() | Sin() | Cos() | Interleave():
                 return  # nothing of the positions' waves is learned
+            case Elementwise():
+                for operand in range(len(x)):
+                    yield to(operand, GradientOf(operation, operand), g, *x)
             case Append() | Reused() | Select() | Cumulate() | ArgMax() | Pick():
                 return  # they stand in generated texts
             case _:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tracer.decoder.attention import Turn
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.operations import Add, Copy, Cos, DivTerm, Interleave, Outer, Rotate, Sin
+from tracer.decoder.elementwise import Add, Cos, Outer, Sin
+from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate
 from tracer.decoder.parameters import columns
 from tracer.decoder.roles import (
     ADDED_WAVES,

@@ -9,13 +9,14 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
-from tracer.decoder.arithmetic import Arithmetic, Array, exactly
 from tracer.decoder.axes import Axes
 from tracer.decoder.no_result import no_result
 from tracer.decoder.operations import Recorded
+from tracer.decoder.results import result
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, TracerError
+from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Waiting(Later):
         inputs = self.inputs
         arrays = [v.operand() if type(v) is Stored else v.numbers for v in inputs]
         try:
-            return self.demand.arithmetic.result(self.operation, arrays, self.axes, exactly)
+            return result(self.demand.arithmetic, self.operation, arrays, self.axes, no_rounding)
         except ArithmeticError as error:
             problem = no_result(error, self.address, self.place, inputs, self.demand.pinned)
             raise TracerError(*self.demand.located([problem])) from None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.decoder.operations import Join, MeanOf, Surprise
+from tracer.decoder.elementwise import Surprise
+from tracer.decoder.operations import Join, MeanOf
 from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value

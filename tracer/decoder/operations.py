@@ -1,6 +1,6 @@
-"""The primitive operations of a decoder, and how the axes of their results are labelled.
+"""The operations of a decoder that are not elementwise, and how their results' axes are labelled.
 
-What each computes is said in `arithmetic.py`; its formula and its worked line in `tracer.lesson`.
+What each computes is in `results.py`; its formula and its worked line in `tracer.lesson`.
 Fields are parameters of the operation: with them and its operands it can be done again.
 """
 
@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
+from tracer.decoder.elementwise import Elementwise, Mask
 from tracer.decoder.training_operations import OfTraining
-from tracer.scenario.layers import ActivationFunction
 
 
 class Given:
@@ -98,12 +98,6 @@ class Interleave:
         return (sin[0], Axis("feature", self.features))
 
 
-class Mask(SameAxes):
-    """S + M: scores as they are where M is 0, -∞ where it is -∞."""
-
-    name: ClassVar[str] = "add"
-
-
 @dataclass(frozen=True)
 class Select:
     """Some columns of the last row, in a new order: (n, m) → (1, k)."""
@@ -135,40 +129,6 @@ class DivTerm:
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 
-class Outer:
-    """a bᵀ, each of a (n,) times each of b (m,): (n, m)."""
-
-    name: ClassVar[str] = "outer"
-
-    def axes(self, a: Axes, b: Axes) -> Axes:
-        """Those of both."""
-        return (*a, *b)
-
-
-class Sin(SameAxes):
-    """sin of each angle."""
-
-    name: ClassVar[str] = "sin"
-
-
-class Cos(SameAxes):
-    """cos of each angle."""
-
-    name: ClassVar[str] = "cos"
-
-
-class Add(SameAxes):
-    """a + b, of the same shape."""
-
-    name: ClassVar[str] = "add"
-
-
-class Multiply(SameAxes):
-    """a ⊙ b: each entry times the one in its place, of the same shape."""
-
-    name: ClassVar[str] = "multiply"
-
-
 @dataclass(frozen=True)
 class Rotate(SameAxes):
     """Pairs (a, b) of columns turned to (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
@@ -194,12 +154,6 @@ class Rotate(SameAxes):
         return slice(width // 2), slice(width // 2, None)
 
 
-class Subtract(SameAxes):
-    """a (n, d) minus b (n,), one number for each row."""
-
-    name: ClassVar[str] = "subtract"
-
-
 class MatMul:
     """x W + b: (n, d) (d, m) (m,) → (n, m); without a bias, x W."""
 
@@ -218,54 +172,6 @@ class Dot:
     def axes(self, q: Axes, k: Axes) -> Axes:
         """A row for each query, a column for each key."""
         return (q[0], Axis("key", k[0].labels))
-
-
-@dataclass(frozen=True)
-class SquareRoot(SameAxes):
-    """√(a + ε), or √a + ε."""
-
-    name: ClassVar[str] = "sqrt"
-    epsilon: Decimal = Decimal(0)
-    outside: bool = False
-
-
-class Divide(SameAxes):
-    """Each entry of a divided by one number b."""
-
-    name: ClassVar[str] = "divide"
-
-
-class Share(SameAxes):
-    """Each entry of a (n, m) divided by its row's sum (n,): a softmax's last step.
-
-    A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
-    """
-
-    name: ClassVar[str] = "share"
-
-
-class Exp(SameAxes):
-    """e to the power of each entry; e^-∞ is 0."""
-
-    name: ClassVar[str] = "exp"
-
-
-class Square(SameAxes):
-    """Each entry times itself."""
-
-    name: ClassVar[str] = "square"
-
-
-@dataclass(frozen=True)
-class Activate(SameAxes):
-    """An activation function of each entry (`activations.py`)."""
-
-    function: ActivationFunction
-
-    @property
-    def name(self) -> str:
-        """That of the function."""
-        return self.function
 
 
 class Total(RowAxes):
@@ -298,31 +204,6 @@ class MeanOf:
     def axes(self, a: Axes) -> Axes:
         """None: it is one number."""
         return ()
-
-
-@dataclass(frozen=True)
-class Normalize(SameAxes):
-    """d / σ · γ + β: deviations (n, d) and σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
-
-    name: ClassVar[str] = "normalize"
-    gain: bool = False
-    shift: bool = False
-
-
-@dataclass(frozen=True)
-class Surprise:
-    """-ln of one column of each row, the right word's probability: (n, words) → (n,).
-
-    A row without a right word, such as a padded position, gets 0 and does not count.
-    """
-
-    name: ClassVar[str] = "neg_log"
-    columns: tuple[int | None, ...]
-    targets: tuple[str, ...]
-
-    def axes(self, p: Axes) -> Axes:
-        """The right words."""
-        return (Axis("target", self.targets),)
 
 
 class Cumulate(SameAxes):
@@ -369,28 +250,7 @@ Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, on the numbers as they were computed."""
 
 Computed: TypeAlias = (
-    DivTerm
-    | Outer
-    | Sin
-    | Cos
-    | Add
-    | Subtract
-    | Multiply
-    | Rotate
-    | MatMul
-    | Dot
-    | SquareRoot
-    | Divide
-    | Share
-    | Exp
-    | Square
-    | Activate
-    | Total
-    | Mean
-    | MeanOf
-    | Normalize
-    | Surprise
-    | Cumulate
+    Elementwise | DivTerm | Rotate | MatMul | Dot | Total | Mean | MeanOf | Cumulate
 )
 """Operations that compute numbers: each has worked lines."""
 

@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from tracer.decoder.operations import Copy, Divide, Recorded, Square, SquareRoot
+from tracer.decoder.elementwise import (
+    Combine,
+    Divide,
+    Ratio,
+    Scale,
+    Square,
+    SquareRoot,
+    Times,
+    Unbias,
+)
+from tracer.decoder.operations import Copy, Recorded
 from tracer.decoder.roles import (
     GRADIENT_NORM,
     LARGEST_NORM,
@@ -22,15 +32,7 @@ from tracer.decoder.roles import (
     derived,
 )
 from tracer.decoder.tape import Tape
-from tracer.decoder.training_operations import (
-    Combine,
-    Ratio,
-    Scale,
-    SumOfSquares,
-    Times,
-    Together,
-    Unbias,
-)
+from tracer.decoder.training_operations import SumOfSquares, Together
 from tracer.decoder.value import Value
 from tracer.scenario.optimizer import Optimizer
 

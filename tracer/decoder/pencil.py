@@ -12,18 +12,11 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from tracer.decoder.arithmetic import Array, Part, exactly
 from tracer.decoder.roles import Keeps, Role
+from tracer.formula.arithmetic import Array, RoundPart, no_rounding
+from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed, visible_places
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import (
-    SCIENTIFIC_FROM,
-    Digits,
-    Rounding,
-    Zeros,
-    round_half_away,
-    trimmed,
-    visible_places,
-)
+from tracer.scenario.rounding import Digits, Rounding, Zeros
 
 GUARD_OF_LARGEST = 3
 """The largest exponential of a row has so many significant digits more than there are decimals."""
@@ -127,10 +120,10 @@ class Pencil:
             return SCIENTIFIC_DECIMALS - exponent
         return min(places, max(0, self.rounding.decimals + GUARD_OF_LARGEST - 1 - exponent))
 
-    def part(self, address: str) -> Part:
+    def part(self, address: str) -> RoundPart:
         """How the numbers are rounded that a line shows on the way to the value at `address`."""
         if self.carry is not Carry.LINE:
-            return exactly
+            return no_rounding
         return lambda numbers: self._rounded(numbers, lambda x: self.part_places(address, x))
 
     def part_places(self, address: str, number: Decimal) -> int:

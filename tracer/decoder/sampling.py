@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from tracer.decoder.operations import Cumulate, Divide, Pick, Select, Share, Total
+from tracer.decoder.elementwise import Divide, Share
+from tracer.decoder.operations import Cumulate, Pick, Select, Total
 from tracer.decoder.roles import (
     CANDIDATES,
     CANDIDATES_SUM,

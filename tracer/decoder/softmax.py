@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Exp, Largest, Share, Subtract, Total
+from tracer.decoder.elementwise import Exp, Share, Subtract
+from tracer.decoder.operations import Largest, Total
 from tracer.decoder.roles import Softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value

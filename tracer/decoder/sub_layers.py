@@ -6,18 +6,16 @@ from collections.abc import Callable
 from typing import assert_never
 
 from tracer.decoder.axes import numbered
-from tracer.decoder.operations import (
+from tracer.decoder.elementwise import (
     Activate,
     Add,
-    Copy,
-    MatMul,
-    Mean,
     Multiply,
     Normalize,
     Square,
     SquareRoot,
     Subtract,
 )
+from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.roles import (
     ACTIVATION,

@@ -11,25 +11,18 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
-from tracer.decoder.arithmetic import Arithmetic, Array, exactly
 from tracer.decoder.axes import Axes
+from tracer.decoder.elementwise import Mask
 from tracer.decoder.later import Demand, Stored, Waiting
 from tracer.decoder.no_result import no_result
-from tracer.decoder.operations import (
-    Chosen,
-    Forward,
-    Given,
-    Mask,
-    Moved,
-    Operation,
-    Pinned,
-    Recorded,
-)
+from tracer.decoder.operations import Chosen, Forward, Given, Moved, Operation, Pinned, Recorded
 from tracer.decoder.pencil import Pencil
+from tracer.decoder.results import result
 from tracer.decoder.roles import MASK, MASKS, ROLES, Place, Role, SubLayer
 from tracer.decoder.training_operations import Taken
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
+from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
 from tracer.names import closest, count
 
 _DECLARED = frozenset(ROLES)
@@ -184,9 +177,9 @@ class Tape:
         else:
             arrays = [value.numbers for value in inputs]
         said_at = address if self.place.example is None else self._said_at(role)
-        part = self.pencil.part(said_at) if self.pencil.rounds else exactly
+        part = self.pencil.part(said_at) if self.pencil.rounds else no_rounding
         try:
-            computed = self.arithmetic.result(operation, arrays, axes, part)
+            computed = result(self.arithmetic, operation, arrays, axes, part)
         except ArithmeticError as error:
             problem = no_result(error, address, self.place, inputs, self.pinned)
             raise TracerError(problem) from None

@@ -1,28 +1,13 @@
 """The primitive operations of training: of the way back, and of the update.
 
 What each gives has the axes of the value whose gradient, or whose new numbers, it is. With n
-tokens, d features, m columns. What each computes is said in `training_results.py`.
+tokens, d features, m columns. What each computes is in `results.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import ClassVar, Literal, TypeAlias
-
-from tracer.scenario.layers import ActivationFunction
-
-
-@dataclass(frozen=True)
-class Miss:
-    """(p - y) / n: probabilities (n, words), less 1 for the right word, over how many count.
-
-    It is the gradient of softmax and cross-entropy together. A row without a right word has 0.
-    """
-
-    name: ClassVar[str] = "miss"
-    columns: tuple[int | None, ...]
-    counted: int
 
 
 class TransposedMatMul:
@@ -55,43 +40,6 @@ class NegativeTotal:
     """The negative sum of each row: (n, m) → (n,)."""
 
     name: ClassVar[str] = "negative_sum"
-
-
-class TimesRow:
-    """Each row of a (n, m) times b (m,), number by number."""
-
-    name: ClassVar[str] = "times_row"
-
-
-@dataclass(frozen=True)
-class RootSlope:
-    """g / (2 (σ - ε)), entry by entry: the gradient of σ = √a + ε, or of √(a + ε) with ε = 0."""
-
-    name: ClassVar[str] = "root_slope"
-    epsilon: Decimal = Decimal(0)
-
-
-class TwiceProduct:
-    """2 g a: the gradient of a², entry by entry."""
-
-    name: ClassVar[str] = "twice_product"
-
-
-@dataclass(frozen=True)
-class Slope:
-    """The slope of an activation function at each entry (`activations.py`)."""
-
-    name: ClassVar[str] = "slope"
-    function: ActivationFunction
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Each g (n,) divided by `over`, and put in every column: (n, columns)."""
-
-    name: ClassVar[str] = "spread"
-    over: int
-    columns: int
 
 
 @dataclass(frozen=True)
@@ -138,76 +86,25 @@ class AsRows:
     table: int
 
 
-@dataclass(frozen=True)
-class Combine:
-    """a x + b y, entry by entry, with two factors: momentum, decay, a step against the slope."""
-
-    name: ClassVar[str] = "combine"
-    a: Decimal
-    b: Decimal
-
-
-@dataclass(frozen=True)
-class Scale:
-    """a x, entry by entry: a running mean or a decay whose other part is 0."""
-
-    name: ClassVar[str] = "scale"
-    a: Decimal
-
-
-@dataclass(frozen=True)
-class Unbias:
-    """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
-
-    name: ClassVar[str] = "unbias"
-    beta: Decimal
-    steps: int
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """m / (√v + ε), entry by entry (Kingma and Ba 2015)."""
-
-    name: ClassVar[str] = "ratio"
-    epsilon: Decimal
-
-
 class SumOfSquares:
     """The sum of all squares, of any shape: one number."""
 
     name: ClassVar[str] = "sum_of_squares"
 
 
-class Times:
-    """Each entry of a times one number b."""
-
-    name: ClassVar[str] = "times"
-
-
 Taken: TypeAlias = Columns | AsRows
 """Operations of training whose numbers are those of their inputs."""
 
 Trained: TypeAlias = (
-    Miss
-    | TransposedMatMul
+    TransposedMatMul
     | ColumnTotal
     | ColumnDot
     | RowDot
     | NegativeTotal
-    | TimesRow
-    | RootSlope
-    | TwiceProduct
-    | Slope
-    | Spread
     | RotateBack
     | Together
     | ByWord
-    | Combine
-    | Scale
-    | Unbias
-    | Ratio
     | SumOfSquares
-    | Times
 )
 """Operations of training that compute numbers: each has worked lines."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.decoder.arithmetic import Array
 from tracer.decoder.axes import Axes
 from tracer.decoder.roles import Place, Role
+from tracer.formula.arithmetic import Array
 
 ENCODER_TOKEN = "encoder token"
 
@@ -71,3 +72,13 @@ class Value:
     def row(self, token: int, tokens: int) -> int:
         """The row of a token; a value that does not hold all tokens holds the last of them."""
         return token - (tokens - self.shape[0])
+
+
+Index: TypeAlias = tuple[int, ...]
+
+
+class Entry(NamedTuple):
+    """One number of a trace: a value at an index."""
+
+    value: Value
+    at: Index

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
-from tracer.decoder.value import Value
+from tracer.decoder.value import Entry, Value
+from tracer.formula.expression import Number
 from tracer.lesson.document import Block, Curve, Document, Matrix, Working
-from tracer.lesson.expression import Entry, Number
 from tracer.names import distinct
 from tracer.node import found
 

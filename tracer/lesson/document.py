@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracer.lesson.expression import Blank, Chain, Expression, Number
+from tracer.formula.expression import Blank, Chain, Expression, Number
 from tracer.node import Node
 
 if TYPE_CHECKING:

@@ -9,29 +9,29 @@ from decimal import Decimal
 from tracer.decoder.axes import Axes, Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.value import Form, Value
+from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.errors import Problem, TracerError
-from tracer.lesson.expression import Entry, Index, Number
+from tracer.formula.expression import Number
+from tracer.formula.numbers import trimmed
 from tracer.names import closest, distinct, places
-from tracer.scenario.rounding import trimmed
 
 
 def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number:
     """An entry as it is printed: as it is, or rounded to its digits and at most `guard` more."""
     entry = value.numbers[index]
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
-        return Number(entry, value, index)
+        return Number(entry, Entry(value, index))
     exact = entry if isinstance(entry, Decimal) else Decimal(repr(float(entry)))
     if not exact.is_finite():
-        return Number(exact, value, index)
+        return Number(exact, Entry(value, index))
     if value.form is Form.AS_THEY_ARE:
         # A float has no digits of its own: the 2 that was typed is stored as 2.0.
-        return Number(trimmed(exact or exact.copy_abs()), value, index)
+        return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
     places = pencil.places(value.role, value.said_at, exact)
     if guard:
         # No digits beyond those that the number has.
         places = max(places, min(places + guard, Number(trimmed(exact)).places))
-    return Number(pencil.printed(exact, places), value, index)
+    return Number(pencil.printed(exact, places), Entry(value, index))
 
 
 def rows(
@@ -41,7 +41,9 @@ def rows(
     if value.form is not Form.AS_THEY_ARE or value.numbers.dtype != object:
         return tuple(tuple([number(pencil, value, (i, j)) for j in columns]) for i in chosen)
     lines = value.numbers.tolist()
-    return tuple(tuple([Number(lines[i][j], value, (i, j)) for j in columns]) for i in chosen)
+    return tuple(
+        tuple([Number(lines[i][j], Entry(value, (i, j))) for j in columns]) for i in chosen
+    )
 
 
 def find(trace: Trace, asked: str) -> Entry:

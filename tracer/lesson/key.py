@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Block, Document, Matrix, Paragraph, Sentence, Working
-from tracer.lesson.expression import Blank, Number
 from tracer.node import Node, found, rewritten
 
 TO_FILL_IN: Sentence = ("What belongs in each blank, there where it is worked out.",)

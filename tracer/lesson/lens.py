@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from tracer import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
+from tracer.formula.expression import Number, Symbol
+from tracer.formula.numbers import trimmed
 from tracer.lesson.document import (
     Block,
     Document,
@@ -18,10 +20,8 @@ from tracer.lesson.document import (
     Sentence,
     Table,
 )
-from tracer.lesson.expression import Number, Symbol
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.scenario.rounding import trimmed
 
 MOST_TOKENS = 6
 """So many columns of words find room; of more tokens the last ones are shown."""

@@ -7,32 +7,28 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from tracer.decoder.operations import Largest, Mask, Share, Subtract, Surprise
+from tracer.decoder.elementwise import Mask, Miss, Share, Spread, Subtract, Surprise
+from tracer.decoder.operations import Largest
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import ByWord, Miss, Spread
-from tracer.decoder.value import Form, Value
+from tracer.decoder.training_operations import ByWord
+from tracer.decoder.value import Index, Value
+from tracer.errors import InternalError
+from tracer.formula.arithmetic import GUARD, PRECISION
+from tracer.formula.evaluation import holds, relation, value
+from tracer.formula.expression import Chain, Expression, Number, Quotient, Relation
+from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
 from tracer.lesson.document import Line
-from tracer.lesson.evaluation import holds, relation, value
-from tracer.lesson.expression import (
-    Chain,
-    Expression,
-    Index,
-    Number,
-    Quotient,
-    Relation,
-)
 from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
 from tracer.lesson.written import EXACT_DIGITS_MORE, Sides, Worked
 from tracer.names import distinct
-from tracer.scenario.rounding import trimmed
 
 OF_TRAINED = Terms(shown=4, most=6)
 """How many terms are written out of the sums of a trained model, which has hundreds."""
 
-MOST_GUARD_DIGITS = 45
-"""No line needs more: values are computed to 50 digits."""
+MOST_GUARD_DIGITS = PRECISION + GUARD
+"""With so many, a line has all digits that its entry was computed with."""
 
 
 _ALL_OPERANDS: tuple[tuple[int, ...], ...] = ((),)
@@ -87,25 +83,21 @@ class Writer:
         return Chain((symbol, *chain.sides), first + chain.relations)
 
     def chain(self, record: Record, index: Index) -> Chain:
-        """One entry of a record's output: the line with the fewest digits that is true.
+        """Return the line of one entry: with the fewest guard digits with which it is true.
 
-        First the operands and the parts get guard digits; a result in full precision gets more
-        only where no number of them helps (a tie that float or Decimal noise has decided).
+        Raises:
+            InternalError: none is, so line and matrix would contradict each other.
         """
-        write = self.sides(record, index)
-        fixed = record.output.form is Form.AS_THEY_ARE
-        for more in range(1 if fixed else MOST_GUARD_DIGITS):
-            result = self.number(record.output, index, more)
-            for guard in range(more, MOST_GUARD_DIGITS):
-                for only in _OPERANDS_APART if write.is_quotient and guard else _ALL_OPERANDS:
-                    sides = _with_result(write(guard, result.places, only), result)
-                    if _true(sides):
-                        return _chain(sides)
-        # What is left is noise that no digits resolve: the line says what it comes to.
-        written = write(0, result.places)
-        comes_to, _ = value(written[-1])
-        places = self.pencil.places(record.output.role, record.output.address, comes_to)
-        return _chain(_with_result(written, Number(self.pencil.printed(comes_to, places))))
+        write, result = self.sides(record, index), self.number(record.output, index)
+        decimals = self.pencil.digits(record.output.said_at).places(Decimal(0))
+        for guard in range(MOST_GUARD_DIGITS):
+            for only in _OPERANDS_APART if write.is_quotient and guard else _ALL_OPERANDS:
+                sides = _with_result(write(guard, result.places, only), result)
+                if _true(sides, decimals):
+                    return _chain(sides)
+        comes_to = trimmed(value(write(MOST_GUARD_DIGITS, result.places)[-1])[0])
+        found = f"its line comes to {comes_to}, its matrix shows {result.value}"
+        raise InternalError(found, entries.name(Entry(record.output, index)))
 
     def put_in(self, record: Record, index: Index) -> Expression:
         """The first side of an entry's line, also where it is the only one: a sum of one number."""
@@ -190,12 +182,15 @@ def _with_result(written: Sequence[Expression], result: Number) -> list[Expressi
     return kept
 
 
-def _true(sides: Sequence[Expression]) -> bool:
-    """Whether each number that takes the place of a side, or of a dividend, is it rounded."""
+def _true(sides: Sequence[Expression], decimals: int) -> bool:
+    """Whether each number that takes the place of a side, or of a dividend, is it rounded.
+
+    A 0 stands for numbers that are 0 with the usual decimals.
+    """
     for pair in pairwise(sides):
         match pair:
             case (left, Number() as right) | (Quotient(left, _), Quotient(Number() as right, _)):
-                if not holds(left, right):
+                if not holds(left, right, decimals if not right.value else right.places):
                     return False
     return True
 

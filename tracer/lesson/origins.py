@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from tracer.decoder.elementwise import Mask, Miss, Surprise
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import (
     Append,
@@ -14,18 +15,17 @@ from tracer.decoder.operations import (
     Interleave,
     Join,
     Largest,
-    Mask,
     Moved,
     Pick,
     Reused,
     Select,
-    Surprise,
 )
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AsRows, ByWord, Columns, Miss, Taken
+from tracer.decoder.training_operations import AsRows, ByWord, Columns, Taken
+from tracer.decoder.value import Entry
+from tracer.formula.expression import Number, entries_in
 from tracer.lesson.document import Line
 from tracer.lesson.entries import labels
-from tracer.lesson.expression import Entry, Number, entries_in
 from tracer.lesson.lines import sees_nothing
 from tracer.lesson.steps.masks import HIDDEN
 from tracer.lesson.teacher import Teacher

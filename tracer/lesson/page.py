@@ -11,9 +11,9 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
-from tracer.decoder.value import Value
+from tracer.decoder.value import Entry, Index, Value
+from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.lesson.document import Block, Document, Matrix, Paragraph, Section, Working
-from tracer.lesson.expression import Chain, Entry, Expression, Index, Number, entries_in
 from tracer.lesson.origins import Origins, is_worked
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step

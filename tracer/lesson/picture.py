@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from tracer.decoder.operations import Add, Pinned
+from tracer.decoder.elementwise import Add
+from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import ENCODER_OUTPUT, Place, SubLayer
 from tracer.lesson.document import Box, Figure, Heads, Layer, Name, Part, Picture, Row, Sign, Tower
 from tracer.lesson.steps import Step

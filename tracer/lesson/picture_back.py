@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from tracer.formula.expression import Partial
 from tracer.lesson.document import Box, Figure, Layer, Picture
-from tracer.lesson.expression import Partial
 from tracer.lesson.picture import picture
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.way_back import BACK

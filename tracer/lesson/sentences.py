@@ -8,8 +8,8 @@ from typing import assert_never
 
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Phase, SubLayer
+from tracer.formula.expression import Expression, Symbol
 from tracer.lesson.document import Inline, Reference, Sentence
-from tracer.lesson.expression import Expression, Symbol
 from tracer.lesson.steps import Step, words
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS

@@ -20,6 +20,7 @@ from tracer.decoder.roles import (
     W_U,
     Role,
 )
+from tracer.formula.expression import Expression
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -31,7 +32,6 @@ from tracer.lesson.document import (
     Sentence,
     Table,
 )
-from tracer.lesson.expression import Expression
 from tracer.lesson.picture import NAMES, picture
 from tracer.lesson.steps import OPERANDS
 from tracer.lesson.survey import (

@@ -7,8 +7,7 @@ from math import prod
 
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
-from tracer.lesson.document import Sentence
-from tracer.lesson.expression import (
+from tracer.formula.expression import (
     Brackets,
     Chain,
     Expression,
@@ -19,6 +18,7 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
+from tracer.lesson.document import Sentence
 
 Shapes = Mapping[Expression, tuple[int, ...]]
 

@@ -11,13 +11,13 @@ from functools import cached_property
 from itertools import groupby
 from math import prod
 
-from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import GAIN, KEY, SHIFT, VALUE, W_U, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
-from tracer.lesson.expression import Brackets, Expression, Symbol
+from tracer.formula.arithmetic import SHAPES
+from tracer.formula.expression import Brackets, Expression, Symbol
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import of_encoder, symbols

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, get_args
 
+from tracer.decoder.elementwise import Scale
 from tracer.decoder.roles import (
     ATTENTION_OUTPUT,
     ENCODER_OUTPUT,
@@ -17,9 +18,9 @@ from tracer.decoder.roles import (
     Role,
 )
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Scale, Together
+from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
-from tracer.lesson.expression import LOSS, Expression, Number, Partial, Symbol
+from tracer.formula.expression import LOSS, Expression, Number, Partial, Symbol
 from tracer.lesson.formulas import in_symbols
 from tracer.lesson.steps import Naming, telling
 

@@ -9,6 +9,7 @@ from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, J
 from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.formula.expression import Chain, Expression
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -21,7 +22,6 @@ from tracer.lesson.document import (
     Sentence,
     Working,
 )
-from tracer.lesson.expression import Chain, Expression
 from tracer.lesson.formulas import formula
 from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps

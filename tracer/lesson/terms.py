@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from tracer.decoder.arithmetic import Array
+from tracer.formula.arithmetic import Array
 
 
 @dataclass(frozen=True)

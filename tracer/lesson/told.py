@@ -13,9 +13,9 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.formula.expression import Expression, Number
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
-from tracer.lesson.expression import Expression, Number
 from tracer.names import distinct
 from tracer.scenario.fields import Mask
 from tracer.scenario.layers import Attention

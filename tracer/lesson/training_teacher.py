@@ -12,9 +12,9 @@ from tracer.decoder.roles import SQUARES
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Columns, Together
 from tracer.decoder.value import Value
+from tracer.formula.expression import Chain
 from tracer.lesson import sentences
 from tracer.lesson.document import Block, Formula, Line, Paragraph, Working
-from tracer.lesson.expression import Chain
 from tracer.lesson.formulas import formula
 from tracer.lesson.sizes import sized
 from tracer.lesson.steps import Step

@@ -10,6 +10,8 @@ from tracer.decoder.loss import NO_TARGET
 from tracer.decoder.roles import LOSS, PREDICTION, PROBABILITIES, TARGET
 from tracer.decoder.training import Training
 from tracer.errors import Problem, TracerError
+from tracer.formula.expression import LOSS as L
+from tracer.formula.expression import Chain, Number, Partial, Product, Symbol
 from tracer.lesson.document import (
     Block,
     Cell,
@@ -24,8 +26,6 @@ from tracer.lesson.document import (
     Table,
 )
 from tracer.lesson.entries import number
-from tracer.lesson.expression import LOSS as L
-from tracer.lesson.expression import Chain, Number, Partial, Product, Symbol
 from tracer.lesson.picture_back import picture_back
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.training import LOSS_STEP

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Moved
 from tracer.decoder.tape import Record
-from tracer.decoder.value import Value
+from tracer.decoder.value import Entry, Value
+from tracer.formula.expression import Number
 from tracer.lesson.document import (
     Block,
     Document,
@@ -20,7 +21,6 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.lesson.entries import name
-from tracer.lesson.expression import Entry, Number
 from tracer.lesson.origins import Origins, chosen_by, is_worked
 from tracer.lesson.written import Worked
 from tracer.names import count, distinct

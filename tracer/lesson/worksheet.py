@@ -23,6 +23,7 @@ from typing import Any
 
 from tracer.decoder.value import Form
 from tracer.errors import Problem, TracerError
+from tracer.formula.expression import Blank, Chain, Expression, Number
 from tracer.lesson.alike import Alike, Name
 from tracer.lesson.document import (
     Block,
@@ -35,7 +36,6 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Blank, Chain, Expression, Number
 from tracer.node import Node, found, rewritten
 
 RESULTS, PRODUCTS, MATRIX = 1, 2, 3
@@ -238,7 +238,7 @@ def _rows(matrix: Matrix) -> Iterator[tuple[int, tuple[Number | Blank, ...]]]:
     """
     for i, row in enumerate(matrix.cells):
         rounded = [
-            n.origin is None or n.origin.form is Form.AS_THEY_ARE for n in found(row, Number)
+            n.entry is None or n.entry.value.form is Form.AS_THEY_ARE for n in found(row, Number)
         ]
         if matrix.marked in (None, i) or all(rounded):
             yield i, row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
+from tracer.formula.expression import Blank, Chain, Number
 from tracer.lesson.document import Formula, Matrix, Working
-from tracer.lesson.expression import Blank, Chain, Number
 from tracer.renderers.lettering import in_text, short, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.text import text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from tracer.formula.expression import Chain
 from tracer.lesson.document import Section
-from tracer.lesson.expression import Chain
 from tracer.renderers.palette import RULE, SECTION
 from tracer.renderers.rows import GAP, Row, cells, padded, wrapped
 from tracer.renderers.working import formula_text

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import assert_never
 
+from tracer.formula.expression import Sized
 from tracer.lesson.document import (
     Block,
     Cell,
@@ -24,7 +25,6 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Sized
 from tracer.renderers import curve, links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import assert_never
 from urllib.parse import quote
 
+from tracer.formula.expression import Blank, Chain, Expression, Number, Sized
 from tracer.lesson.document import (
     Block,
     Cell,
@@ -26,7 +27,6 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Blank, Chain, Expression, Number, Sized
 from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters

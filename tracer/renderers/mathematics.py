@@ -5,17 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Sum, Symbol
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import (
-    Blank,
-    Chain,
-    Expression,
-    Number,
-    Quotient,
-    Rest,
-    Sum,
-    Symbol,
-)
 from tracer.node import found
 from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, decimals, is_scientific

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from tracer.lesson.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.text import number_text, text
 

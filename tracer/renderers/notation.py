@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import assert_never
 
-from tracer.lesson.expression import (
+from tracer.formula.expression import (
     Blank,
     Brackets,
     Call,
@@ -22,6 +22,8 @@ from tracer.lesson.expression import (
     MatrixProduct,
     Negative,
     Number,
+    Operand,
+    Part,
     Partial,
     Pi,
     Power,
@@ -30,11 +32,12 @@ from tracer.lesson.expression import (
     Rest,
     Root,
     Sized,
+    Subtotal,
     Sum,
     Symbol,
     Transposed,
 )
-from tracer.scenario.rounding import PLAIN_ZEROS
+from tracer.formula.numbers import PLAIN_ZEROS
 
 
 class Binding(IntEnum):
@@ -183,6 +186,8 @@ class Notation(ABC):
                 return self.sized(self.inside(of, binding), shape), ATOM
             case Partial(of, over):
                 return self.partial(self.inside(of, ATOM), self.symbol(over))
+            case Operand() | Part() | Subtotal():
+                raise TypeError(f"{expression} stands in a formula, for what is put in there")
             case _:
                 assert_never(expression)
 
@@ -203,7 +208,7 @@ class Notation(ABC):
         written = [self.inside(terms[0], PRODUCT, first=True)]
         for term in terms[1:]:
             if plain and isinstance(term, Number) and term.value < 0 and len(terms) > 2:
-                written += [self.minus, self.write(Number(-term.value, term.origin, term.at))]
+                written += [self.minus, self.write(Number(-term.value, term.entry))]
             else:
                 written += [self.plus, self.inside(term, PRODUCT)]
         return written

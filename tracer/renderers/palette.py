@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tracer.decoder import roles
 from tracer.decoder.roles import Role
-from tracer.lesson.expression import Blank, Expression, Number
+from tracer.formula.expression import Blank, Expression, Number
 from tracer.renderers.text import TextNotation
 
 BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
@@ -38,9 +38,9 @@ def hue(number: Number | Blank) -> str:
     """The hue of a number; none, if it is not taken from a value, or from a learned one."""
     if isinstance(number, Blank):
         return ""
-    if number.origin is None or number.origin.role.parameter:
+    if number.entry is None or number.entry.value.role.parameter:
         return ""
-    return _HUES.get(number.origin.role, BLUE)
+    return _HUES.get(number.entry.value.role, BLUE)
 
 
 class _Marking(TextNotation):

@@ -7,8 +7,7 @@ from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
 from tracer.decoder.value import Value
-from tracer.lesson.document import Block, Matrix, Working
-from tracer.lesson.expression import (
+from tracer.formula.expression import (
     Brackets,
     Chain,
     Expression,
@@ -20,6 +19,7 @@ from tracer.lesson.expression import (
     Transposed,
     entries_in,
 )
+from tracer.lesson.document import Block, Matrix, Working
 from tracer.renderers.rows import Row, cells, padded
 from tracer.renderers.tables import matrix_rows
 from tracer.renderers.text import text

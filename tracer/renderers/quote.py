@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.value import Value
+from tracer.decoder.value import Index, Value
 from tracer.errors import Problem, TracerError
+from tracer.formula.expression import Number
+from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
-from tracer.lesson.expression import Index, Number
 from tracer.renderers.text import name_text, number_text
-from tracer.scenario.rounding import trimmed
 
 PERCENT = ["as", "percent"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from html import escape
 
+from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Matrix
-from tracer.lesson.expression import Blank, Number
 from tracer.renderers.rows import cells
 from tracer.renderers.text import name_text, text
 

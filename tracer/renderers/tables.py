@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Matrix, Table
-from tracer.lesson.expression import Blank, Number
 from tracer.renderers.palette import LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
 from tracer.renderers.text import cell_text, name_text, text

@@ -8,6 +8,7 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
+from tracer.formula.expression import Chain, Number
 from tracer.lesson.document import (
     Block,
     Curve,
@@ -24,7 +25,6 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Chain, Number
 from tracer.renderers import curve
 from tracer.renderers.headings import (
     PART_RULE,

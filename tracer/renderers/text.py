@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tracer.lesson.document import Cell, Name, Percent
-from tracer.lesson.expression import (
+from tracer.formula.expression import (
     Blank,
     Expression,
     Number,
@@ -16,8 +15,9 @@ from tracer.lesson.expression import (
     Rest,
     Symbol,
 )
+from tracer.formula.numbers import trimmed
+from tracer.lesson.document import Cell, Name, Percent
 from tracer.renderers.notation import Binding, Notation, decimals, is_scientific
-from tracer.scenario.rounding import trimmed
 
 SUPERSCRIPTS = str.maketrans("0123456789-+E", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱ")
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"

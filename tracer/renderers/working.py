@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson.document import Line, Working
-from tracer.lesson.expression import Chain, Expression, Number
 from tracer.renderers.palette import LABEL, RESULT, hue, hues
 from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, short
 from tracer.renderers.tables import aligned

@@ -19,7 +19,7 @@ from tracer.scenario.drawn import Drawn
 from tracer.scenario.fields import Frozen, Names, OrWord, WholeNumber, Words, described, none
 from tracer.scenario.layers import (
     FFN,
-    ActivationFunction,
+    ActivationName,
     Attention,
     Head,
     Layer,
@@ -91,7 +91,7 @@ class Dimensions(Frozen):
         "Behind each sub-layer and its residual (post), or in front of it (pre).", "pre", "pre"
     )
     final_norm: bool = described("Whether there is a norm behind the last layer.", "true", True)
-    activation: Literal[ActivationFunction, "none"] = described(
+    activation: ActivationName = described(
         "What is done to each hidden number.", "gelu_tanh", "gelu_tanh"
     )
     gated: bool = described("Whether the activation is a gate, which takes W_3.", "false", False)

@@ -6,10 +6,19 @@ The first example of a key is shown where something else stands.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
+from tracer.formula.activations import ACTIVATIONS
 from tracer.scenario.fields import (
     Frozen,
     Matrix,
@@ -23,8 +32,22 @@ from tracer.scenario.fields import (
     none,
 )
 
-ActivationFunction: TypeAlias = Literal["relu", "gelu", "gelu_tanh", "silu"]
-"""What may stand behind the FFN's hidden layer; `none` is not one."""
+
+def _is_an_activation(name: Any) -> Any:
+    known = [*ACTIVATIONS, "none"]
+    if name not in known:
+        *others, last = map(repr, known)
+        expected = f"{', '.join(others)} or {last}"
+        raise PydanticCustomError("literal_error", "unknown", {"expected": expected})
+    return name
+
+
+ActivationName: TypeAlias = Annotated[
+    str,
+    BeforeValidator(_is_an_activation),
+    WithJsonSchema({"type": "string", "enum": [*ACTIVATIONS, "none"]}),
+]
+"""The name of a function of `tracer.formula.activations`, or none."""
 
 
 def _is_from_a_mean(deviation: str, info: ValidationInfo) -> str:
@@ -160,9 +183,7 @@ class FFN(SubLayer):
     b_3: Row | None = described("Bias behind W_3, one number per unit.", "[0, 0]", None)
     W_2: Matrix = described("Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]")
     b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
-    activation: Literal[ActivationFunction, "none"] = described(
-        "What is done to each hidden number.", "relu", "relu"
-    )
+    activation: ActivationName = described("What is done to each hidden number.", "relu", "relu")
     activates: Literal["hidden", "output"] = described(
         "Where the activation stands: behind W_1, or behind W_2.", "output", "hidden"
     )

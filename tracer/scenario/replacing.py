@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from tracer.errors import Problem, TracerError
+from tracer.formula.numbers import trimmed
 from tracer.scenario.counting import address
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.layers import Layer, SubLayer
 from tracer.scenario.model import Scenario, Tower
-from tracer.scenario.rounding import trimmed
 
 Way = tuple[int | str, ...]
 """Where in a scenario a parameter stands: ("layers", 0, "ffn", "W_1")."""

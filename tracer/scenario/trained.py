@@ -17,6 +17,7 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
+from tracer.formula.numbers import trimmed
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import (
     Frozen,
@@ -30,7 +31,7 @@ from tracer.scenario.fields import (
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
-from tracer.scenario.rounding import Rounding, trimmed
+from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 

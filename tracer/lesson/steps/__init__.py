@@ -30,7 +30,7 @@ from tracer.decoder.roles import (
     W_V,
     Role,
 )
-from tracer.lesson.expression import Symbol
+from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
     ffn,

@@ -23,8 +23,7 @@ from tracer.decoder.roles import (
     UNMASKED_WEIGHTS,
     WEIGHTS,
 )
-from tracer.lesson.document import Name, Sentence, Sign
-from tracer.lesson.expression import (
+from tracer.formula.expression import (
     Brackets,
     Call,
     Difference,
@@ -38,6 +37,7 @@ from tracer.lesson.expression import (
     Symbol,
     Transposed,
 )
+from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps import query_key_value
 from tracer.lesson.steps.attention_claims import (

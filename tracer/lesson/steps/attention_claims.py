@@ -10,8 +10,8 @@ from decimal import Decimal
 from tracer.decoder.operations import Append
 from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
 from tracer.decoder.value import Value
+from tracer.formula.expression import Number
 from tracer.lesson.document import Name, Percent, Sentence
-from tracer.lesson.expression import Number
 from tracer.lesson.steps.claims import Row, is_named, largest_named, main_part, main_source
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told, listed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tracer.decoder.operations import Copy
 from tracer.decoder.roles import SCALE
+from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.attention_claims import crosses
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told

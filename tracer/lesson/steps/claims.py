@@ -14,8 +14,8 @@ from typing import Any
 
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.formula.expression import Number, Quotient, Sum
 from tracer.lesson.document import Name, Sentence
-from tracer.lesson.expression import Number, Quotient, Sum
 from tracer.lesson.lines import Writer
 from tracer.lesson.told import Told
 

@@ -1,17 +1,21 @@
-"""The feed-forward network; what is told of an activation function stands in `activations.py`."""
+"""The feed-forward network."""
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Activate, Copy
+from tracer.decoder.elementwise import Activate
+from tracer.decoder.operations import Copy
 from tracer.decoder.roles import ACTIVATION, B_1, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
-from tracer.lesson import activations
+from tracer.formula.activations import ACTIVATIONS
+from tracer.formula.expression import Call, Symbol
 from tracer.lesson.document import Name, Sentence, Sign
-from tracer.lesson.expression import Call, Symbol
 from tracer.lesson.steps.claims import Row, largest_named, main_source
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.steps.signs import linear, linear_of
-from tracer.lesson.told import Told
+from tracer.lesson.told import Told, listed
 from tracer.names import count
+
+MOST_NAMED = 6
+"""Of more hidden units nobody reads the names."""
 
 
 def _hidden_goal(step: Step, told: Told) -> Sentence:
@@ -22,19 +26,32 @@ def _hidden_goal(step: Step, told: Told) -> Sentence:
 def _activation_goal(step: Step, told: Told) -> Sentence:
     match step.last.operation:
         case Activate(function):
-            return activations.goal(function)
+            return ACTIVATIONS[function].goal
         case _:
             return ("There is no activation function here: the hidden numbers stay.",)
 
 
 def _activation_claim(step: Step, told: Told) -> Sentence | None:
-    operation = step.last.operation
-    if not isinstance(operation, Activate):
+    """Which hidden units of one token ReLU keeps; of many, how many, and the largest."""
+    match step.last.operation:
+        case Activate("relu"):
+            value = step.last.inputs[0]
+        case _:
+            return None
+    units, hidden = told.labels(value.axes[1]), value.numbers[told.row(value)]
+    kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
+    zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
+    if len(units) < 2 or not (kept or zeroed):
         return None
-    hidden = step.last.inputs[0]
-    units = told.labels(hidden.axes[1])
-    largest = Row.of(step.last.output, told).largest()
-    return activations.claim(operation.function, units, hidden.numbers[told.row(hidden)], largest)
+    if not zeroed:
+        return ("ReLU keeps them all: none is negative.",)
+    if not kept:
+        return ("ReLU keeps none: none is positive.",)
+    if len(units) > MOST_NAMED:
+        counts = f"ReLU keeps {len(kept)} of the {len(units)} numbers and zeroes {len(zeroed)}"
+        largest = Row.of(step.last.output, told).largest()
+        return (counts, *(("; the largest is ", *largest) if largest else ()), ".")
+    return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
 
 
 COMBINED: Sentence = (
@@ -108,7 +125,7 @@ def _output_goal(step: Step, told: Told) -> Sentence:
     goal = f"The hidden layer becomes the FFN's output, {numbers} for each token."
     match step.last.operation:
         case Activate(function):
-            return (f"{goal} The activation stands behind it here. ", *activations.goal(function))
+            return (f"{goal} The activation stands behind it here. ", *ACTIVATIONS[function].goal)
         case Copy():
             return (f"{goal} There is no activation function here.",)
         case _:
@@ -132,7 +149,7 @@ def _output_sign(step: Step, told: Told) -> Sign:
 def _activation_sign(step: Step, told: Told) -> Sign:
     match step.last.operation:
         case Activate(function):
-            return (activations.name(function),)
+            return (ACTIVATIONS[function].title,)
         case _:
             return ("no activation",)
 

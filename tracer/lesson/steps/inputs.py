@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracer.decoder.operations import Add, Copy, DivTerm, Pinned, Reused
+from tracer.decoder.elementwise import Add
+from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
 from tracer.decoder.roles import (
     ANGLE,
     COS,
@@ -23,8 +24,8 @@ from tracer.decoder.roles import (
     TOKEN_IDS,
     TOKENS,
 )
+from tracer.formula.expression import Call, Number, Power, Quotient, Sum, Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Sentence, Sign, Table
-from tracer.lesson.expression import Call, Number, Power, Quotient, Sum, Symbol
 from tracer.lesson.sizes import described
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
+from tracer.formula.expression import Expression
 from tracer.lesson.document import Block, Sentence, Sign
-from tracer.lesson.expression import Expression
 from tracer.lesson.told import Told
 
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 import numpy as np
 
 from tracer.decoder.inputs import hidden
+from tracer.formula.expression import Number
 from tracer.lesson.document import Name, Sentence
-from tracer.lesson.expression import Number
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
 from tracer.names import count

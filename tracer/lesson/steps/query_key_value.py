@@ -15,15 +15,8 @@ from tracer.decoder.roles import (
     VALUES,
     Place,
 )
+from tracer.formula.expression import Call, Difference, Expression, Product, Sum, Symbol
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import (
-    Call,
-    Difference,
-    Expression,
-    Product,
-    Sum,
-    Symbol,
-)
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps.attention_claims import (
     asks,

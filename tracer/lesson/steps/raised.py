@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from tracer.decoder.arithmetic import FLOATS
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import EMBEDDINGS, Role
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Record
 from tracer.decoder.training import way_of
 from tracer.decoder.value import Value
+from tracer.formula.arithmetic import FLOATS
+from tracer.formula.expression import Number, Partial
+from tracer.formula.numbers import round_half_away, trimmed
 from tracer.lesson.document import Name, Sentence
-from tracer.lesson.expression import Number, Partial
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
 from tracer.names import distinct
 from tracer.scenario.model import Tower
 from tracer.scenario.replacing import with_parameters
-from tracer.scenario.rounding import Digits, round_half_away, trimmed
+from tracer.scenario.rounding import Digits
 
 RAISED = Decimal("0.01")
 SMALLEST = 1e-9

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracer.decoder.operations import Mean, Normalize, Pinned, SquareRoot
+from tracer.decoder.elementwise import Normalize, SquareRoot
+from tracer.decoder.operations import Mean, Pinned
 from tracer.decoder.roles import (
     DEVIATION,
     GAIN,
@@ -22,8 +23,8 @@ from tracer.decoder.roles import (
     SubLayer,
 )
 from tracer.decoder.tape import Record
+from tracer.formula.expression import Difference, Number, Power, Symbol
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Difference, Number, Power, Symbol
 from tracer.lesson.steps.claims import Row
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tracer.decoder.roles import TEXT, TEXT_MERGES, TOKEN_IDS
+from tracer.formula.expression import Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
-from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 from tracer.names import count

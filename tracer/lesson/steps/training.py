@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tracer.decoder.operations import MeanOf
 from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
+from tracer.formula.expression import Symbol
 from tracer.lesson.document import Block, Paragraph, Sentence
-from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 from tracer.names import count

@@ -11,8 +11,8 @@ from tracer.decoder.roles import (
     Derivation,
     derived,
 )
+from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 

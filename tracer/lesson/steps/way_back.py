@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tracer.decoder.elementwise import Slope
 from tracer.decoder.roles import (
     B_1,
     B_2,
@@ -35,9 +36,9 @@ from tracer.decoder.roles import (
     Role,
     derived,
 )
-from tracer.decoder.training_operations import Slope, Together
+from tracer.decoder.training_operations import Together
+from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
-from tracer.lesson.expression import Symbol
 from tracer.lesson.steps.attention import (
     CONCAT_STEP,
     MASK_STEP,

@@ -28,8 +28,8 @@ from tracer.decoder.roles import (
     WORD_MAX,
     WORD_SHIFTED,
 )
+from tracer.formula.expression import Quotient, Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Percent, Sentence, Table
-from tracer.lesson.expression import Quotient, Symbol
 from tracer.lesson.steps.attention import (
     DIVIDED,
     EXPONENTIALS,

@@ -10,6 +10,7 @@ from typing import Any, assert_never
 
 from markupsafe import Markup
 
+from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.lesson.document import (
     Block,
     Cell,
@@ -26,7 +27,6 @@ from tracer.lesson.document import (
     Table,
     Working,
 )
-from tracer.lesson.expression import Blank, Expression, Number, Sized
 from tracer.names import count
 from tracer.renderers import curve, mathml
 from tracer.renderers.page.lines import Numbers, sides

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from tracer.decoder.value import Value
-from tracer.lesson.expression import Chain, Entry, Expression, Index, Number, Rest
+from tracer.decoder.value import Entry, Index, Value
+from tracer.formula.expression import Chain, Expression, Number, Rest
 from tracer.lesson.page import Page, Source
 from tracer.renderers.text import TextNotation, name_text, number_text, text
 
@@ -53,8 +53,8 @@ class Numbers:
     def of_line(self, chain: Chain) -> Chain:
         """The line of the number in which a chain ends, without the symbol in front."""
         result = chain.sides[-1]
-        assert isinstance(result, Number) and result.origin
-        return self._found[result.origin].lines[result.at]
+        assert isinstance(result, Number) and result.entry
+        return self._found[result.entry.value].lines[result.entry.at]
 
     def data(self) -> list[dict[str, Any]]:
         """All sources with their entries."""

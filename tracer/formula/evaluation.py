@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
 from typing import assert_never
 
-from tracer.decoder.normal import PI, normal
-from tracer.lesson.expression import (
+from tracer.formula.expression import (
     Blank,
     Brackets,
     Call,
@@ -23,6 +22,8 @@ from tracer.lesson.expression import (
     MatrixProduct,
     Negative,
     Number,
+    Operand,
+    Part,
     Partial,
     Pi,
     Power,
@@ -32,11 +33,13 @@ from tracer.lesson.expression import (
     Rest,
     Root,
     Sized,
+    Subtotal,
     Sum,
     Symbol,
     Transposed,
 )
-from tracer.scenario.rounding import CONTEXT, round_half_away
+from tracer.formula.normal import PI, normal
+from tracer.formula.numbers import CONTEXT, round_half_away
 
 DOUBTFUL_DIGITS = 10
 """The last digits of a power that may be off."""
@@ -78,6 +81,8 @@ def _value(expression: Expression, context: Context) -> Decimal:
         case Pi():
             context.flags[Inexact] = True
             return PI
+        case Part(of) | Subtotal(of):
+            return _value(of, context)
         case Difference(left, right):
             return _value(left, context) - _value(right, context)
         case Quotient(over, under):
@@ -96,7 +101,9 @@ def _value(expression: Expression, context: Context) -> Decimal:
             return -_value(of, context)
         case Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
-        case Symbol() | MatrixProduct() | Transposed() | Brackets() | Sized() | Partial():
+        case (
+            Symbol() | Operand() | MatrixProduct() | Transposed() | Brackets() | Sized() | Partial()
+        ):
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
@@ -177,6 +184,6 @@ def _same(left: Expression, right: Expression) -> bool:
             return False
 
 
-def holds(left: Expression, right: Number) -> bool:
-    """Whether `right` is `left`, correctly rounded to the digits it shows."""
-    return round_half_away(value(left)[0], right.places) == right.value
+def holds(left: Expression, right: Number, places: int) -> bool:
+    """Whether `right` is `left`, correctly rounded to so many places."""
+    return round_half_away(value(left)[0], places) == right.value

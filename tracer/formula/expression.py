@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, NamedTuple, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias, assert_never
 
-from tracer.decoder.value import Value
 from tracer.node import Node
-
-Index: TypeAlias = tuple[int, ...]
 
 Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ", "ReLU′"]
 """Functions of numbers."""
@@ -33,28 +30,15 @@ InSymbols: TypeAlias = Literal[
 """Functions of matrices, which stand in formulas and have no value."""
 
 
-class Entry(NamedTuple):
-    """One number of a trace: a value at an index."""
-
-    value: Value
-    at: Index
-
-
 @dataclass(eq=False, repr=False)
 class Number(Node):
     """A number with its printed digits; -∞ is one too.
 
-    One that is taken from the trace knows the value that it is taken from, and at which index.
+    `entry` is where it was taken from, if it was; what that is only those know who take it.
     """
 
     value: Decimal
-    origin: Value | None = None
-    at: Index = ()
-
-    @property
-    def entry(self) -> Entry | None:
-        """Its entry in the trace, if it is taken from there."""
-        return None if self.origin is None else Entry(self.origin, self.at)
+    entry: Any = None
 
     def _parts(self) -> tuple[Decimal]:
         """Where it was taken from makes no difference."""
@@ -90,7 +74,7 @@ class Rest(Node):
 
     terms: int
     total: Number
-    hidden: Callable[[], list[Entry]] | None = None
+    hidden: Callable[[], list[Any]] | None = None
     """The entries that they are made of."""
 
     def _parts(self) -> tuple[int, Number]:
@@ -109,6 +93,34 @@ class Symbol(Node):
     base: str
     below: str = ""
     above: str = ""
+
+
+Along: TypeAlias = Literal["entry", "row", "column", "one"]
+
+
+@dataclass(eq=False, repr=False)
+class Operand(Node):
+    """An operand of an operation, by its position, and which of its numbers an entry uses.
+
+    The one at its own row and column; the one of its row or its column; or the only one.
+    """
+
+    position: int
+    along: Along = "entry"
+
+
+@dataclass(eq=False, repr=False)
+class Part(Node):
+    """A number that the worked line shows on the way and the pencil rounds."""
+
+    of: Expression
+
+
+@dataclass(eq=False, repr=False)
+class Subtotal(Node):
+    """A number that the worked line shows on the way with all its digits, such as 1 + e^-x."""
+
+    of: Expression
 
 
 @dataclass(eq=False, repr=False)
@@ -225,6 +237,9 @@ Expression: TypeAlias = (
     | Rest
     | Pi
     | Symbol
+    | Operand
+    | Part
+    | Subtotal
     | Sum
     | Difference
     | Product
@@ -252,7 +267,7 @@ class Chain(Node):
     relations: tuple[Relation, ...]
 
 
-def entries_in(expression: Expression) -> Iterator[Entry]:
+def entries_in(expression: Expression) -> Iterator[Any]:
     """The entries that an expression puts in, from left to right, also those not written out."""
     match expression:
         case Number():
@@ -270,7 +285,9 @@ def entries_in(expression: Expression) -> Iterator[Entry]:
             yield from entries_in(b)
         case Root(of) | Exponential(of) | Negative(of) | Transposed(of) | Sized(of) | Partial(of):
             yield from entries_in(of)
-        case Symbol() | Pi():
+        case Part(of) | Subtotal(of):
+            yield from entries_in(of)
+        case Symbol() | Operand() | Pi():
             return
         case _:
             assert_never(expression)

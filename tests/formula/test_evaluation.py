@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracer.lesson.evaluation import holds, relation, value
-from tracer.lesson.expression import (
+from tracer.formula.evaluation import holds, relation, value
+from tracer.formula.expression import (
     Brackets,
     Call,
     Difference,

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 import pytest
 
 from tests.helpers.truth import _PI as PI
-from tracer.decoder.normal import normal
+from tracer.formula.normal import normal
 
 DIGITS = 50
 

@@ -1,0 +1,383 @@
+"""The elementwise operations: each is one formula, from which all else about it is read.
+
+`tracer.formula` reads numbers, symbols, worked line and slope from it. Operands are (n, d) and
+result in (n, d), unless a docstring says otherwise. Fields are parameters of the operation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import ClassVar
+
+from tracer.decoder.axes import Axes, Axis, SameAxes
+from tracer.formula.activations import ACTIVATIONS
+from tracer.formula.expression import (
+    Call,
+    Difference,
+    Exponential,
+    Expression,
+    Negative,
+    Number,
+    Operand,
+    Part,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Subtotal,
+    Sum,
+)
+from tracer.formula.formula import Formula
+from tracer.formula.slope import slope, times
+from tracer.node import Node, rewritten
+
+A, A_OF_ROW = Operand(0), Operand(0, "row")
+B, B_OF_ROW, B_OF_COLUMN, ONE_B = (
+    Operand(1),
+    Operand(1, "row"),
+    Operand(1, "column"),
+    Operand(1, "one"),
+)
+ONE, TWO = Number.of(1), Number.of(2)
+
+
+class Elementwise(Node, SameAxes):
+    """An operation that computes each entry by the same formula."""
+
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+    name: str
+
+    def expression(self) -> Expression:
+        """Return the formula of an entry."""
+        raise NotImplementedError
+
+    @property
+    def formula(self) -> Formula:
+        """The formula, made once for all operations that are equal."""
+        return _formula(self)
+
+
+@cache
+def _formula(operation: Elementwise) -> Formula:
+    return Formula(operation.expression())
+
+
+class Add(Elementwise):
+    """a + b."""
+
+    name = "add"
+
+    def expression(self) -> Expression:
+        return Sum((A, B))
+
+
+class Mask(Elementwise):
+    """S + M: scores as they are where M is 0, -∞ where it is -∞."""
+
+    name = "add"
+
+    def expression(self) -> Expression:
+        return Sum((A, B))
+
+
+class Subtract(Elementwise):
+    """a - b, with b (n,)."""
+
+    name = "subtract"
+
+    def expression(self) -> Expression:
+        return Difference(A, B_OF_ROW)
+
+
+class Multiply(Elementwise):
+    """a ⊙ b."""
+
+    name = "multiply"
+
+    def expression(self) -> Expression:
+        return Product((A, B))
+
+
+class Outer(Elementwise):
+    """a bᵀ: (n,), (m,) → (n, m)."""
+
+    name = "outer"
+
+    def expression(self) -> Expression:
+        return Product((A_OF_ROW, B_OF_COLUMN))
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        """Those of both."""
+        return (*first, *others[0])
+
+
+class Sin(Elementwise):
+    """sin a."""
+
+    name = "sin"
+
+    def expression(self) -> Expression:
+        return Call("sin", (A,))
+
+
+class Cos(Elementwise):
+    """cos a."""
+
+    name = "cos"
+
+    def expression(self) -> Expression:
+        return Call("cos", (A,))
+
+
+class Divide(Elementwise):
+    """a / b, with one number b."""
+
+    name = "divide"
+
+    def expression(self) -> Expression:
+        return Quotient(A, ONE_B)
+
+
+class Share(Elementwise):
+    """a / b, with the sum b (n,) of each row: the last step of a softmax.
+
+    A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
+    """
+
+    name = "share"
+
+    def expression(self) -> Expression:
+        return Quotient(A, B_OF_ROW)
+
+
+class Exp(Elementwise):
+    """e^a; e^-∞ is 0."""
+
+    name = "exp"
+
+    def expression(self) -> Expression:
+        return Exponential(A)
+
+
+class Square(Elementwise):
+    """a²."""
+
+    name = "square"
+
+    def expression(self) -> Expression:
+        return Power(A, TWO)
+
+
+@dataclass(eq=False, repr=False)
+class SquareRoot(Elementwise):
+    """√(a + ε), or √a + ε."""
+
+    name = "sqrt"
+    epsilon: Decimal = Decimal(0)
+    outside: bool = False
+
+    def expression(self) -> Expression:
+        if not self.epsilon:
+            return Root(A)
+        if self.outside:
+            return Sum((Part(Root(A)), Number(self.epsilon)))
+        return Root(Subtotal(Sum((A, Number(self.epsilon)))))
+
+
+@dataclass(eq=False, repr=False)
+class Activate(Elementwise):
+    """An activation function."""
+
+    function: str
+
+    def __post_init__(self) -> None:
+        self.name = self.function
+
+    def expression(self) -> Expression:
+        return ACTIVATIONS[self.function].formula.expression
+
+
+@dataclass(eq=False, repr=False)
+class Normalize(Elementwise):
+    """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
+
+    name = "normalize"
+    gain: bool = False
+    shift: bool = False
+
+    def expression(self) -> Expression:
+        whole: Expression = Quotient(A, B_OF_ROW)
+        if self.gain:
+            whole = Product((Part(whole), Operand(2, "column")))
+        if self.shift:
+            whole = Sum((Part(whole), Operand(2 + self.gain, "column")))
+        return whole
+
+
+@dataclass(eq=False, repr=False)
+class Surprise(Elementwise):
+    """-ln p of the correct word, one column of each row: (n, words) → (n,).
+
+    A row without a target, such as a padded position, gets 0 and does not count.
+    """
+
+    name = "neg_log"
+    columns: tuple[int | None, ...]
+    targets: tuple[str, ...]
+
+    def expression(self) -> Expression:
+        return Negative(Call("ln", (A,)))
+
+    def axes(self, first: Axes, *others: Axes) -> Axes:
+        """The correct words."""
+        return (Axis("target", self.targets),)
+
+
+@dataclass(eq=False, repr=False)
+class Miss(Elementwise):
+    """(p - t) / n: probabilities (n, words); t is 1 for the correct word, n counts the positions.
+
+    It is the gradient of softmax and cross-entropy together. A row without a target has 0. The
+    second operand, t, is read from the columns.
+    """
+
+    name = "miss"
+    columns: tuple[int | None, ...]
+    counted: int
+
+    def expression(self) -> Expression:
+        missed = Difference(A, B)
+        return missed if self.counted == 1 else Quotient(Part(missed), Number.of(self.counted))
+
+
+class TimesRow(Elementwise):
+    """a ⊙ b, with b (d,)."""
+
+    name = "times_row"
+
+    def expression(self) -> Expression:
+        return Product((A, B_OF_COLUMN))
+
+
+class Times(Elementwise):
+    """a · b, with one number b."""
+
+    name = "times"
+
+    def expression(self) -> Expression:
+        return Product((A, ONE_B))
+
+
+@dataclass(eq=False, repr=False)
+class Slope(Elementwise):
+    """The slope of an activation function."""
+
+    name = "slope"
+    function: str
+
+    def expression(self) -> Expression:
+        return ACTIVATIONS[self.function].formula.slope.expression
+
+
+@dataclass(eq=False, repr=False)
+class RootSlope(Elementwise):
+    """g / (2 (σ - ε)): the gradient of σ = √a + ε, or of σ = √(a + ε) with ε = 0."""
+
+    name = "root_slope"
+    epsilon: Decimal = Decimal(0)
+
+    def expression(self) -> Expression:
+        root: Expression = Difference(B, Number(self.epsilon)) if self.epsilon else B
+        return Quotient(A, Product((TWO, root)))
+
+
+class TwiceProduct(Elementwise):
+    """2 g a: the gradient of a²."""
+
+    name = "twice_product"
+
+    def expression(self) -> Expression:
+        return Product((TWO, A, B))
+
+
+@dataclass(eq=False, repr=False)
+class GradientOf(Elementwise):
+    """g · ∂f/∂x for the operand x of an operation; the operands are g and those of the operation.
+
+    The gradient of an operation that has no other.
+    """
+
+    operation: Elementwise
+    operand: int
+
+    def __post_init__(self) -> None:
+        self.name = f"{self.operation.name}_gradient"
+
+    def expression(self) -> Expression:
+        derived = slope(self.operation.expression(), self.operand) or Number.of(0)
+        behind_g = rewritten(derived, Operand, lambda x: Operand(x.position + 1, x.along))
+        return times(A, behind_g)
+
+
+@dataclass(eq=False, repr=False)
+class Spread(Elementwise):
+    """g / n in every column: (n,) → (n, columns)."""
+
+    name = "spread"
+    over: int
+    columns: int
+
+    def expression(self) -> Expression:
+        return Quotient(A_OF_ROW, Number.of(self.over))
+
+
+@dataclass(eq=False, repr=False)
+class Combine(Elementwise):
+    """a x + b y: momentum, weight decay, a step against the gradient."""
+
+    name = "combine"
+    a: Decimal
+    b: Decimal
+
+    def expression(self) -> Expression:
+        left = A if self.a == 1 else Part(Product((Number(self.a), A)))
+        right = B if abs(self.b) == 1 else Part(Product((Number(abs(self.b)), B)))
+        return Difference(left, right) if self.b < 0 else Sum((left, right))
+
+
+@dataclass(eq=False, repr=False)
+class Scale(Elementwise):
+    """a x: a running mean or a weight decay whose other term is 0."""
+
+    name = "scale"
+    a: Decimal
+
+    def expression(self) -> Expression:
+        return Product((Number(self.a), A))
+
+
+@dataclass(eq=False, repr=False)
+class Unbias(Elementwise):
+    """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
+
+    name = "unbias"
+    beta: Decimal
+    steps: int
+
+    def expression(self) -> Expression:
+        beta = Number(self.beta)
+        power = beta if self.steps == 1 else Power(beta, Number.of(self.steps))
+        return Quotient(A, Subtotal(Difference(ONE, power)))
+
+
+@dataclass(eq=False, repr=False)
+class Ratio(Elementwise):
+    """m / (√v + ε) (Kingma and Ba 2015)."""
+
+    name = "ratio"
+    epsilon: Decimal
+
+    def expression(self) -> Expression:
+        return Quotient(A, Sum((Part(Root(B)), Number(self.epsilon))))

@@ -1,0 +1,178 @@
+"""What each operation computes, in any arithmetic.
+
+`part` rounds the intermediate numbers that the operation's worked line shows.
+"""
+
+from __future__ import annotations
+
+from decimal import Overflow
+from typing import assert_never
+
+import numpy as np
+
+from tracer.decoder import operations as op
+from tracer.decoder import training_operations as learn
+from tracer.decoder.axes import Axes
+from tracer.decoder.elementwise import Elementwise, Miss, Share, Spread, Surprise
+from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
+
+
+def result(
+    arithmetic: Arithmetic, operation: op.Recorded, x: list[Array], axes: Axes, part: RoundPart
+) -> Array:
+    """Return an operation's result for its operands x; `axes` are those of the result."""
+    if arithmetic is SHAPES:
+        return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))
+    found = _result(arithmetic, operation, x, part)
+    return found if isinstance(operation, op.Moved | op.Chosen) else arithmetic.stored(found)
+
+
+def _result(
+    arithmetic: Arithmetic, operation: op.Recorded, x: list[Array], part: RoundPart
+) -> Array:
+    match operation:  # the most frequent first
+        case op.MatMul():
+            return arithmetic.matmul(x[0], x[1], x[2:], part)
+        case Elementwise():
+            return _entries(arithmetic, operation, x, part)
+        case op.Dot():
+            return arithmetic.matmul(x[0], x[1].T, [], part)
+        case op.Total():
+            return arithmetic.sum(x[0], axis=1)
+        case op.Mean(sample):
+            return arithmetic.sum(x[0], axis=1) / arithmetic.array(x[0].shape[1] - sample)
+        case op.Largest():
+            largest = x[0].max(axis=1)
+            masked = largest == -np.inf
+            return np.where(masked, arithmetic.array(0), largest) if masked.any() else largest
+        case op.Rotate():
+            return _rotated(arithmetic, operation, x[0], x[1], x[2], part)
+        case op.MeanOf(counted):
+            return arithmetic.sum(x[0][list(counted)]) / arithmetic.array(len(counted))
+        case op.DivTerm(width, base, factors):
+            powers = arithmetic.powers(base, [-2 * k for k in range((width + 1) // 2)], width)
+            return powers / arithmetic.array(factors) if factors else powers
+        case op.Cumulate():
+            return np.asarray(np.cumsum(x[0], axis=1))
+        case op.Copy() | op.Reused():
+            return x[0]
+        case op.Append() | op.Join():
+            return np.concatenate(x, axis=0)
+        case op.Concat():
+            return np.concatenate(x, axis=1)
+        case op.Interleave(features):
+            return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, : len(features)]
+        case op.Select(columns):
+            return x[0][-1:, list(columns)]
+        case op.ArgMax(words):
+            rows = zip(x[0], x[1], strict=True)
+            return np.array([words[_largest(p, z)] for p, z in rows], object)
+        case op.Pick(words):
+            above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
+            return np.array([above[0] if above else words[-1]], object)
+        case _:
+            return _of_training(arithmetic, operation, x, part)
+
+
+def _of_training(
+    arithmetic: Arithmetic, operation: learn.OfTraining, x: list[Array], part: RoundPart
+) -> Array:
+    match operation:
+        case learn.TransposedMatMul():
+            return arithmetic.matmul(x[0].T, x[1], [], part)
+        case learn.Together():
+            return arithmetic.sum(np.stack([np.asarray(way) for way in x]), axis=0)
+        case learn.RowDot(negative):
+            total = arithmetic.sum(part(x[0] * x[1]), axis=1)
+            return -total if negative else total
+        case learn.ColumnTotal():
+            return arithmetic.sum(x[0], axis=0)
+        case learn.ColumnDot():
+            return arithmetic.sum(part(x[0] * x[1]), axis=0)
+        case learn.NegativeTotal():
+            return -arithmetic.sum(x[0], axis=1)
+        case learn.RotateBack(layout):
+            return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
+        case learn.Columns(start, stop):
+            return x[0][:, start:stop]
+        case learn.ByWord(words, table):
+            return _by_word(arithmetic, x[0], words, table)
+        case learn.AsRows(words, table):
+            rows = np.zeros((table, len(x[0])), x[0].dtype) + arithmetic.array(0)
+            rows[list(words)] = x[0].T
+            return rows
+        case learn.SumOfSquares():
+            return arithmetic.sum(part(x[0] * x[0]))
+        case _:
+            assert_never(operation)
+
+
+def _entries(
+    arithmetic: Arithmetic, operation: Elementwise, x: list[Array], part: RoundPart
+) -> Array:
+    """The formula of an elementwise operation, for all entries."""
+    compute = operation.formula.compute
+    match operation:
+        case Share():
+            return compute([x[0], _divisors(x[0], x[1])], arithmetic, part)
+        case Surprise(columns):
+            losses, rows = _zeros((len(columns),), arithmetic, x[0]), _with_target(columns)
+            right = x[0][rows, [column for column in columns if column is not None]]
+            if not all(right):
+                raise Overflow
+            losses[rows] = compute([right], arithmetic, part)
+            return losses
+        case Miss(columns):
+            found, rows = _zeros(x[0].shape, arithmetic, x[0]), _with_target(columns)
+            targets = _zeros(x[0].shape, arithmetic, x[0])
+            targets[rows, [column for column in columns if column is not None]] += 1
+            found[rows] = compute([x[0][rows], targets[rows]], arithmetic, part)
+            return found
+        case Spread(_, columns_of_result):
+            return np.repeat(compute(x, arithmetic, part), columns_of_result, axis=1)
+        case _:
+            return np.asarray(compute(x, arithmetic, part))
+
+
+def _zeros(shape: tuple[int, ...], arithmetic: Arithmetic, like: Array) -> Array:
+    return np.asarray(np.zeros(shape, like.dtype) + arithmetic.array(0))
+
+
+def _with_target(columns: tuple[int | None, ...]) -> list[int]:
+    return [row for row, column in enumerate(columns) if column is not None]
+
+
+def _divisors(a: Array, total: Array) -> Array:
+    """The sums of the rows; 1 for a row of zeros, which is masked as a whole."""
+    if np.count_nonzero(total) == len(total):
+        return total
+    return np.where(np.logical_or(total, a.any(axis=1)), total, total + 1)
+
+
+def _rotated(
+    arithmetic: Arithmetic, turn: op.Rotate, a: Array, cos: Array, sin: Array, part: RoundPart
+) -> Array:
+    """(a cos - b sin, a sin + b cos) for each pair (a, b) of columns; a negative sin turns back."""
+    firsts, seconds = turn.columns(a.shape[1])
+    first, second = a[:, firsts], a[:, seconds]
+    of_first, of_second = np.empty_like(a), np.empty_like(a)
+    of_first[:, firsts], of_second[:, firsts] = part(first * cos), -part(second * sin)
+    of_first[:, seconds], of_second[:, seconds] = part(first * sin), part(second * cos)
+    return arithmetic.add(of_first, of_second)
+
+
+def _by_word(arithmetic: Arithmetic, rows: Array, words: tuple[int, ...], table: int) -> Array:
+    found = _zeros((table, rows.shape[1]), arithmetic, rows)
+    for word in set(words):
+        same = [i for i, other in enumerate(words) if other == word]
+        found[word] = arithmetic.sum(rows[same], axis=0)
+    return found
+
+
+def _largest(p: Array, z: Array) -> int:
+    """The first of the largest probabilities; among equal ones, that of the largest logit."""
+    first = int(p.argmax())
+    equal = p == p[first]
+    if np.count_nonzero(equal) == 1:
+        return first
+    return int(np.flatnonzero(equal)[np.argmax(z[equal])])

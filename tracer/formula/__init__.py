@@ -1,0 +1,1 @@
+"""Arithmetic as an expression: how it is evaluated, written out and differentiated."""

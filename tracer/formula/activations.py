@@ -1,0 +1,93 @@
+"""The activation functions: one row for each, with all that the program knows of it.
+
+Values, worked lines, symbols and slopes are read from the formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+from tracer.formula.expression import (
+    Call,
+    Exponential,
+    Expression,
+    Negative,
+    Number,
+    Operand,
+    Part,
+    Pi,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Subtotal,
+    Sum,
+    Symbol,
+)
+from tracer.formula.formula import Formula
+
+Words: TypeAlias = tuple[str | Expression, ...]
+
+X = Operand(0)
+X_IN_WORDS = Symbol("x")
+
+CUBED = Decimal("0.044715")
+"""The weight of x³ in GELU's approximation (Hendrycks and Gimpel 2016)."""
+
+
+@dataclass(frozen=True)
+class Activation:
+    """An activation function: its formula for one number, its name, and what it does."""
+
+    formula: Formula
+    title: str
+    goal: Words
+
+
+def _gated(by: Expression) -> Expression:
+    """x / (1 + e^-by)."""
+    return Quotient(X, Subtotal(Sum((Number.of(1), Part(Exponential(Negative(by)))))))
+
+
+_CUBIC = Sum((X, Product((Number(CUBED), Power(X, Number.of(3))))))
+"""√(8/π) times this is twice what GELU's tanh is taken of."""
+
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": Activation(
+        Formula(Call("max", (Number.of(0), X))),
+        "ReLU",
+        ("ReLU keeps what is positive and makes the rest 0.",),
+    ),
+    "gelu": Activation(
+        Formula(Product((X, Part(Call("Φ", (X,)))))),
+        "GELU",
+        (
+            "GELU multiplies each number by Φ of it, the share of a normal distribution that "
+            "lies below it: large numbers stay, small ones are about halved, and of those far "
+            "below 0 hardly anything is left.",
+        ),
+    ),
+    "gelu_tanh": Activation(
+        Formula(_gated(Part(Product((Root(Quotient(Number.of(8), Pi())), _CUBIC))))),
+        "GELU",
+        (
+            "GELU multiplies each number by the share of a normal distribution that lies "
+            "below it: large numbers stay, small ones are about halved, and of those far below "
+            "0 hardly anything is left. Here the share is not looked up but approximated by a "
+            "fraction, the same number as the ½·(1 + tanh(…)) that programs write.",
+        ),
+    ),
+    "silu": Activation(
+        Formula(_gated(X)),
+        "SiLU",
+        (
+            *("SiLU divides each number ", X_IN_WORDS, " by 1 + "),
+            Exponential(Negative(X_IN_WORDS)),
+            ": large numbers stay, small ones are about halved, and of those far below 0 "
+            "hardly anything is left.",
+        ),
+    ),
+}
+"""By the name that a scenario gives it. A new function is one row here, and nothing else."""

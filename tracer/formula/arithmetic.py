@@ -1,0 +1,350 @@
+"""Kinds of numbers: how they are stored, and what the functions of a formula give for arrays.
+
+A tape has one arithmetic. NumPy works on arrays of Decimals as on floats; where a pencil works
+differently, the classes differ.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from decimal import (
+    ROUND_05UP,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    Overflow,
+    Underflow,
+    localcontext,
+)
+from math import erfc, inf, nextafter, sqrt
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracer.formula.normal import normal
+
+Array: TypeAlias = NDArray[Any]
+RoundPart: TypeAlias = Callable[[Array], Array]
+"""Rounds the intermediate numbers that a worked line shows."""
+
+PRECISION, GUARD = 50, 10
+"""Significant digits of a stored Decimal, far more than any line prints; of an operation, 10 more.
+"""
+
+LONGEST_TIE, LONGEST_FLOAT_TIE = 40, 14
+"""A number with more digits is printed with fewer, and no digit that is cut off decides."""
+
+NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-15
+"""A sum that is smaller than its terms by this factor is 0: the rest is rounding error."""
+
+NEARLY_NOTHING = 1e-12
+"""Float sums above this are not checked for rounding error, which saves time."""
+
+LARGEST_EXPONENT, LARGEST_FLOAT_EXPONENT = Decimal(2_000_000), 700
+"""e to the power of more is beyond the bounds of Decimals, or of floats."""
+
+
+def no_rounding(numbers: Array) -> Array:
+    """Return the numbers as they are."""
+    return numbers
+
+
+class Arithmetic(ABC):
+    """A kind of numbers."""
+
+    on_demand = False
+    """Whether a number is computed only when it is used."""
+
+    @abstractmethod
+    def array(self, numbers: object) -> Array:
+        """Return a scenario's numbers as an array."""
+
+    @abstractmethod
+    def scalar(self, number: Decimal) -> Any:
+        """Return a constant of a formula."""
+
+    @abstractmethod
+    def context(self) -> AbstractContextManager[Any]:
+        """Enter the context of operations; an operation without a result raises ArithmeticError."""
+
+    def stored(self, result: Array) -> Array:
+        """Return an operation's result with the digits that are kept."""
+        return result
+
+    @abstractmethod
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
+        """x W + b."""
+
+    @abstractmethod
+    def sum(self, a: Array, axis: int | None = None) -> Array:
+        """The sum along an axis, or of all entries."""
+
+    @abstractmethod
+    def add(self, a: Array, b: Array) -> Array:
+        """a + b."""
+
+    @abstractmethod
+    def exp(self, a: Array) -> Array:
+        """e^a.
+
+        Raises:
+            Overflow, Underflow: the result is too large, or so small that it would be 0.
+        """
+
+    @abstractmethod
+    def log(self, a: Array) -> Array:
+        """The natural logarithm."""
+
+    @abstractmethod
+    def sin(self, a: Array) -> Array:
+        """The sine of an angle in radians."""
+
+    @abstractmethod
+    def cos(self, a: Array) -> Array:
+        """The cosine of an angle in radians."""
+
+    @abstractmethod
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+        """base^(n / under) for each n."""
+
+    @abstractmethod
+    def normal(self, a: Array) -> Array:
+        """Φ(a), the standard normal distribution's share below a."""
+
+    def saturating(self) -> AbstractContextManager[Any]:
+        """Enter a context in which a number beyond all bounds is ∞."""
+        return nullcontext()
+
+    def unbounded_exp(self, a: Array) -> Array:
+        """e^a inside a denominator, where ∞ is a result: what is divided by it is 0."""
+        return np.asarray(np.exp(a))
+
+    @abstractmethod
+    def has_powers_of(self, a: Array) -> bool:
+        """Whether e^a is neither too large nor too small to compute with."""
+
+
+class Decimals(Arithmetic):
+    """Pencil arithmetic: 0.1 + 0.2 is 0.3, a tie is a tie, products are rounded one by one."""
+
+    noise = NOISE
+
+    def array(self, numbers: object) -> Array:
+        found = np.array(numbers, dtype=object)
+        typed = found.size == 0 or isinstance(found.flat[0], Decimal | tuple | str)
+        return found if typed else np.asarray(np.frompyfunc(_decimal, 1, 1)(found), object)
+
+    def scalar(self, number: Decimal) -> Decimal:
+        return number
+
+    def context(self) -> AbstractContextManager[Any]:
+        # A digit that is cut off stays visible in the last one: 0.5 - 10⁻³⁰⁰ is below 0.5.
+        return localcontext(prec=PRECISION + GUARD, rounding=ROUND_05UP)
+
+    def stored(self, result: Array) -> Array:
+        return np.asarray(_nearest_decimals(result), object)
+
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
+        columns = w.T
+        products = part(x[:, np.newaxis, :] * columns[np.newaxis, :, :])
+        size = abs(products).sum(axis=2)
+        return self._settled(sum(bias, products.sum(axis=2)), sum(map(abs, bias), size))
+
+    def sum(self, a: Array, axis: int | None = None) -> Array:
+        return self._settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
+
+    def add(self, a: Array, b: Array) -> Array:
+        return self._settled(a + b, abs(a) + abs(b))
+
+    def _settled(self, total: Array, size: Array) -> Array:
+        """Return sums, with 0 for those that are only the rounding error of terms of this size."""
+        noise = abs(total) < size * self.noise
+        return np.where(noise, np.array(Decimal(0), object), total) if np.any(noise) else total
+
+    def exp(self, a: Array) -> Array:
+        powers = np.asarray(np.exp(a))
+        if any(not power and x.is_finite() for power, x in zip(powers.flat, a.flat, strict=True)):
+            raise Underflow
+        return powers
+
+    def log(self, a: Array) -> Array:
+        return np.array([x.ln() for x in a.flat], object).reshape(a.shape)
+
+    def sin(self, a: Array) -> Array:
+        # Decimals have no sine: that of the nearest float is right to more digits than are printed.
+        return _shortest(np.sin(a.astype(np.float64)))
+
+    def cos(self, a: Array) -> Array:
+        return _shortest(np.cos(a.astype(np.float64)))
+
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+        return np.array([base ** (Decimal(n) / under) for n in over], object)
+
+    def normal(self, a: Array) -> Array:
+        return np.asarray(np.frompyfunc(normal, 1, 1)(a), object)
+
+    def has_powers_of(self, a: Array) -> bool:
+        finite = [abs(x) for x in a.flat if x.is_finite()]
+        return max(finite, default=Decimal(0)) < LARGEST_EXPONENT
+
+
+class RoundedDecimals(Decimals):
+    """float64 for typed numbers: each operation is exact, and its result rounded to a float once.
+
+    So a line can show why a number is what it is: NumPy's sums leave rounding errors of their own.
+    """
+
+    noise = ROUNDED_NOISE
+
+    def array(self, numbers: object) -> Array:
+        return np.asarray(_nearest_floats(super().array(numbers)), object)
+
+    def stored(self, result: Array) -> Array:
+        return np.asarray(_nearest_floats(result), object)
+
+    def has_powers_of(self, a: Array) -> bool:
+        finite = [abs(x) for x in a.flat if x.is_finite()]
+        return max(finite, default=Decimal(0)) < LARGEST_FLOAT_EXPONENT
+
+
+class Floats(Arithmetic):
+    """float64 at NumPy's speed, as a checkpoint's framework computes."""
+
+    def array(self, numbers: object) -> Array:
+        if isinstance(numbers, (int, Decimal)):
+            return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
+        return np.asarray(numbers, np.float64)
+
+    def scalar(self, number: Decimal) -> float:
+        return float(number)
+
+    def context(self) -> AbstractContextManager[Any]:
+        return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
+
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
+        total = x @ w
+        if bias:
+            total += bias[0]
+        return total
+
+    def sum(self, a: Array, axis: int | None = None) -> Array:
+        return np.asarray(a.sum(axis=axis))
+
+    def add(self, a: Array, b: Array) -> Array:
+        total = np.asarray(a + b)
+        # What is 0 already need not be checked: each row's largest score minus itself.
+        small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
+        if not small or small == total.size - np.count_nonzero(total):
+            return total
+        return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
+
+    def exp(self, a: Array) -> Array:
+        try:
+            powers = np.exp(a)
+        except FloatingPointError:
+            raise Overflow from None
+        # Only e^-∞ is 0: as many zeros as there are infinities.
+        numbers = np.count_nonzero(powers)
+        if numbers < powers.size and numbers < np.count_nonzero(np.isfinite(a)):
+            raise Underflow
+        return powers
+
+    def log(self, a: Array) -> Array:
+        return np.asarray(np.log(a))
+
+    def sin(self, a: Array) -> Array:
+        return np.sin(a)
+
+    def cos(self, a: Array) -> Array:
+        return np.cos(a)
+
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+        return np.asarray(float(base) ** (np.array(over) / under))
+
+    def normal(self, a: Array) -> Array:
+        return np.array([erfc(-x / sqrt(2)) / 2 for x in a.ravel().tolist()]).reshape(a.shape)
+
+    def saturating(self) -> AbstractContextManager[Any]:
+        return np.errstate(over="ignore", invalid="ignore")
+
+    def has_powers_of(self, a: Array) -> bool:
+        largest = np.max(np.abs(a), where=np.isfinite(a), initial=0)
+        return bool(largest < LARGEST_FLOAT_EXPONENT)
+
+
+class FloatsOnDemand(Floats):
+    """The same for a model that is too large to be read as a whole."""
+
+    on_demand = True
+
+
+class Shapes(Floats):
+    """No numbers: zeros of the right shape, to check whether all fits together."""
+
+    def array(self, numbers: Any) -> Array:
+        # The picture of a model shows what the scores are divided by.
+        is_one = isinstance(numbers, Decimal)
+        return np.broadcast_to(np.float64(numbers if is_one else 0), np.shape(numbers))
+
+    def has_powers_of(self, a: Array) -> bool:
+        return True
+
+
+DECIMALS: Final = Decimals()
+FLOAT64: Final = RoundedDecimals()
+FLOATS: Final = Floats()
+ON_DEMAND: Final = FloatsOnDemand()
+SHAPES: Final = Shapes()
+
+
+def _decimal(number: float | Decimal) -> Decimal:
+    """A float as the shortest decimal that stands for it."""
+    return number if isinstance(number, Decimal) else Decimal(repr(number))
+
+
+def _shortest(floats: Array) -> Array:
+    decimals = [Decimal(repr(x)) for x in np.asarray(floats).ravel().tolist()]
+    return np.array(decimals, object).reshape(np.shape(floats))
+
+
+# A result is rounded to the nearest number that can be stored, but never onto a tie: printed with
+# fewer digits, 0.5 and 0.5 - 10⁻³⁰⁰ are rounded to different numbers.
+
+_TO_NEAREST = Context(prec=PRECISION, rounding=ROUND_HALF_EVEN, traps=[])
+_TOWARDS = Context(prec=PRECISION, rounding=ROUND_05UP, traps=[])
+
+
+def _to_nearest_decimal(number: Any) -> Any:
+    if not isinstance(number, Decimal):
+        return number
+    nearest = _TO_NEAREST.plus(number)
+    if nearest == number:
+        return number
+    return _TOWARDS.plus(number) if _may_be_a_tie(nearest, LONGEST_TIE) else nearest
+
+
+def _to_nearest_float(number: Any) -> Any:
+    if not isinstance(number, Decimal) or not number.is_finite():
+        return number
+    nearest = float(number)
+    if abs(nearest) == inf:
+        raise Overflow
+    shortest = Decimal(repr(nearest))
+    if shortest == number:
+        return number
+    if _may_be_a_tie(shortest, LONGEST_FLOAT_TIE):
+        shortest = Decimal(repr(nextafter(nearest, inf if number > shortest else -inf)))
+    return shortest
+
+
+def _may_be_a_tie(number: Decimal, longest: int) -> bool:
+    """Whether the last of at most so many digits is a 5."""
+    digits = "".join(map(str, number.as_tuple().digits)).rstrip("0")
+    return digits.endswith("5") and len(digits) <= longest
+
+
+_nearest_decimals = np.frompyfunc(_to_nearest_decimal, 1, 1)
+_nearest_floats = np.frompyfunc(_to_nearest_float, 1, 1)

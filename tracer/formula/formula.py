@@ -1,0 +1,258 @@
+"""An elementwise operation is one formula: its numbers, symbols, worked line and slope follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, reduce
+from operator import mul
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
+from tracer.formula.evaluation import value
+from tracer.formula.expression import (
+    Call,
+    Difference,
+    Exponential,
+    Expression,
+    Negative,
+    Number,
+    Operand,
+    Part,
+    Pi,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Subtotal,
+    Sum,
+)
+from tracer.formula.normal import PI
+from tracer.formula.slope import slope
+from tracer.node import found
+
+Compute: TypeAlias = Callable[[Sequence[Array], Arithmetic, RoundPart], Array]
+NumberOf: TypeAlias = Callable[[Expression], Number]
+"""Evaluates a part of a line as the number that takes its place."""
+
+
+@dataclass(eq=False)
+class Formula:
+    """An expression of operands, read in four ways.
+
+    A derived slope may print badly: then the formula names its own, where `Operand(-1)` is its
+    result.
+    """
+
+    expression: Expression
+    named_slope: Expression | None = None
+
+    @cached_property
+    def compute(self) -> Compute:
+        """Return what computes the result of arrays; it rounds each part that a line shows."""
+        match self.expression:
+            case Exponential(exponent):  # the next step uses it: it has to be a number
+                power = _compute(exponent)
+                return lambda x, a, part: a.exp(np.asarray(power(x, a, part)))
+            case _:
+                return _compute(self.expression)
+
+    def symbols(self, of: Sequence[Expression]) -> Expression:
+        """Return the formula with a symbol for each operand."""
+        return _put_in(self.expression, lambda operand: of[operand.position])
+
+    def sides(
+        self, number: Callable[[Operand], Expression], part: NumberOf, total: NumberOf
+    ) -> list[Expression]:
+        """Return the sides of a worked line, all but the result.
+
+        The first has the operands put in. In each of the next, one more level of parts is replaced
+        by the numbers that they come to, from the inside out.
+        """
+        found_sides = [_put_in(self.expression, number)]
+        work = _Work(number, part, total)
+        for level in range(1, _depth(self.expression) + 1):
+            side = work.known(self.expression, level)
+            if side is None:  # a number beyond all bounds is not printed
+                break
+            found_sides.append(side)
+        return found_sides
+
+    @cached_property
+    def slope(self) -> Formula:
+        """Return the formula of the slope, for the first operand."""
+        derived = self.named_slope or slope(self.expression, 0)
+        return Formula(derived if derived is not None else Number.of(0))
+
+
+def _compute(e: Expression) -> Compute:
+    """Return the function that computes an expression; put together once for each formula."""
+    match e:
+        case Operand(position, "row"):
+            return lambda x, a, part: x[position][:, np.newaxis]
+        case Operand(position):
+            return lambda x, a, part: x[position]
+        case Part(of):
+            inner = _compute(of)
+            return lambda x, a, part: part(np.asarray(inner(x, a, part)))
+        case Subtotal(of):
+            return _compute(of)
+        case Number():
+            number = e.value
+            return lambda x, a, part: a.scalar(number)
+        case Pi():
+            return lambda x, a, part: a.scalar(PI)
+        case Sum(terms):
+            every = [_compute(term) for term in terms]
+            return lambda x, a, part: reduce(a.add, [term(x, a, part) for term in every])
+        case Difference(left, right):
+            one, other = _compute(left), _compute(right)
+            return lambda x, a, part: a.add(one(x, a, part), -other(x, a, part))
+        case Product(factors):
+            every = [_compute(each) for each in factors]
+            return lambda x, a, part: reduce(mul, [each(x, a, part) for each in every])
+        case Quotient(over, under):
+            return _quotient(over, under)
+        case Power(base, Number(exponent)):
+            factor, times = _compute(base), int(exponent)
+            return lambda x, a, part: reduce(mul, [factor(x, a, part)] * times)
+        case Root(of):
+            inner = _compute(of)
+            return lambda x, a, part: np.sqrt(inner(x, a, part))
+        case Exponential(of):
+            inner = _compute(of)
+            return lambda x, a, part: a.unbounded_exp(np.asarray(inner(x, a, part)))
+        case Negative(of):
+            inner = _compute(of)
+            return lambda x, a, part: -inner(x, a, part)
+        case Call(name, arguments):
+            return _call(name, [_compute(argument) for argument in arguments])
+        case _:
+            raise TypeError(f"{e} is not part of an elementwise formula")
+
+
+def _quotient(over: Expression, under: Expression) -> Compute:
+    top, bottom = _compute(over), _compute(under)
+    if not any(found(under, Exponential)):
+        return lambda x, a, part: top(x, a, part) / bottom(x, a, part)
+
+    def saturated(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
+        """What is divided by a number beyond all bounds is 0."""
+        with a.saturating():
+            divisor = np.asarray(bottom(x, a, part))
+            result = np.asarray(top(x, a, part) / divisor)
+        if divisor.dtype != object and np.isinf(divisor).any():
+            return np.where(np.isinf(divisor), 0.0, result)
+        return result
+
+    return saturated
+
+
+def _call(name: str, arguments: list[Compute]) -> Compute:
+    def of(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
+        return np.asarray(arguments[-1](x, a, part))
+
+    match name:
+        case "max":
+            least = arguments[0]
+            return lambda x, a, part: np.maximum(least(x, a, part), of(x, a, part))
+        case "ReLU′":
+            return lambda x, a, part: np.where(
+                of(x, a, part) > 0, a.scalar(Decimal(1)), a.scalar(Decimal(0))
+            )
+        case "Φ":
+            return lambda x, a, part: a.normal(of(x, a, part))
+        case "ln":
+            return lambda x, a, part: a.log(of(x, a, part))
+        case "sin":
+            return lambda x, a, part: a.sin(of(x, a, part))
+        case "cos":
+            return lambda x, a, part: a.cos(of(x, a, part))
+        case _:
+            raise TypeError(f"{name} is not a function of numbers")
+
+
+def _put_in(e: Expression, operand: Callable[[Operand], Expression]) -> Expression:
+    """Return the expression with something for each operand; what a line shows is not marked."""
+    match e:
+        case Operand():
+            return operand(e)
+        case Part(of) | Subtotal(of):
+            return _put_in(of, operand)
+        case Negative(of):
+            return _negative(_put_in(of, operand))
+        case _:
+            return _with_parts(e, lambda part: _put_in(part, operand))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Works out a formula for the numbers of one entry."""
+
+    number: Callable[[Operand], Expression]
+    part: NumberOf
+    total: NumberOf
+
+    def known(self, e: Expression, level: int) -> Expression | None:
+        """Return the expression with the numbers of all parts up to a level; None beyond bounds."""
+        try:
+            return self._known(e, level)
+        except OverflowError:
+            return None
+
+    def _known(self, e: Expression, level: int) -> Expression:
+        match e:
+            case Operand():
+                return self.number(e)
+            case Part(of) | Subtotal(of):
+                inner = self._known(of, level)
+                if _depth(e) > level:
+                    return inner
+                if not value(inner)[0].is_finite():
+                    raise OverflowError
+                if isinstance(e, Part):
+                    return self.part(inner)
+                is_constant = not any(found(of, Operand))
+                return Number(value(inner)[0]) if is_constant else self.total(inner)
+            case Negative(of):
+                return _negative(self._known(of, level))
+            case _:
+                return _with_parts(e, lambda part: self._known(part, level))
+
+
+def _with_parts(e: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """Return the same node with each of its expressions changed."""
+    match e:
+        case Sum(parts) | Product(parts):
+            return type(e)(tuple(map(change, parts)))
+        case Call(name, arguments):
+            return Call(name, tuple(map(change, arguments)))
+        case Quotient(a, b) | Difference(a, b) | Power(a, b):
+            return type(e)(change(a), change(b))
+        case Exponential(a) | Root(a):
+            return type(e)(change(a))
+        case _:
+            return e
+
+
+def _depth(e: Any) -> int:
+    """How many numbers that a line shows are nested in each other."""
+    match e:
+        case Part(of) | Subtotal(of):
+            return 1 + _depth(of)
+        case Sum(parts) | Product(parts) | Call(_, parts):
+            return max(map(_depth, parts))
+        case Quotient(a, b) | Difference(a, b) | Power(a, b):
+            return max(_depth(a), _depth(b))
+        case Exponential(a) | Root(a) | Negative(a):
+            return _depth(a)
+        case _:
+            return 0
+
+
+def _negative(of: Expression) -> Expression:
+    """-a; 0 stays 0."""
+    return of if isinstance(of, Number) and not of.value else Negative(of)
