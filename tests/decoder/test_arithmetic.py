@@ -16,16 +16,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.decoder.cases_of_training import CASES as CASES_OF_TRAINING
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import array, traced_or_rejected
+from tracer.decoder import results
 from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import (
     Activate,
     Add,
     Cos,
     Divide,
+    Elementwise,
     Exp,
+    GradientOf,
     Mask,
     Multiply,
     Normalize,
@@ -61,6 +65,7 @@ from tracer.decoder.operations import (
     Total,
 )
 from tracer.decoder.sampling import Sampling
+from tracer.decoder.training_operations import OfTraining
 from tracer.formula.arithmetic import (
     DECIMALS,
     FLOATS,
@@ -80,7 +85,7 @@ def result(arithmetic: Arithmetic, operation: Any, *inputs: Any, part: Any = no_
     """What an operation gives for numbers of that arithmetic."""
     with arithmetic.context():
         arrays = [arithmetic.array(numbers) for numbers in inputs]
-        return arithmetic.result(operation, arrays, (), part)
+        return results.result(arithmetic, operation, arrays, (), part)
 
 
 def one_decimal(numbers: Array) -> Array:
@@ -262,7 +267,12 @@ def test_each_row_has_its_own_largest() -> None:
 
 
 def test_each_operation_is_tried() -> None:
-    assert {type(case[0]) for case in (*CASES, *CHOSEN)} == set(get_args(Forward))
+    forward = {type(case[0]) for case in (*CASES, *CHOSEN)}
+    tried = forward | {type(case[0]) for case in CASES_OF_TRAINING}
+    assert tried - {GradientOf} == (
+        {*get_args(Forward), *get_args(OfTraining), *Elementwise.__subclasses__()}
+        - {Elementwise, GradientOf}
+    )
 
 
 # --- random numbers, against plain formulas ------------------------------------------------------
@@ -481,9 +491,15 @@ def test_random_numbers_give_what_plain_formulas_give(
                 assert abs(ours - theirs) <= number(within) * size, (operation, ours, theirs)
 
 
+OF_THE_PASS = {type(case[0]) for case in CASES if isinstance(case[0], Elementwise)}
+
+
 def test_each_operation_on_numbers_has_a_formula() -> None:
     tried = {type(each[0]) for each in trials(Drawn(random.Random(0), 2, 2, 2))}
-    assert tried == set(get_args(Forward)) - {ArgMax, Pick}
+    assert tried - set(Elementwise.__subclasses__()) == (
+        set(get_args(Forward)) - {ArgMax, Pick, Elementwise, Mask}
+    )
+    assert tried & set(Elementwise.__subclasses__()) == OF_THE_PASS
 
 
 # --- the numbers on the way, rounded as a pencil does --------------------------------------------
@@ -657,7 +673,7 @@ def test_typed_numbers_keep_their_digits_or_are_the_nearest_floats() -> None:
 
 def test_shapes_take_no_memory() -> None:
     many = Axis("feature", ("x",) * 200_000)
-    found = SHAPES.result(MatMul(), [], (many, many), no_rounding)  # 320 GB of floats
+    found = results.result(SHAPES, MatMul(), [], (many, many), no_rounding)  # 320 GB of floats
     assert (found.shape, found.strides) == ((200_000, 200_000), (0, 0))
     typed = SHAPES.array(((Decimal("0.50"), Decimal(1)),))
     assert (typed.shape, typed.strides) == ((1, 2), (0, 0))

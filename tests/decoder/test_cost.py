@@ -12,7 +12,7 @@ from tests.helpers.traces import traced
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
-from tracer.formula.arithmetic import SHAPES, Array, Floats
+from tracer.formula.arithmetic import SHAPES, Array, Floats, RoundPart
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 
@@ -22,7 +22,7 @@ class Counting(Floats):
 
     counted = 0
 
-    def matmul(self, x: Array, w: Array, bias: list[Array], part: Part) -> Array:
+    def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
         self.counted += x.shape[0] * x.shape[1] * w.shape[1]
         return super().matmul(x, w, bias, part)
 

@@ -12,6 +12,7 @@ from tracer.decoder.elementwise import (
     Add,
     Cos,
     Divide,
+    Elementwise,
     Exp,
     Mask,
     Multiply,
@@ -117,7 +118,8 @@ def test_axes(operation: Any, inputs: list[Any], expected: Any) -> None:
 
 
 def test_each_operation_is_tried() -> None:
-    assert {type(case[0]) for case in AXES} == set(get_args(Forward))
+    tried = {type(case[0]) for case in AXES if not isinstance(case[0], Elementwise)}
+    assert tried == set(get_args(Forward)) - {Elementwise, Mask}
     others = set(get_args(Operation)) - {*get_args(Forward), *get_args(OfTraining)}
     assert others == {Given, Pinned}
 

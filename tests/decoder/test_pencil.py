@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.traces import array, bundled, numbers, records, traced
-from tracer.decoder import roles
+from tracer.decoder import results, roles
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import Chosen, Given, Moved, Pinned
@@ -23,7 +23,7 @@ from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Form
 from tracer.errors import TracerError
-from tracer.formula.arithmetic import DECIMALS, Array
+from tracer.formula.arithmetic import DECIMALS, Array, RoundPart, no_rounding
 from tracer.lesson import entries
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import parse
@@ -406,7 +406,7 @@ class ByHand:
             decimals = max(0, decimals + 2 - largest.adjusted())
         return [self.written(x, {"decimals": decimals}) for x in numbers]
 
-    def part(self, address: str) -> Part:
+    def part(self, address: str) -> RoundPart:
         """With `line`, the numbers on the way have the digits of the result, or the usual ones."""
         digits = self.set_for(address) or self.usual
 
@@ -415,7 +415,7 @@ class ByHand:
             places = least if abs(number) >= 10**12 else max(least, places_of(number, digits))
             return rounded(number, places)
 
-        return exactly if self.carry != "line" else np.frompyfunc(one, 1, 1)
+        return no_rounding if self.carry != "line" else np.frompyfunc(one, 1, 1)
 
     def kept(self, record: Record, exact: Array) -> list[Any]:
         """All numbers of a value, from those in full."""
@@ -458,13 +458,13 @@ def whole_pass(spec: Scenario) -> Trace:
         reject()
 
 
-def again(record: Record, part: Part) -> Array:
+def again(record: Record, part: RoundPart) -> Array:
     """What an operation gives, unrounded; choices are made on unrounded numbers."""
     chooses = isinstance(record.operation, get_args(Chosen))
     inputs = [value.computed if chooses else value.numbers for value in record.inputs]
     assert not isinstance(record.operation, Given | Pinned)
     with DECIMALS.context():
-        return DECIMALS.result(record.operation, inputs, record.output.axes, part)
+        return results.result(DECIMALS, record.operation, inputs, record.output.axes, part)
 
 
 def check(ran: Trace) -> None:

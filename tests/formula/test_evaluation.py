@@ -195,7 +195,7 @@ def test_relation(left: Expression, right: Expression, expected: str) -> None:
     ],
 )
 def test_holds(left: Expression, right: str, true: bool) -> None:
-    assert holds(left, n(right)) is true
+    assert holds(left, n(right), n(right).places) is true
 
 
 def test_places_are_the_decimals_printed() -> None:

@@ -34,7 +34,10 @@ class Ran:
 
 
 def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -> Ran:
-    """Run `decoder-trace …` in a terminal of a width, without colour."""
+    """Run `decoder-trace …` in a terminal of a width, without colour.
+
+    An internal error is a failure, whatever the test expects.
+    """
     out, err = io.StringIO(), io.StringIO()
     given = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
     outer = {k: v for k, v in os.environ.items() if k not in NOT_FROM_OUTSIDE}
@@ -50,6 +53,7 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
             start(list(arguments))
         except SystemExit as end:
             code = end.code
+    assert "internal error" not in err.getvalue(), err.getvalue()
     return Ran(int(code or 0), out.getvalue(), err.getvalue())
 
 

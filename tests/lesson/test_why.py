@@ -64,7 +64,7 @@ def lines(section: Section) -> list[Line]:
 def of_line(line: Line) -> Entry:
     """The entry that a line is about: it stands last."""
     last = line.chain.sides[-1]
-    assert isinstance(last, Number) and last.entry is not None
+    assert isinstance(last, Number) and isinstance(last.entry, Entry)
     return last.entry
 
 

@@ -15,9 +15,9 @@ from tests.helpers.every_part import every_part
 from tests.helpers.small_scenario import END, changed
 from tests.helpers.strict_json import document, values
 from tests.helpers.training_again import training_again
-from tracer.decoder.elementwise import Activate
+from tracer.decoder.elementwise import Activate, Elementwise, GradientOf
 from tracer.decoder.operations import Recorded
-from tracer.scenario.layers import ActivationFunction
+from tracer.formula.activations import ACTIVATIONS
 
 SCENARIOS = ["alex", "science"]
 DECIMALS = {
@@ -270,8 +270,10 @@ def test_every_operation_can_be_done_again() -> None:
         for value in now.values():
             assert value["parameters"].keys() == PARAMETERS.get(value["operation"], set())
     # An activation function gives its operation the name.
-    names = {operation.name for operation in get_args(Recorded) if operation is not Activate}
-    assert done - {"given"} == names | set(get_args(ActivationFunction))
+    unnamed = (Elementwise, Activate, GradientOf)
+    known = {*get_args(Recorded), *Elementwise.__subclasses__()}
+    names = {operation.name for operation in known if operation not in unnamed}
+    assert done - {"given"} == names | set(ACTIVATIONS)
 
 
 def test_a_parameter_is_that_of_the_scenario() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rich.color import Color
 
 from tests.helpers.traces import bundled, records, writer
+from tracer.decoder.value import Entry
 from tracer.formula.expression import Number, entries_in
 from tracer.renderers import palette
 from tracer.renderers.palette import BLUE, CLAY, GREEN, GREY, MAGENTA, hue, hues

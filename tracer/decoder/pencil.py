@@ -16,7 +16,7 @@ from tracer.decoder.roles import Keeps, Role
 from tracer.formula.arithmetic import Array, RoundPart, no_rounding
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed, visible_places
 from tracer.scenario.carry import Carry
-from tracer.scenario.rounding import Digits, Rounding, Zeros
+from tracer.scenario.rounding import MOST_DECIMALS, Digits, Rounding, Zeros
 
 GUARD_OF_LARGEST = 3
 """The largest exponential of a row has so many significant digits more than there are decimals."""
@@ -76,8 +76,10 @@ class Pencil:
         """
         if not self.rounds:
             return None
-        if role.keeps in (Keeps.ALL, Keeps.WHOLE):
+        if role.keeps is Keeps.WHOLE:
             return numbers
+        if role.keeps is Keeps.ALL:
+            return self._rounded(numbers, self._readable_places)
         chosen = self._chosen_for(role, address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
@@ -151,6 +153,12 @@ class Pencil:
         exponent = trimmed(number).as_tuple().exponent
         assert isinstance(exponent, int)
         return max(self.rounding.decimals, -exponent)
+
+    def _readable_places(self, number: Decimal) -> int:
+        """All decimals of a sum, unless nobody reads as many: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
+        exponent = number.as_tuple().exponent
+        assert isinstance(exponent, int)
+        return -exponent if -exponent <= MOST_DECIMALS else self._usual.places(number)
 
     def _shared_decimals(self, row: Array) -> int:
         largest = max((x for x in row.flat if x.is_finite()), default=Decimal(0))

@@ -21,6 +21,7 @@ from tracer.formula.expression import (
     Subtotal,
     Sum,
 )
+from tracer.node import rewritten
 
 ONE, TWO = Number.of(1), Number.of(2)
 
@@ -41,7 +42,9 @@ def slope(e: Expression, of: int) -> Expression | None:
             return times(inner, e) if inner else None
         case Part(Sum() | Product() | Quotient() as inner):
             derived = slope(inner, of)
-            return derived and (derived if isinstance(derived, Number) else _part(derived))
+            if derived is None or isinstance(derived, Number):
+                return derived
+            return Part(rewritten(derived, Part, lambda part: part.of))
         case Part(inner) | Subtotal(inner):
             return slope(inner, of)
         case Sum(terms):

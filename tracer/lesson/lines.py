@@ -11,7 +11,7 @@ from tracer.decoder.elementwise import Mask, Miss, Share, Spread, Subtract, Surp
 from tracer.decoder.operations import Largest
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import ByWord
-from tracer.decoder.value import Index, Value
+from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
 from tracer.formula.arithmetic import GUARD, PRECISION
 from tracer.formula.evaluation import holds, relation, value

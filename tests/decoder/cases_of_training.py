@@ -1,0 +1,116 @@
+"""Operations of training with small operands, and results worked by hand."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from tests.helpers.traces import array
+from tracer.decoder.elementwise import (
+    Combine,
+    Miss,
+    Ratio,
+    RootSlope,
+    Scale,
+    Slope,
+    Spread,
+    Times,
+    TimesRow,
+    TwiceProduct,
+    Unbias,
+)
+from tracer.decoder.training_operations import (
+    AsRows,
+    ByWord,
+    ColumnDot,
+    Columns,
+    ColumnTotal,
+    NegativeTotal,
+    RotateBack,
+    RowDot,
+    SumOfSquares,
+    Together,
+    TransposedMatMul,
+)
+from tracer.formula.arithmetic import Array
+
+CASES: list[tuple[Any, list[Array], Array]] = [
+    (  # less 1 for the right word, over the two that count; nothing where there is none
+        Miss((1, None, 0), 2),
+        [array(["0.75", "0.25"], ["0.5", "0.5"], ["1", "0"])],
+        array(["0.375", "-0.375"], ["0", "0"], ["0", "0"]),
+    ),
+    (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
+        TransposedMatMul(),
+        [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],
+        array(["23"], ["34"]),
+    ),
+    (ColumnTotal(), [array(["1", "2"], ["3", "-2"])], array("4", "0")),
+    (
+        ColumnDot(),
+        [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["7", "-3"])],
+        array("26", "0"),
+    ),
+    (RowDot(), [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["4", "-3"])], array("17", "0")),
+    (RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
+    (NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
+    (
+        TimesRow(),
+        [array(["1", "2"], ["3", "4"]), array("10", "-0.5")],
+        array(["10", "-1"], ["30", "-2"]),
+    ),
+    (RootSlope(), [array("1", "3"), array("0.5", "-2")], array("1", "-0.75")),
+    (RootSlope(Decimal("0.1")), [array("1"), array("0.6")], array("1")),
+    (TwiceProduct(), [array(["1", "-2"]), array(["0.5", "3"])], array(["1", "-12"])),
+    (Slope("relu"), [array(["-1.5", "0", "3"])], array(["0", "0", "1"])),
+    (  # Φ(1) + φ(1), φ(1) = e^(-½)/√(2π) = 0.24197072451914337
+        Slope("gelu"),
+        [array(["0", "1", "-1"])],
+        array(["0.5", "1.0833154705876863", "-0.0833154705876863"]),
+    ),
+    (  # s + x s (1 - s) with s = 0.7310585786300049, s (1 - s) = 0.19661193324148185
+        Slope("silu"),
+        [array(["0", "1", "-1"])],
+        array(["0.5", "0.92767051187148675", "0.07232948812851325"]),
+    ),
+    (Slope("gelu_tanh"), [array(["0"])], array(["0.5"])),
+    (Spread(4, 3), [array("2", "-1")], array(["0.5"] * 3, ["-0.25"] * 3)),
+    (  # a quarter turn back, and half of one: (-2, 1) → (1, 2), (-3, -4) → (3, 4)
+        RotateBack("pairs"),
+        [array(["-2", "1", "-3", "-4"]), array(["0", "-1"]), array(["1", "0"])],
+        array(["1", "2", "3", "4"]),
+    ),
+    (
+        RotateBack("halves"),
+        [array(["-2", "-3", "1", "-4"]), array(["0", "-1"]), array(["1", "0"])],
+        array(["1", "3", "2", "4"]),
+    ),
+    (Columns(1, 3), [array(["1", "2", "3", "4"])], array(["2", "3"])),
+    (
+        Together(),
+        [array(["1", "2"]), array(["0.5", "-2"]), array(["3", "0"])],
+        array(["4.5", "0"]),
+    ),
+    (
+        ByWord((2, 0, 2), 4),
+        [array(["1", "2"], ["3", "4"], ["5", "-2"])],
+        array(["3", "4"], ["0", "0"], ["6", "0"], ["0", "0"]),
+    ),
+    (
+        AsRows((2, 0), 3),
+        [array(["1", "2"], ["3", "4"])],
+        array(["2", "4"], ["0", "0"], ["1", "3"]),
+    ),
+    (
+        Combine(Decimal(1), Decimal("-0.1")),
+        [array(["1", "2"]), array(["5", "20"])],
+        array(["0.5", "0"]),
+    ),
+    (Scale(Decimal("0.1")), [array("5", "-2")], array("0.5", "-0.2")),
+    (Unbias(Decimal("0.5"), 2), [array("3", "-6")], array("4", "-8")),
+    (Ratio(Decimal("0.5")), [array("3", "-1"), array("4", "0")], array("1.2", "-2")),
+    (SumOfSquares(), [array(["1", "-2"], ["0.5", "0"])], np.array(Decimal("5.25"))),
+    (Times(), [array(["1", "-2"]), np.array(Decimal("0.5"))], array(["0.5", "-1"])),
+]

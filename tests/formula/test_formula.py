@@ -1,0 +1,121 @@
+"""A formula's numbers, its worked line and its symbols say the same."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.formula.test_evaluation import n
+from tracer.formula.activations import ACTIVATIONS
+from tracer.formula.arithmetic import DECIMALS, FLOAT64, FLOATS, no_rounding
+from tracer.formula.evaluation import value
+from tracer.formula.expression import (
+    Call,
+    Difference,
+    Exponential,
+    Expression,
+    Negative,
+    Number,
+    Operand,
+    Part,
+    Power,
+    Product,
+    Quotient,
+    Root,
+    Subtotal,
+    Sum,
+    Symbol,
+)
+from tracer.formula.formula import Formula
+from tracer.renderers.text import text
+
+X, Y = Operand(0), Operand(1)
+ONE = Number.of(1)
+FORMULAS = {
+    "sum": Sum((X, Y, ONE)),
+    "difference": Difference(X, Y),
+    "product": Product((n("2"), X, Y)),
+    "quotient": Quotient(X, Sum((Power(Y, n("2")), ONE))),
+    "root": Root(Subtotal(Sum((Power(X, n("2")), n("0.1"))))),
+    "power": Power(Part(Sum((X, Y))), n("3")),
+    "exponential": Exponential(Product((n("0.5"), X))),
+    "negative": Negative(Part(Product((X, Y)))),
+    "maximum": Call("max", (Number.of(0), X)),
+    "waves": Sum((Call("sin", (X,)), Call("cos", (Y,)))),
+    "normal": Call("Φ", (X,)),
+    "gate": Quotient(X, Subtotal(Sum((ONE, Part(Exponential(Negative(Y))))))),
+}
+
+
+def sides(formula: Formula, *operands: str) -> list[Expression]:
+    """The line of some numbers, its parts in full."""
+
+    def known(of: Expression) -> Number:
+        return Number(value(of)[0])
+
+    return formula.sides(lambda operand: n(operands[operand.position]), known, known)
+
+
+numbers = st.decimals(-9, 9, places=3).map(str)
+
+
+@settings(max_examples=40, deadline=None)
+@given(numbers, numbers)
+@pytest.mark.parametrize("name", FORMULAS)
+def test_each_side_of_a_line_is_the_number_that_is_computed(name: str, x: str, y: str) -> None:
+    formula = Formula(FORMULAS[name])
+    for arithmetic in (DECIMALS, FLOAT64, FLOATS):
+        with arithmetic.context():
+            arrays = [arithmetic.array(np.array([Decimal(each)])) for each in (x, y)]
+            (computed,) = np.asarray(formula.compute(arrays, arithmetic, no_rounding)).flat
+        for side in sides(formula, x, y):
+            expected = float(value(side)[0])
+            assert math.isclose(float(computed), expected, rel_tol=1e-13, abs_tol=1e-13)
+
+
+def test_a_line_works_out_its_parts_from_the_inside() -> None:
+    silu = ACTIVATIONS["silu"].formula
+    shown = silu.sides(
+        lambda _: n("0.5"),
+        lambda of: Number(round(value(of)[0], 3)),
+        lambda of: Number(value(of)[0]),
+    )
+    assert [text(side) for side in shown] == [
+        "0.5 / (1 + e^(-0.5))",
+        "0.5 / (1 + 0.607)",
+        "0.5 / 1.607",
+    ]
+
+
+def test_symbols_take_the_place_of_operands() -> None:
+    assert text(ACTIVATIONS["relu"].formula.symbols([Symbol("h")])) == "max(0, h)"
+    gated = Formula(FORMULAS["gate"]).symbols([Symbol("a"), Symbol("b")])
+    assert text(gated) == "a / (1 + e^(-b))"
+
+
+def test_parts_are_rounded_where_the_line_shows_them() -> None:
+    def one_decimal(parts: Any) -> Any:
+        return np.asarray(np.frompyfunc(lambda x: round(x, 1), 1, 1)(parts))
+
+    with DECIMALS.context():
+        found = ACTIVATIONS["silu"].formula.compute(
+            [DECIMALS.array([Decimal("0.5")])], DECIMALS, one_decimal
+        )
+    assert found[0] == Decimal("0.5") / Decimal("1.6")  # 1 + 0.607 with one decimal
+
+
+@pytest.mark.parametrize("x", [-800.0, -400.0, 800.0])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_floats_far_from_0_do_not_overflow(name: str, x: float) -> None:
+    formula = ACTIVATIONS[name].formula
+    with FLOATS.context():
+        (found,) = formula.compute([np.array([x])], FLOATS, no_rounding)
+        (steepness,) = formula.slope.compute([np.array([x])], FLOATS, no_rounding)
+    assert found == pytest.approx(max(0.0, x), abs=1e-100)
+    assert steepness == pytest.approx(float(x > 0), abs=1e-100)
