@@ -117,6 +117,7 @@ def tape() -> Iterator[Measured]:
     from tests.benchmarks import plain_gpt2
     from tracer.__main__ import collect_seldom
     from tracer.decoder.forward import trace
+    from tracer.formula.arithmetic import FLOATS
 
     collect_seldom()
     model = plain_gpt2.random_model()
@@ -126,10 +127,12 @@ def tape() -> Iterator[Measured]:
         plain_times, taped_times = [], []
         for _ in range(rounds):
             plain_times.append(_cpu_of(lambda: plain_gpt2.plain(model, tokens)))  # noqa: B023
-            taped_times.append(_cpu_of(lambda: trace("random", scenario)))  # noqa: B023
+            taped_times.append(_cpu_of(lambda: trace("random", scenario, arithmetic=FLOATS)))  # noqa: B023
         what = f"float64 tape of GPT-2 small's size / plain NumPy, {number} tokens"
         yield Measured(what, min(taped_times) / min(plain_times), TAPE)
-    run = trace("random", plain_gpt2.scenario(model, plain_gpt2.random_tokens(9)))
+    run = trace(
+        "random", plain_gpt2.scenario(model, plain_gpt2.random_tokens(9)), arithmetic=FLOATS
+    )
     expected = plain_gpt2.plain(model, plain_gpt2.random_tokens(9))[-1]
     assert np.allclose(run["probabilities"].numbers, expected, rtol=1e-9, atol=0)
     line, step = plain_gpt2.line_writer(run), plain_gpt2.step_writer(run)

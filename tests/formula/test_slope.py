@@ -7,8 +7,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from tests.formula.test_formula import FORMULAS, X, Y
 from tests.formula.test_evaluation import n
+from tests.formula.test_formula import FORMULAS, X, Y
 from tracer.decoder.elementwise import (
     Activate,
     Add,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from typing import ClassVar
 
 from tracer.decoder.axes import Axes, Axis, SameAxes
@@ -48,65 +47,58 @@ class Elementwise(Node, SameAxes):
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
     name: str
+    entry: Expression
+    """The formula of an entry, where it has no parameters."""
 
     def expression(self) -> Expression:
         """Return the formula of an entry."""
-        raise NotImplementedError
+        return self.entry
 
     @property
     def formula(self) -> Formula:
         """The formula, made once for all operations that are equal."""
-        return _formula(self)
+        key = (type(self), *vars(self).values())
+        if key not in _FORMULAS:
+            _FORMULAS[key] = Formula(self.expression())
+        return _FORMULAS[key]
 
 
-@cache
-def _formula(operation: Elementwise) -> Formula:
-    return Formula(operation.expression())
+_FORMULAS: dict[tuple[object, ...], Formula] = {}
 
 
 class Add(Elementwise):
     """a + b."""
 
     name = "add"
-
-    def expression(self) -> Expression:
-        return Sum((A, B))
+    entry = Sum((A, B))
 
 
 class Mask(Elementwise):
     """S + M: scores as they are where M is 0, -∞ where it is -∞."""
 
     name = "add"
-
-    def expression(self) -> Expression:
-        return Sum((A, B))
+    entry = Sum((A, B))
 
 
 class Subtract(Elementwise):
     """a - b, with b (n,)."""
 
     name = "subtract"
-
-    def expression(self) -> Expression:
-        return Difference(A, B_OF_ROW)
+    entry = Difference(A, B_OF_ROW)
 
 
 class Multiply(Elementwise):
     """a ⊙ b."""
 
     name = "multiply"
-
-    def expression(self) -> Expression:
-        return Product((A, B))
+    entry = Product((A, B))
 
 
 class Outer(Elementwise):
     """a bᵀ: (n,), (m,) → (n, m)."""
 
     name = "outer"
-
-    def expression(self) -> Expression:
-        return Product((A_OF_ROW, B_OF_COLUMN))
+    entry = Product((A_OF_ROW, B_OF_COLUMN))
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
         """Those of both."""
@@ -117,27 +109,21 @@ class Sin(Elementwise):
     """sin a."""
 
     name = "sin"
-
-    def expression(self) -> Expression:
-        return Call("sin", (A,))
+    entry = Call("sin", (A,))
 
 
 class Cos(Elementwise):
     """cos a."""
 
     name = "cos"
-
-    def expression(self) -> Expression:
-        return Call("cos", (A,))
+    entry = Call("cos", (A,))
 
 
 class Divide(Elementwise):
     """a / b, with one number b."""
 
     name = "divide"
-
-    def expression(self) -> Expression:
-        return Quotient(A, ONE_B)
+    entry = Quotient(A, ONE_B)
 
 
 class Share(Elementwise):
@@ -147,27 +133,21 @@ class Share(Elementwise):
     """
 
     name = "share"
-
-    def expression(self) -> Expression:
-        return Quotient(A, B_OF_ROW)
+    entry = Quotient(A, B_OF_ROW)
 
 
 class Exp(Elementwise):
     """e^a; e^-∞ is 0."""
 
     name = "exp"
-
-    def expression(self) -> Expression:
-        return Exponential(A)
+    entry = Exponential(A)
 
 
 class Square(Elementwise):
     """a²."""
 
     name = "square"
-
-    def expression(self) -> Expression:
-        return Power(A, TWO)
+    entry = Power(A, TWO)
 
 
 @dataclass(eq=False, repr=False)
@@ -256,18 +236,14 @@ class TimesRow(Elementwise):
     """a ⊙ b, with b (d,)."""
 
     name = "times_row"
-
-    def expression(self) -> Expression:
-        return Product((A, B_OF_COLUMN))
+    entry = Product((A, B_OF_COLUMN))
 
 
 class Times(Elementwise):
     """a · b, with one number b."""
 
     name = "times"
-
-    def expression(self) -> Expression:
-        return Product((A, ONE_B))
+    entry = Product((A, ONE_B))
 
 
 @dataclass(eq=False, repr=False)
@@ -297,9 +273,7 @@ class TwiceProduct(Elementwise):
     """2 g a: the gradient of a²."""
 
     name = "twice_product"
-
-    def expression(self) -> Expression:
-        return Product((TWO, A, B))
+    entry = Product((TWO, A, B))
 
 
 @dataclass(eq=False, repr=False)

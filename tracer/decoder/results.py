@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from decimal import Overflow
-from typing import assert_never
+from typing import assert_never, get_args
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Elementwise, Miss, Share, Spread, Surprise
 from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 
+NOT_COMPUTED = frozenset(get_args(op.Moved | op.Chosen))
+"""Operations whose results are numbers of their operands, or words."""
+
 
 def result(
     arithmetic: Arithmetic, operation: op.Recorded, x: list[Array], axes: Axes, part: RoundPart
@@ -24,7 +27,7 @@ def result(
     if arithmetic is SHAPES:
         return np.broadcast_to(np.float64(0), tuple(len(axis.labels) for axis in axes))
     found = _result(arithmetic, operation, x, part)
-    return found if isinstance(operation, op.Moved | op.Chosen) else arithmetic.stored(found)
+    return found if type(operation) in NOT_COMPUTED else arithmetic.stored(found)
 
 
 def _result(

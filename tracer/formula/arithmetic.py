@@ -6,7 +6,6 @@ differently, the classes differ.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from decimal import (
@@ -52,79 +51,103 @@ def no_rounding(numbers: Array) -> Array:
     return numbers
 
 
-class Arithmetic(ABC):
-    """A kind of numbers."""
+class Arithmetic:
+    """Numbers as arrays, and functions of them: here float64, as a checkpoint's framework computes.
+
+    Other kinds override what they do differently.
+    """
 
     on_demand = False
     """Whether a number is computed only when it is used."""
 
-    @abstractmethod
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
+        if isinstance(numbers, (int, Decimal)):
+            return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
+        return np.asarray(numbers, np.float64)
 
-    @abstractmethod
     def scalar(self, number: Decimal) -> Any:
         """Return a constant of a formula."""
+        return float(number)
 
-    @abstractmethod
     def context(self) -> AbstractContextManager[Any]:
         """Enter the context of operations; an operation without a result raises ArithmeticError."""
+        return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
 
     def stored(self, result: Array) -> Array:
         """Return an operation's result with the digits that are kept."""
         return result
 
-    @abstractmethod
     def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
         """x W + b."""
+        total = x @ w
+        if bias:
+            total += bias[0]
+        return total
 
-    @abstractmethod
     def sum(self, a: Array, axis: int | None = None) -> Array:
         """The sum along an axis, or of all entries."""
+        return np.asarray(a.sum(axis=axis))
 
-    @abstractmethod
     def add(self, a: Array, b: Array) -> Array:
         """a + b."""
+        total = np.asarray(a + b)
+        # What is 0 already need not be checked: each row's largest score minus itself.
+        small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
+        if not small or small == total.size - np.count_nonzero(total):
+            return total
+        return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
 
-    @abstractmethod
     def exp(self, a: Array) -> Array:
-        """e^a.
-
-        Raises:
-            Overflow, Underflow: the result is too large, or so small that it would be 0.
-        """
-
-    @abstractmethod
-    def log(self, a: Array) -> Array:
-        """The natural logarithm."""
-
-    @abstractmethod
-    def sin(self, a: Array) -> Array:
-        """The sine of an angle in radians."""
-
-    @abstractmethod
-    def cos(self, a: Array) -> Array:
-        """The cosine of an angle in radians."""
-
-    @abstractmethod
-    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
-        """base^(n / under) for each n."""
-
-    @abstractmethod
-    def normal(self, a: Array) -> Array:
-        """Φ(a), the standard normal distribution's share below a."""
-
-    def saturating(self) -> AbstractContextManager[Any]:
-        """Enter a context in which a number beyond all bounds is ∞."""
-        return nullcontext()
+        """e^a; Overflow or Underflow where it is too large, or so small that it would be 0."""
+        try:
+            powers = np.exp(a)
+        except FloatingPointError:
+            raise Overflow from None
+        # Only e^-∞ is 0: as many zeros as there are infinities.
+        numbers = np.count_nonzero(powers)
+        if numbers < powers.size and numbers < np.count_nonzero(np.isfinite(a)):
+            raise Underflow
+        return powers
 
     def unbounded_exp(self, a: Array) -> Array:
         """e^a inside a denominator, where ∞ is a result: what is divided by it is 0."""
         return np.asarray(np.exp(a))
 
-    @abstractmethod
+    def saturating(self) -> AbstractContextManager[Any]:
+        """Enter a context in which a number beyond all bounds is ∞."""
+        return np.errstate(over="ignore", invalid="ignore")
+
+    def log(self, a: Array) -> Array:
+        """The natural logarithm."""
+        return np.asarray(np.log(a))
+
+    def sin(self, a: Array) -> Array:
+        """The sine of an angle in radians."""
+        return np.sin(a)
+
+    def cos(self, a: Array) -> Array:
+        """The cosine of an angle in radians."""
+        return np.cos(a)
+
+    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
+        """base^(n / under) for each n."""
+        return np.asarray(float(base) ** (np.array(over) / under))
+
+    def normal(self, a: Array) -> Array:
+        """Φ(a), the standard normal distribution's share below a."""
+        return np.array([erfc(-x / sqrt(2)) / 2 for x in a.ravel().tolist()]).reshape(a.shape)
+
     def has_powers_of(self, a: Array) -> bool:
         """Whether e^a is neither too large nor too small to compute with."""
+        largest = np.max(np.abs(a), where=np.isfinite(a), initial=0)
+        return bool(largest < LARGEST_FLOAT_EXPONENT)
+
+
+class OnDemand(Arithmetic):
+    """The same for a model that is too large to be read as a whole."""
+
+    on_demand = True
 
 
 class Decimals(Arithmetic):
@@ -143,6 +166,9 @@ class Decimals(Arithmetic):
     def context(self) -> AbstractContextManager[Any]:
         # A digit that is cut off stays visible in the last one: 0.5 - 10⁻³⁰⁰ is below 0.5.
         return localcontext(prec=PRECISION + GUARD, rounding=ROUND_05UP)
+
+    def saturating(self) -> AbstractContextManager[Any]:
+        return nullcontext()
 
     def stored(self, result: Array) -> Array:
         return np.asarray(_nearest_decimals(result), object)
@@ -210,78 +236,7 @@ class RoundedDecimals(Decimals):
         return max(finite, default=Decimal(0)) < LARGEST_FLOAT_EXPONENT
 
 
-class Floats(Arithmetic):
-    """float64 at NumPy's speed, as a checkpoint's framework computes."""
-
-    def array(self, numbers: object) -> Array:
-        if isinstance(numbers, (int, Decimal)):
-            return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
-        return np.asarray(numbers, np.float64)
-
-    def scalar(self, number: Decimal) -> float:
-        return float(number)
-
-    def context(self) -> AbstractContextManager[Any]:
-        return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
-
-    def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
-        total = x @ w
-        if bias:
-            total += bias[0]
-        return total
-
-    def sum(self, a: Array, axis: int | None = None) -> Array:
-        return np.asarray(a.sum(axis=axis))
-
-    def add(self, a: Array, b: Array) -> Array:
-        total = np.asarray(a + b)
-        # What is 0 already need not be checked: each row's largest score minus itself.
-        small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
-        if not small or small == total.size - np.count_nonzero(total):
-            return total
-        return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
-
-    def exp(self, a: Array) -> Array:
-        try:
-            powers = np.exp(a)
-        except FloatingPointError:
-            raise Overflow from None
-        # Only e^-∞ is 0: as many zeros as there are infinities.
-        numbers = np.count_nonzero(powers)
-        if numbers < powers.size and numbers < np.count_nonzero(np.isfinite(a)):
-            raise Underflow
-        return powers
-
-    def log(self, a: Array) -> Array:
-        return np.asarray(np.log(a))
-
-    def sin(self, a: Array) -> Array:
-        return np.sin(a)
-
-    def cos(self, a: Array) -> Array:
-        return np.cos(a)
-
-    def powers(self, base: Decimal, over: list[int], under: int) -> Array:
-        return np.asarray(float(base) ** (np.array(over) / under))
-
-    def normal(self, a: Array) -> Array:
-        return np.array([erfc(-x / sqrt(2)) / 2 for x in a.ravel().tolist()]).reshape(a.shape)
-
-    def saturating(self) -> AbstractContextManager[Any]:
-        return np.errstate(over="ignore", invalid="ignore")
-
-    def has_powers_of(self, a: Array) -> bool:
-        largest = np.max(np.abs(a), where=np.isfinite(a), initial=0)
-        return bool(largest < LARGEST_FLOAT_EXPONENT)
-
-
-class FloatsOnDemand(Floats):
-    """The same for a model that is too large to be read as a whole."""
-
-    on_demand = True
-
-
-class Shapes(Floats):
+class Shapes(Arithmetic):
     """No numbers: zeros of the right shape, to check whether all fits together."""
 
     def array(self, numbers: Any) -> Array:
@@ -295,8 +250,8 @@ class Shapes(Floats):
 
 DECIMALS: Final = Decimals()
 FLOAT64: Final = RoundedDecimals()
-FLOATS: Final = Floats()
-ON_DEMAND: Final = FloatsOnDemand()
+FLOATS: Final = Arithmetic()
+ON_DEMAND: Final = OnDemand()
 SHAPES: Final = Shapes()
 
 
