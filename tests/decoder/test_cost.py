@@ -12,7 +12,7 @@ from tests.helpers.traces import traced
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
-from tracer.formula.arithmetic import SHAPES, Array, RoundPart
+from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 

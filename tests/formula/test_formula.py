@@ -37,7 +37,7 @@ from tracer.renderers.text import text
 
 X, Y = Operand(0), Operand(1)
 ONE = Number.of(1)
-FORMULAS = {
+FORMULAS: dict[str, Expression] = {
     "sum": Sum((X, Y, ONE)),
     "difference": Difference(X, Y),
     "product": Product((n("2"), X, Y)),

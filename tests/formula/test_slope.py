@@ -56,7 +56,7 @@ def test_against_central_differences(name: str, of: int, point: tuple[str, str])
     expected = (at(formula, *higher) - at(formula, *lower)) / (2 * STEP)
     derived = slope(formula, of)
     found = at(derived, *x) if derived else Decimal(0)
-    assert abs(found - expected) < Decimal("1e-18") * max(1, abs(expected))
+    assert abs(found - expected) < Decimal("1e-18") * max(Decimal(1), abs(expected))
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
