@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 
+from tests.helpers.learning import way_back
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import traced
+from tracer.decoder import operations as forward
+from tracer.decoder import training_operations as training
 from tracer.decoder.arithmetic import SHAPES, Array, Floats, Part
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
+
+FREE = {
+    *(forward.DivTerm, forward.Outer, forward.Sin, forward.Cos, forward.Add, forward.Subtract),
+    *(forward.Multiply, forward.Rotate, forward.SquareRoot, forward.Divide, forward.Share),
+    *(forward.Exp, forward.Square, forward.Activate, forward.Total, forward.Mean, forward.MeanOf),
+    *(forward.Normalize, forward.Surprise, forward.Cumulate),
+    *(training.Miss, training.ColumnTotal, training.ColumnDot, training.RowDot),
+    *(training.NegativeTotal, training.TimesRow, training.RootSlope, training.TwiceProduct),
+    *(training.Slope, training.Spread, training.RotateBack, training.Together, training.ByWord),
+    *(training.Combine, training.Scale, training.Unbias, training.Ratio, training.Times),
+    training.SumOfSquares,
+}
+"""Operations that compute number by number, or add up without a product of matrices."""
 
 
 class Counting(Floats):
@@ -51,6 +67,13 @@ def test_random_scenarios(spec: dict[str, Any]) -> None:
     except TracerError:
         return  # the numbers lead nowhere
     assert cost(scenario) == expected
+
+
+def test_every_operation_that_computes_has_a_cost_or_is_known_to_be_free() -> None:
+    """A new operation costs nothing until `cost.py` says otherwise: decide it here."""
+    records = way_back([load("pizza").scenario]).records
+    costly = {type(record.operation) for record in records if multiply_adds(record)}
+    assert set(get_args(forward.Computed | training.Trained)) - FREE == costly
 
 
 def test_what_is_pinned_costs_nothing() -> None:

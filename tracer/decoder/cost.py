@@ -6,72 +6,13 @@ What is done number by number costs none here: the exponentials of a softmax, a 
 from __future__ import annotations
 
 from math import prod
-from typing import assert_never
 
 from tracer.decoder.axes import Axis
-from tracer.decoder.operations import (
-    Activate,
-    Add,
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cos,
-    Cumulate,
-    Divide,
-    DivTerm,
-    Dot,
-    Exp,
-    Given,
-    Interleave,
-    Join,
-    Largest,
-    Mask,
-    MatMul,
-    Mean,
-    MeanOf,
-    Multiply,
-    Normalize,
-    Outer,
-    Pick,
-    Pinned,
-    Reused,
-    Rotate,
-    Select,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
-    Total,
-)
+from tracer.decoder.operations import Dot, MatMul
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import (
-    AsRows,
-    ByWord,
-    ColumnDot,
-    Columns,
-    ColumnTotal,
-    Combine,
-    Miss,
-    NegativeTotal,
-    OfTraining,
-    Ratio,
-    RootSlope,
-    RotateBack,
-    RowDot,
-    Scale,
-    Slope,
-    Spread,
-    SumOfSquares,
-    Times,
-    TimesRow,
-    Together,
-    TransposedMatMul,
-    TwiceProduct,
-    Unbias,
-)
+from tracer.decoder.training_operations import TransposedMatMul
+
+NOTHING = Axis("nothing", ())
 
 
 def multiply_adds(record: Record) -> int:
@@ -98,46 +39,8 @@ def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
         case Dot():
             q, k = record.inputs
             return (*q.axes, k.axes[0])  # type: ignore[return-value]  # q has two
-        case (
-            Given()
-            | Pinned()
-            | Copy()
-            | Reused()
-            | Append()
-            | Join()
-            | Concat()
-            | Interleave()
-            | Select()
-        ):
-            return NONE
-        case Add() | Subtract() | Multiply() | Divide() | Share() | Square() | SquareRoot():
-            return NONE
-        case Exp() | Total() | Largest() | Mean() | MeanOf() | Normalize() | Activate() | Mask():
-            return NONE
-        case DivTerm() | Outer() | Sin() | Cos() | Rotate() | Surprise() | Cumulate():
-            return NONE
-        case ArgMax() | Pick():
-            return NONE
-        case _:
-            return _of_training(record, record.operation)
-
-
-def _of_training(record: Record, operation: OfTraining) -> tuple[Axis, Axis, Axis]:
-    match operation:
         case TransposedMatMul():
             x, g = record.inputs
             return (x.axes[1], x.axes[0], g.axes[1])
-        case Miss() | ColumnTotal() | ColumnDot() | RowDot() | NegativeTotal() | TimesRow():
-            return NONE
-        case RootSlope() | TwiceProduct() | Slope() | Spread() | RotateBack() | Columns():
-            return NONE
-        case Together() | ByWord() | AsRows() | Combine() | Scale() | Unbias() | Ratio():
-            return NONE
-        case SumOfSquares() | Times():
-            return NONE
         case _:
-            assert_never(operation)
-
-
-NOTHING = Axis("nothing", ())
-NONE = (NOTHING, NOTHING, NOTHING)
+            return (NOTHING, NOTHING, NOTHING)
