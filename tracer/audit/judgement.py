@@ -39,9 +39,6 @@ from tracer.audit.intervals import Interval, UndefinedError
 MOST_POWERS = 12
 """So many powers of ten off, something is still a matter of scale."""
 
-NEAR = Decimal("0.1")
-"""Two printed numbers that differ by a larger share are two different things."""
-
 _TOLERANCE = Decimal("1e-9")
 """The part of a unit in the last place that no judgement hangs on."""
 
