@@ -9,7 +9,7 @@ from functools import cached_property
 from math import isfinite, isnan
 
 from tracer.check.against import Compared
-from tracer.check.report import step_in
+from tracer.check.figures import step_in
 from tracer.decoder.forward import Trace
 from tracer.lesson import sentences
 from tracer.lesson.document import (
