@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from tracer.check.against import Compared
 from tracer.check.differences import Differences
 from tracer.check.report import Report
 from tracer.check.verdicts import Finding, Verdict
-from tracer.renderers.as_json import SCHEMA
+from tracer.renderers.as_json import SCHEMA, dumped
 
 
 def of_figures(report: Report) -> str:
@@ -35,7 +34,7 @@ def of_figures(report: Report) -> str:
         ],
         "findings": [_finding(finding, places) for finding in report.findings],
     }
-    return _dumped(found)
+    return dumped(found)
 
 
 def _verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:
@@ -63,7 +62,7 @@ def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
 def of_differences(found: Differences) -> str:
     """The values in the order of computation; `first` is the address of the first that differs."""
     first = found.first
-    return _dumped(
+    return dumped(
         {
             "schema": SCHEMA,
             "scenario": found.trace.name,
@@ -102,7 +101,3 @@ def _compared(each: Compared, found: Differences) -> dict[str, Any]:
 def _plain(number: float) -> float | str:
     """A float as JSON has it; what is none is text."""
     return number if math.isfinite(number) else str(number)
-
-
-def _dumped(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
