@@ -78,15 +78,15 @@ def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] |
         stop += 1
     if not ends:
         return None
-    in_fences, in_open_fences = set[int](), set[int]()
+    closed: dict[int, bool] = {}
     for token in _read(state, begin, stop):
         if token.type == "fence" and token.map:
             is_closed = token.map[1] - token.map[0] == token.content.count("\n") + 2
-            (in_fences if is_closed else in_open_fences).update(range(*token.map))
+            closed |= dict.fromkeys(range(*token.map), is_closed)
     for line in ends:
-        if line not in in_fences and line not in in_open_fences:
+        if line not in closed:  # in no fence
             return line, True
-    return next(((line, False) for line in ends if line in in_open_fences), None)
+    return next(((line, False) for line in ends if not closed[line]), None)
 
 
 def _read(state: StateBlock, begin: int, end: int) -> list[Token]:
