@@ -85,6 +85,7 @@ def test_there_is_no_circle() -> None:
         *(f"tracer.renderers.{name}" for name in ("rows", "terminal")),
     }),
     ("jinja2", {"tracer.renderers.page.as_html"}),
+    ("markdown_it", {"tracer.weave.structure"}),
     ("yaml", {"tracer.scenario.reader", "tracer.scenario.writer"}),
     ("typer", {f"tracer.{name}" for name in ("cli", "completion", "options", "usage", "values")}),
 ])  # fmt: skip

@@ -63,7 +63,9 @@ def told(problems: Sequence[Problem]) -> Iterator[str]:
     if len(problems) > MOST_PROBLEMS:
         yield f"… and {len(problems) - MOST_PROBLEMS} more"
     if len(problems) == 1:
-        yield from _pointed(problems[0])
+        only = problems[0]
+        if only.excerpt is not None and only.line is not None and only.column is not None:
+            yield from excerpt(only.excerpt, only.line, only.column)
 
 
 def printable(text: str) -> str:
@@ -73,16 +75,14 @@ def printable(text: str) -> str:
     )
 
 
-def _pointed(problem: Problem) -> Iterator[str]:
-    """The line of the file, and a caret under the place."""
-    if problem.excerpt is None or problem.line is None or problem.column is None:
-        return
-    begin = max(0, problem.column - 1 - EXCERPT // 2)
-    line = problem.excerpt.replace("\t", " ")[begin : begin + EXCERPT]
-    before = printable(line[: problem.column - 1 - begin])
-    margin = f"  {problem.line} | "
-    yield margin + printable(line).rstrip()
-    yield " " * (len(margin) - 2) + "| " + " " * cells(before) + "^"
+def excerpt(line: str, number: int, column: int, length: int = 1) -> tuple[str, str]:
+    """A line of a file, and a caret under each character from a column on."""
+    begin = max(0, min(column - 1 - EXCERPT // 2, len(line) - EXCERPT))
+    shown, at = line.replace("\t", " ")[begin : begin + EXCERPT], column - 1 - begin
+    margin = f"  {number} | "
+    before, marked = printable(shown[:at]), printable(shown[at : at + length])
+    carets = " " * cells(before) + "^" * max(1, cells(marked))
+    return margin + printable(shown).rstrip(), f"{' ' * (len(margin) - 2)}| {carets}"
 
 
 def cells(text: str) -> int:

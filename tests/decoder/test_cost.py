@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 
+from tests.helpers.learning import way_back
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import traced
+from tracer.decoder import operations as forward
+from tracer.decoder import training_operations as training
 from tracer.decoder.cost import degree, multiply_adds
+from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import trace
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
+
+FREE = {
+    *(Elementwise, forward.DivTerm, forward.Rotate, forward.Total, forward.Mean, forward.MeanOf),
+    *(forward.Cumulate, training.ColumnTotal, training.ColumnDot, training.RowDot),
+    *(training.NegativeTotal, training.RotateBack, training.Together, training.ByWord),
+    training.SumOfSquares,
+}
+"""Operations that compute number by number, or add up without a product of matrices."""
 
 
 class Counting(Arithmetic):
@@ -51,6 +63,13 @@ def test_random_scenarios(spec: dict[str, Any]) -> None:
     except TracerError:
         return  # the numbers lead nowhere
     assert cost(scenario) == expected
+
+
+def test_every_operation_that_computes_has_a_cost_or_is_known_to_be_free() -> None:
+    """A new operation costs nothing until `cost.py` says otherwise: decide it here."""
+    records = way_back([load("pizza").scenario]).records
+    costly = {type(record.operation) for record in records if multiply_adds(record)}
+    assert set(get_args(forward.Computed | training.Trained)) - FREE == costly
 
 
 def test_what_is_pinned_costs_nothing() -> None:

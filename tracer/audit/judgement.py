@@ -39,9 +39,6 @@ from tracer.audit.intervals import Interval, UndefinedError
 MOST_POWERS = 12
 """So many powers of ten off, something is still a matter of scale."""
 
-NEAR = Decimal("0.1")
-"""Two printed numbers that differ by a larger share are two different things."""
-
 _TOLERANCE = Decimal("1e-9")
 """The part of a unit in the last place that no judgement hangs on."""
 
@@ -107,40 +104,26 @@ def judge(left: Expression, right: Expression) -> Judgement | None:
 
 
 def _judged(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
-    if is_printed(right):
-        both = is_printed(left)
-        rounded_to = window_of_whole if _is_whole(left) else window
-        return _of_figures(
-            list(_flat(evaluate(left, face, meaning))),
-            list(_flat(evaluate(left, window if both else as_input, meaning))),
-            list(_flat(evaluate(right, face, meaning), evaluate(left, face, meaning))),
-            list(_flat(evaluate(right, rounded_to, meaning))),
-            meaning,
-            is_percent=_is_percent(right) and _has_hundred(left),
-        )
-    return _of_expressions(left, right, meaning)
-
-
-def _of_figures(
-    faces: list[Interval],
-    inputs: list[Interval],
-    printed: list[Interval],
-    windows: list[Interval],
-    meaning: Meaning,
-    *,
-    is_percent: bool,
-) -> Judgement:
-    """The worst of all figures of a side."""
-    worst: Judgement | None = None
-    decides = False
-    for place, four in enumerate(zip(faces, inputs, printed, windows, strict=True)):
-        found = _of_a_figure(*four, is_percent=is_percent, place=place, meaning=meaning)
-        decides = decides or found.decides
-        if worst is None or found.verdict > worst.verdict:
-            worst = found
-    if worst is None:
+    if not is_printed(right):
+        return _of_expressions(left, right, meaning)
+    rounded_to = window_of_whole if _is_whole(left) else window
+    at_face = evaluate(left, face, meaning)
+    figures = zip(
+        _flat(at_face),
+        _flat(evaluate(left, window if is_printed(left) else as_input, meaning)),
+        _flat(evaluate(right, face, meaning), at_face),
+        _flat(evaluate(right, rounded_to, meaning)),
+        strict=True,
+    )
+    is_percent = _is_percent(right) and _has_hundred(left)
+    found = [
+        replace(_of_a_figure(*figure, is_percent=is_percent), place=place, meaning=meaning)
+        for place, figure in enumerate(figures)
+    ]
+    if not found:
         raise UndefinedError
-    return replace(worst, decides=decides)
+    worst = max(found, key=lambda judgement: judgement.verdict)
+    return replace(worst, decides=any(judgement.decides for judgement in found))
 
 
 def _of_a_figure(
@@ -150,8 +133,6 @@ def _of_a_figure(
     stands_for: Interval,
     *,
     is_percent: bool,
-    place: int,
-    meaning: Meaning,
 ) -> Judgement:
     value, figure = at_face.middle, printed.middle
     if is_percent and _within(value / 100, stands_for):
@@ -165,7 +146,7 @@ def _of_a_figure(
     )
 
     def said(verdict: Verdict, factor: Decimal = Decimal(1)) -> Judgement:
-        return Judgement(verdict, value, unit, figure, factor, place, decides, meaning)
+        return Judgement(verdict, value, unit, figure, factor, decides=decides)
 
     if abs(value - figure) <= slack:
         return said(Verdict.EXACT)
@@ -186,10 +167,8 @@ def _of_a_figure(
 def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
     """Two sides that are both to be worked out."""
     pairs = list(_side_by_side(left, right, as_input, as_part, meaning))
-    if all(
-        abs(a.middle - b.middle) <= _TOLERANCE
-        for a, b in _side_by_side(left, right, face, face, meaning)
-    ):
+    at_face = list(_side_by_side(left, right, face, face, meaning))
+    if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
         return Judgement(Verdict.EXACT, meaning=meaning)
     if stands_term_by_term(left, right, meaning):
         return Judgement(Verdict.ROUNDED, meaning=meaning, decides=True)
@@ -197,9 +176,8 @@ def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Ju
         return Judgement(Verdict.CONSISTENT, meaning=meaning, decides=True)
     if all(_gap(a, b) <= b.high - b.low for a, b in pairs):
         return Judgement(Verdict.LAST_DIGIT, meaning=meaning)
-    if len(pairs) == 1 and (factor := _factor(pairs[0][0], pairs[0][1])):
+    if len(pairs) == 1 and (factor := _factor(*pairs[0])):
         return Judgement(Verdict.SCALE, factor=factor, meaning=meaning)
-    at_face = list(_side_by_side(left, right, face, face, meaning))
     if len(at_face) == 1:
         (a, b) = at_face[0]
         return Judgement(Verdict.FALSE, a.middle, printed=b.middle, meaning=meaning)
@@ -236,7 +214,7 @@ def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -
         case Power(a, m), Power(b, n):
             return stands_term_by_term(a, b, meaning) and stands_term_by_term(m, n, meaning)
     return all(
-        Interval(b.low - _TOLERANCE, b.high + _TOLERANCE).low <= a.middle <= b.high + _TOLERANCE
+        b.low - _TOLERANCE <= a.middle <= b.high + _TOLERANCE
         for a, b in _side_by_side(left, right, face, as_part, meaning)
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tracer.audit import Report
 from tracer.audit.findings import CODES, Audit, Finding
 from tracer.audit.texts import Text
-from tracer.errors import EXCERPT, cells, printable
+from tracer.errors import EXCERPT, excerpt, printable
 from tracer.names import count
 
 
@@ -90,16 +90,10 @@ def _told(finding: Finding) -> Iterator[Line]:
     place = _place(finding.text, finding.start)
     yield Line(f"{place}: {finding.code} {message(finding)}", _STYLES[finding.level])
     number, column = finding.text.place(finding.marks[0])
-    line = finding.text.line(number)
-    begin = max(0, min(column - 1 - EXCERPT // 2, len(line) - EXCERPT))
-    shown = printable(line[begin : begin + EXCERPT].replace("\t", " "))
-    margin = f"  {number} | "
-    yield Line(margin + shown.rstrip())
-    before = printable(line[begin : column - 1].replace("\t", " "))
-    length = max(1, min(finding.marks[1] - finding.marks[0], EXCERPT - (column - 1 - begin)))
-    marked = printable(line[column - 1 : column - 1 + length])
-    carets = "^" * max(1, cells(marked))
-    yield Line(" " * (len(margin) - 2) + "| " + " " * cells(before) + carets, "bold")
+    length = finding.marks[1] - finding.marks[0]
+    line, carets = excerpt(finding.text.line(number), number, column, length)
+    yield Line(line)
+    yield Line(carets, "bold")
 
 
 MEANT = {

@@ -79,7 +79,6 @@ _NOTHING = frozenset(f"{_SIZES} {_FACES}".split()) | set(",;:![]() \n")
 _MATRIX_NAMES = "matrix bmatrix pmatrix vmatrix smallmatrix array"
 _MATRICES = frozenset(_MATRIX_NAMES.split())
 
-_DIGITS = r"\d+"
 _NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _TOKEN = re.compile(
     rf"""

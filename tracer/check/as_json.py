@@ -2,53 +2,54 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from tracer.check.against import Compared
 from tracer.check.differences import Differences
-from tracer.check.report import Report, step_of
+from tracer.check.report import Report
 from tracer.check.verdicts import Finding, Verdict
-from tracer.renderers.as_json import SCHEMA
+from tracer.renderers.as_json import SCHEMA, dumped
 
 
 def of_figures(report: Report) -> str:
     """The findings in the order of the file; `follows_from` are places among them, from 0."""
     places = {finding: i for i, finding in enumerate(report.findings)}
-    counted = Counter(finding.verdict for finding in report.findings)
-    found: dict[str, Any] = {
+    found = {
         "schema": SCHEMA,
         "scenario": report.scenario,
         "text": report.title,
         "holds": report.holds,
-        "verdicts": {str(verdict): counted[verdict] for verdict in Verdict},
+        "verdicts": _verdicts(report.counts),
         "first": places[report.first] if report.first else None,
         "steps": [
             {
                 "number": step.number,
                 "name": step.kind.name,
                 "title": title,
-                "verdicts": {str(verdict): verdicts[verdict] for verdict in Verdict},
+                "verdicts": _verdicts(counts),
             }
-            for step, title, verdicts in report.by_step
+            for step, title, counts in report.by_step
         ],
         "findings": [_finding(finding, places) for finding in report.findings],
     }
-    return _dumped(found)
+    return dumped(found)
+
+
+def _verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:
+    return {str(verdict): counts[verdict] for verdict in Verdict}
 
 
 def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
     figure, listed = finding.figure, finding.figure.listed
-    step = step_of(figure)
     return {
         "verdict": str(finding.verdict),
         "line": listed.line,
         "where": listed.where or None,
         "figure": figure.name or None,
         "part": listed.part,
-        "step": step.number if step else None,
+        "step": figure.step.number if figure.step else None,
         "printed": figure.text,
         "right": finding.right or None,
         "by": finding.by or None,
@@ -61,7 +62,7 @@ def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
 def of_differences(found: Differences) -> str:
     """The values in the order of computation; `first` is the address of the first that differs."""
     first = found.first
-    return _dumped(
+    return dumped(
         {
             "schema": SCHEMA,
             "scenario": found.trace.name,
@@ -100,7 +101,3 @@ def _compared(each: Compared, found: Differences) -> dict[str, Any]:
 def _plain(number: float) -> float | str:
     """A float as JSON has it; what is none is text."""
     return number if math.isfinite(number) else str(number)
-
-
-def _dumped(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

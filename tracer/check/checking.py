@@ -63,12 +63,7 @@ def check_against(
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
     addresses = dump.arrays
-    trace = Pass(
-        loaded,
-        loss=LOSS.name in addresses,
-        unmasked=any(".unmasked." in address for address in addresses),
-        lens=any(".lens." in address for address in addresses),
-    ).trace
+    trace = Pass.of(loaded, addresses, loss=LOSS.name in addresses).trace
     unknown = tuple(d.name for address, d in addresses.items() if address not in trace.values)
     found = tuple(compared(trace, addresses, tolerance))
     if not found:

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import isfinite, isnan
 
 from tracer.check.against import Compared
-from tracer.check.report import step_in
+from tracer.check.figures import step_in
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from math import prod
 
 from tracer.check.listed import Listed, Read
 from tracer.check.passes import Pass
@@ -16,8 +17,11 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
+from tracer.lesson import sentences
 from tracer.lesson.entries import index_of
 from tracer.lesson.entries import name as name_of
+from tracer.lesson.steps import Step
+from tracer.lesson.teacher import Teacher
 from tracer.names import closest, count
 from tracer.scenario.loading import Loaded
 
@@ -52,6 +56,20 @@ class Figure:
             return f"product {self.term + 1} of {of}"
         return of if part == "value" else f"{part} of {of}"
 
+    @property
+    def step(self) -> Step | None:
+        """The step that explains it."""
+        if self.within is None or self.entry is None:
+            return None
+        return step_in(self.within.origins.teacher, self.entry.value)
+
+    @property
+    def title(self) -> str:
+        """The title of that step."""
+        if self.within is None or self.step is None:
+            return ""
+        return sentences.title(self.step, self.within.origins.teacher.told)
+
     def comes_to(self, trace: Trace) -> list[Decimal]:
         """What it is in a trace: as it was computed, and as it is worked on with."""
         assert self.entry is not None
@@ -64,6 +82,15 @@ class Figure:
                 return [_sum(trace.producers[value], at)]
             case _:
                 return [decimal(value.computed[at]), decimal(value.numbers[at])]
+
+
+def step_in(teacher: Teacher, value: Value) -> Step | None:
+    """The step of a value; of a parameter the one that uses it."""
+    steps = teacher.step_of
+    if value.address in steps:
+        return steps[value.address]
+    users = (r.output.address for r in teacher.trace.records if value in r.inputs)
+    return next((steps[address] for address in users if address in steps), None)
 
 
 def decimal(number: object) -> Decimal:
@@ -114,12 +141,8 @@ class _Passes:
 
     def __init__(self, read: Read, loaded: Loaded) -> None:
         addresses = [listed.address or "" for listed in read.listed]
-        self.plain = Pass(
-            loaded,
-            loss=not loaded.scenario.training and any(map(_is_of_loss, addresses)),
-            unmasked=any(".unmasked." in address for address in addresses),
-            lens=any(".lens." in address for address in addresses),
-        )
+        loss = not loaded.scenario.training and any(map(_is_of_loss, addresses))
+        self.plain = Pass.of(loaded, addresses, loss=loss)
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
@@ -257,11 +280,4 @@ def _keys(value: Value) -> str:
 def parameters(trace: Trace, address: str) -> int:
     """How many learned numbers an address holds, or all under it."""
     values = [record.output for record in trace.records if record.output.role.parameter]
-    return sum(_size(v) for v in values if f"{v.address}.".startswith(f"{address}."))
-
-
-def _size(value: Value) -> int:
-    size = 1
-    for length in value.shape:
-        size *= length
-    return size
+    return sum(prod(v.shape) for v in values if f"{v.address}.".startswith(f"{address}."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -30,6 +30,12 @@ class Pass:
     loss: bool = False
     unmasked: bool = False
     lens: bool = False
+
+    @classmethod
+    def of(cls, loaded: Loaded, addresses: Collection[str], *, loss: bool) -> Pass:
+        """The pass that computes the values of these addresses."""
+        unmasked = any(".unmasked." in address for address in addresses)
+        return cls(loaded, loss, unmasked, any(".lens." in address for address in addresses))
 
     @cached_property
     def trace(self) -> Trace:

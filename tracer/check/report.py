@@ -7,12 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tracer.check.figures import Figure
 from tracer.check.verdicts import Finding, Verdict
-from tracer.decoder.value import Value
-from tracer.lesson import sentences
 from tracer.lesson.steps import Step
-from tracer.lesson.teacher import Teacher
 
 
 @dataclass(frozen=True)
@@ -35,6 +31,11 @@ class Report:
     def holds(self) -> bool:
         """Whether nothing is wrong."""
         return not self.of(Verdict.WRONG)
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """How many findings have which verdict."""
+        return Counter(finding.verdict for finding in self.findings)
 
     def of(self, verdict: Verdict) -> list[Finding]:
         """The findings with a verdict."""
@@ -67,11 +68,11 @@ class Report:
         """Each step of which figures are printed, its title, and how many have which verdict."""
         counted: dict[tuple[bool, int], tuple[Step, str, Counter[Verdict]]] = {}
         for finding in self.findings:
-            step = step_of(finding.figure)
-            if step is not None:
-                key = (finding.figure.listed.example is not None, step.number)
-                told = counted.setdefault(key, (step, title_of(finding.figure), Counter()))
-                told[2][finding.verdict] += 1
+            figure = finding.figure
+            if step := figure.step:
+                key = (figure.listed.example is not None, step.number)
+                _, _, counts = counted.setdefault(key, (step, figure.title, Counter()))
+                counts[finding.verdict] += 1
         return [counted[key] for key in sorted(counted)]
 
 
@@ -81,27 +82,3 @@ def _order(finding: Finding) -> tuple[bool, int]:
     if figure.within is None or figure.entry is None:
         return (True, 0)
     return (figure.listed.example is not None, figure.within.order[figure.entry.value.address])
-
-
-def step_of(figure: Figure) -> Step | None:
-    """The step in which a figure is told."""
-    if figure.within is None or figure.entry is None:
-        return None
-    return step_in(figure.within.origins.teacher, figure.entry.value)
-
-
-def step_in(teacher: Teacher, value: Value) -> Step | None:
-    """The step of a value; of a parameter the one that uses it."""
-    steps = teacher.step_of
-    if value.address in steps:
-        return steps[value.address]
-    users = (r.output.address for r in teacher.trace.records if value in r.inputs)
-    return next((steps[address] for address in users if address in steps), None)
-
-
-def title_of(figure: Figure) -> str:
-    """The title of that step."""
-    step = step_of(figure)
-    if step is None or figure.within is None:
-        return ""
-    return sentences.title(step, figure.within.origins.teacher.told)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from tracer.check.figures import Figure
 from tracer.check.listed import Listed
-from tracer.check.report import Mistake, Report, step_of, title_of
+from tracer.check.report import Mistake, Report
 from tracer.check.verdicts import AGAIN, Finding, Verdict
 from tracer.lesson.document import (
     Block,
@@ -73,17 +72,16 @@ def told(report: Report) -> Document:
 
 
 def _introduction(report: Report) -> Iterator[Sentence]:
-    counted = Counter(finding.verdict for finding in report.findings)
+    counts = report.counts
     parts = [
         f"{number} {one if number == 1 else several}"
         for verdict, (one, several) in SAID.items()
-        if (number := counted[verdict])
+        if (number := counts[verdict])
     ]
     yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
     if report.first:
         figure, right = report.first.figure, report.first.right
-        step = step_of(figure)
-        which = f" in step {step.number}, {title_of(figure)}" if step else ""
+        which = f" in step {figure.step.number}, {figure.title}" if figure.step else ""
         where = f",{_line(figure.listed)}" if which else _line(figure.listed)
         yield (
             f"The text leaves the truth first{which}{where}: ",
@@ -111,8 +109,7 @@ def _by_step(report: Report) -> Iterator[Section]:
 def _heading(mistake: Mistake) -> str:
     """`Wrong in line 83: Head 1 · Softmax`."""
     figure = mistake.roots[0].figure
-    title = title_of(figure)
-    return f"Wrong{_line(figure.listed)}{': ' if title else ''}{title}"
+    return f"Wrong{_line(figure.listed)}{': ' if figure.title else ''}{figure.title}"
 
 
 def _line(listed: Listed) -> str:

@@ -6,49 +6,13 @@ What is done number by number costs none here: the exponentials of a softmax, a 
 from __future__ import annotations
 
 from math import prod
-from typing import assert_never
 
 from tracer.decoder.axes import Axis
-from tracer.decoder.elementwise import (
-    Elementwise,
-)
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cumulate,
-    DivTerm,
-    Dot,
-    Given,
-    Interleave,
-    Join,
-    Largest,
-    MatMul,
-    Mean,
-    MeanOf,
-    Pick,
-    Pinned,
-    Reused,
-    Rotate,
-    Select,
-    Total,
-)
+from tracer.decoder.operations import Dot, MatMul
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import (
-    AsRows,
-    ByWord,
-    ColumnDot,
-    Columns,
-    ColumnTotal,
-    NegativeTotal,
-    OfTraining,
-    RotateBack,
-    RowDot,
-    SumOfSquares,
-    Together,
-    TransposedMatMul,
-)
+from tracer.decoder.training_operations import TransposedMatMul
+
+NOTHING = Axis("nothing", ())
 
 
 def multiply_adds(record: Record) -> int:
@@ -75,38 +39,8 @@ def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
         case Dot():
             q, k = record.inputs
             return (*q.axes, k.axes[0])  # type: ignore[return-value]  # q has two
-        case (
-            Given()
-            | Pinned()
-            | Copy()
-            | Reused()
-            | Append()
-            | Join()
-            | Concat()
-            | Interleave()
-            | Select()
-        ):
-            return NONE
-        case Elementwise() | Total() | Largest() | Mean() | MeanOf() | DivTerm() | Rotate():
-            return NONE
-        case Cumulate() | ArgMax() | Pick():
-            return NONE
-        case _:
-            return _of_training(record, record.operation)
-
-
-def _of_training(record: Record, operation: OfTraining) -> tuple[Axis, Axis, Axis]:
-    match operation:
         case TransposedMatMul():
             x, g = record.inputs
             return (x.axes[1], x.axes[0], g.axes[1])
-        case ColumnTotal() | ColumnDot() | RowDot() | NegativeTotal() | RotateBack() | Columns():
-            return NONE
-        case Together() | ByWord() | AsRows() | SumOfSquares():
-            return NONE
         case _:
-            assert_never(operation)
-
-
-NOTHING = Axis("nothing", ())
-NONE = (NOTHING, NOTHING, NOTHING)
+            return (NOTHING, NOTHING, NOTHING)

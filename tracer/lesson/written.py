@@ -111,8 +111,9 @@ class Sides:
         """Return the number that takes a part's place on the way to the result."""
         return self._sums(guard).part(value(of)[0])
 
-    def _sums(self, guard: int) -> Sums:
-        return Sums(self.pencil, self.record.output.address, self.terms, guard)
+    def _sums(self, guard: int, to: Value | None = None) -> Sums:
+        """What writes sums on the way to a value, by default the result."""
+        return Sums(self.pencil, (to or self.record.output).address, self.terms, guard)
 
     def _elementwise(
         self, operation: Elementwise, guard: int, limit: int, only: tuple[int, ...]
@@ -140,7 +141,7 @@ class Sides:
     def _scaled(self, guard: int, limit: int) -> list[Expression]:
         """(a×b + c×d) / √d_k: the dot product is written out in the same line."""
         dot, scale = self.record.inputs
-        products, parts = self._sums(guard).of_products(self.producers[dot], self.index)
+        products, parts = self._sums(guard, dot).of_products(self.producers[dot], self.index)
         root, under = self._scales(scale)
         totals = [_total(parts, limit)]
         if dot.form is Form.AS_THEY_ARE:

@@ -32,7 +32,7 @@ def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
 
     A token is one of the decoder's, unless all values are the encoder's.
     """
-    return _dumped({**_header(trace), "values": _values(trace, records, token)})
+    return dumped({**_header(trace), "values": _values(trace, records, token)})
 
 
 def generated(result: Generated, *, worked: bool, cached: bool) -> str:
@@ -50,7 +50,7 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
         for i, turn in enumerate(result.turns)
     ]
     first = result.turns[0].trace
-    return _dumped({**_header(first), "turns": turns, "text": list(result.text)})
+    return dumped({**_header(first), "turns": turns, "text": list(result.text)})
 
 
 def contents(trace: Trace) -> str:
@@ -64,7 +64,7 @@ def contents(trace: Trace) -> str:
         }
         for step in steps(trace.records)
     ]
-    return _dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
+    return dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
 
 
 def training(training: Training) -> str:
@@ -80,7 +80,7 @@ def training(training: Training) -> str:
         for step, found in enumerate(training.passes)
     ]
     header = _header(first)
-    return _dumped({**header, "values": _values(first, first.records, None), "passes": passes})
+    return dumped({**header, "values": _values(first, first.records, None), "passes": passes})
 
 
 def shapes(survey: Survey) -> str:
@@ -111,7 +111,7 @@ def shapes(survey: Survey) -> str:
         kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
         for kind, size in NUMBER_TYPES.items()
     }
-    return _dumped(
+    return dumped(
         {
             "schema": SCHEMA,
             "scenario": survey.trace.name,
@@ -155,7 +155,8 @@ def _is_of_encoder(record: Record) -> bool:
     return record.output.place.encoder or record.output.role is ENCODER_OUTPUT
 
 
-def _dumped(document: dict[str, Any]) -> str:
+def dumped(document: dict[str, Any]) -> str:
+    """A document as strict JSON."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 

@@ -15,7 +15,7 @@ from tracer.renderers.text import TextNotation
 BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
 """Of the 256 colours, which look the same in every terminal, those with enough contrast."""
 
-TITLE = PART = SECTION = RESULT = MARKED = "bold"
+TITLE = SECTION = RESULT = MARKED = "bold"
 LABEL = RULE = GREY
 NAME = "italic"
 

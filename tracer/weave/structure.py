@@ -1,216 +1,120 @@
-"""The lines of a Markdown file as CommonMark has them: text, HTML or code, in which containers."""
+"""The blocks of a Markdown file as CommonMark has them, marked blocks among them.
+
+A line ends with "\\n" alone, as in an author's file; a "\\r" before it is a space.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from enum import Enum, auto
-from typing import TypeAlias
+from functools import cache
 
-DEEPEST = 100
-"""Containers in each other; what would open one more is text."""
+from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock, html_block
+from markdown_it.token import Token
 
-_QUOTE = re.compile(r" {0,3}> ?")
-_ITEM = re.compile(r" {0,3}(?:[-+*]|(?P<number>[0-9]{1,9})[.)])(?= |\Z)")
-_CODE = re.compile(r" {4}")
-_RULE = re.compile(r" {0,3}(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)\Z")
-_UNDERLINE = re.compile(r" {0,3}(?:=++|-++) *+\Z")
-_HEADING = re.compile(r" {0,3}#{1,6}(?: |\Z)")
-_FENCE = re.compile(r" {0,3}(?P<bars>`{3,}+(?=[^`]*+\Z)|~{3,}+)")
-_FENCE_END = re.compile(r" {0,3}(?P<bars>`++|~++) *+\Z")
-_BLANK = re.compile(r" *+\Z")
+from tracer.weave.tags import END, START, tags
 
-_TABLE = "table tbody td tfoot th thead tr caption col colgroup"
-_PAGE = "html head body base basefont link meta title frame frameset noframes iframe"
-_LIST = "ul ol li dl dd dt dir menu menuitem"
-_FORM = "form fieldset legend optgroup option param"
-_PART = (
-    "address article aside blockquote center details dialog div figcaption figure footer header "
-    "h1 h2 h3 h4 h5 h6 hr main nav p search section summary track"
-)
-_NAMES = "|".join(f"{_TABLE} {_PAGE} {_LIST} {_FORM} {_PART}".split())
-_ATTRIBUTE = r""" ++[A-Za-z_:][\w.:-]*+(?: *+= *+(?:[^ "'=<>`]++|'[^']*+'|"[^"]*+"))?+"""
-_TAG = rf"</?[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+ *+/?>"
+DEEPEST = 20
+"""Block quotes, lists and items in each other; what is deeper is not read."""
+MARKED = "marked"
+"""The type of a marked block; its `meta` says whether all that its content opens ends in it."""
+NO_END = "no_end"
+"""The type of the start of a block whose end is missing."""
+
+_START_ALONE = re.compile(rf"{START.pattern}(?:(?!-->).)*+-->[ \t]*+")
+_END_ALONE = re.compile(rf"{END.pattern}[ \t]*+")
+_NOT_OF_THE_PAGE = ("<!", "<?")
+"""How HTML begins in which comments mean nothing."""
 
 
-@dataclass(frozen=True)
-class _Html:
-    """How a block of HTML begins and ends; one in which comments mean nothing hides marks."""
-
-    start: re.Pattern[str]
-    end: re.Pattern[str] | None
-    """What its last line holds; a blank line if there is none."""
-    hides: bool = False
-    interrupts: bool = True
-    """Whether it may begin behind a line of a paragraph."""
+def blocks(text: str) -> list[Token]:
+    """What stands in a text, each with its lines; paragraphs and headings are of type `inline`."""
+    found: list[Token] = []
+    # The parser looks beyond the end of an empty line, and a fence's content has whole lines.
+    source = re.sub(r"\r$", " ", text, flags=re.MULTILINE) + "\n\n"
+    _parser().block.parse(source, _parser(), {}, found)
+    return found
 
 
-def _html(start: str, end: str | None = None, **how: bool) -> _Html:
-    last = re.compile(end, re.IGNORECASE) if end else None
-    return _Html(re.compile(rf" {{0,3}}{start}", re.IGNORECASE | re.ASCII), last, **how)
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST})
+    parser.disable("reference")  # a paragraph like others
+    rules = parser.block.ruler
+    interrupts: RuleOptionsType = {"alt": ["paragraph", "blockquote"]}
+    rules.at("html_block", _html, interrupts)
+    rules.before("fence", MARKED, _marked, interrupts)
+    return parser
 
 
-_HTML = (
-    _html(r"<(?:script|pre|style|textarea)(?=[ >]|\Z)", "</(?:script|pre|style|textarea)>"),
-    _html(r"<!--", "-->", hides=True),
-    _html(r"<\?", r"\?>", hides=True),
-    _html(r"<!\[CDATA\[", r"\]\]>", hides=True),
-    _html(r"<![A-Z]", ">", hides=True),
-    _html(rf"</?(?:{_NAMES})(?=[ >]|/>|\Z)"),
-    _html(rf"{_TAG} *+\Z", interrupts=False),
-)
-
-_PARAGRAPH = "paragraph"
-_Fence: TypeAlias = tuple[str, int]
-"""The sign of its bars and how many there are."""
-
-
-class Kind(Enum):
-    """What a line is."""
-
-    BLANK = auto()
-    TEXT = auto()
-    HTML = auto()
-    HIDDEN = auto()
-    """It goes on with a comment, or with what is no part of the page either."""
-    CODE = auto()
+def _marked(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A rule of the parser: a start alone on its line, and all up to its end."""
+    if not _is_alone(state, start, _START_ALONE):
+        return False
+    if not silent:
+        found = _end_of_block(state, start + 1, end)
+        last, whole = (start, None) if found is None else found
+        token = state.push(NO_END if found is None else MARKED, "", 0)
+        token.map = [start, last + 1]
+        token.meta = {"whole": whole}
+        state.line = last + 1
+    return True
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line that was read."""
+def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] | None:
+    """The line of a block's end, the first that no fence in it hides; whether fences end.
 
-    kind: Kind
-    goes_on: bool
-    """Whether it belongs to the paragraph or the HTML of the line before it."""
-    content: str
-    """What stands in its containers, its tabs as spaces."""
-    closes_fence: bool = False
+    A fence that nothing closes hides none. No other start or end may come before, not even in
+    a fence: a block whose end is missing must not reach into what the author wrote.
+    """
+    ends = []
+    stop = begin
+    while stop < end and (state.isEmpty(stop) or state.sCount[stop] >= state.blkIndent):
+        if _is_alone(state, stop, _END_ALONE):
+            ends.append(stop)
+        elif any(tags(_line(state, stop), in_html=False)):
+            break
+        stop += 1
+    if not ends:
+        return None
+    closed: dict[int, bool] = {}
+    for token in _read(state, begin, stop):
+        if token.type == "fence" and token.map:
+            is_closed = token.map[1] - token.map[0] == token.content.count("\n") + 2
+            closed |= dict.fromkeys(range(*token.map), is_closed)
+    for line in ends:
+        if line not in closed:  # in no fence
+            return line, True
+    return next(((line, False) for line in ends if not closed[line]), None)
 
 
-@dataclass
-class Structure:
-    """Reads a file line by line, and knows what is open behind the lines that it has read."""
+def _read(state: StateBlock, begin: int, end: int) -> list[Token]:
+    """The blocks of some lines in the same containers, read apart from the others."""
+    before = state.tokens, state.line, state.lineMax, state.parentType, state.tight
+    state.tokens, state.lineMax = [], end
+    state.md.block.tokenize(state, begin, end)
+    found = state.tokens
+    state.tokens, state.line, state.lineMax, state.parentType, state.tight = before
+    return found
 
-    containers: list[int] = field(default_factory=list)
-    """From the outside in: how far in the text of a list item stands; 0 is a block quote."""
-    _open: str | _Fence | _Html | None = None
-    _only_a_bullet: bool = False
 
-    def within(self) -> Structure:
-        """What reads on in the same containers as if nothing stood in them yet."""
-        return Structure(list(self.containers))
-
-    def in_fence(self, line: str) -> bool:
-        """Whether a line, the next one, belongs to an open code fence."""
-        return isinstance(self._open, tuple) and self.inside(line) is not None
-
-    def inside(self, line: str) -> str | None:
-        """What of a line stands in all the containers; None if one of them has ended."""
-        text = _plain(line)
-        matched, at = self._matched(text)
-        return text[at:] if matched == len(self.containers) else None
-
-    def read(self, line: str) -> Line:
-        """Read the next line."""
-        text = _plain(line)
-        matched, at = self._matched(text)
-        all_matched = matched == len(self.containers)
-        open_before, self._only_a_bullet = self._open, False
-        match open_before:
-            case (sign, number) if all_matched:
-                end = _FENCE_END.match(text, at)
-                closes = bool(end and end["bars"][0] == sign and len(end["bars"]) >= number)
-                self._open = None if closes else open_before
-                return Line(Kind.CODE, True, text[at:], closes_fence=closes)
-            case _Html() if all_matched:
-                self._end_html(open_before, text, at)
-                kind = Kind.HIDDEN if open_before.hides else Kind.HTML
-                return Line(kind, True, text[at:])
-        in_paragraph = open_before == _PARAGRAPH
-        if in_paragraph and all_matched and _UNDERLINE.match(text, at):
-            self._open = None
-            return Line(Kind.TEXT, True, text[at:])
-
-        inner, at = self._opened(text, at, in_paragraph=in_paragraph and all_matched)
-        in_paragraph = in_paragraph and not inner
-        kind, begun = _begun(text, at, in_paragraph=in_paragraph)
-        if in_paragraph and begun == _PARAGRAPH:
-            return Line(
-                kind, True, text[at:]
-            )  # also if a quote's sign or an indentation is left out
-        self.containers[matched:] = inner
-        self._open = begun
-        self._only_a_bullet = bool(inner and inner[-1]) and kind is Kind.BLANK
-        if isinstance(begun, _Html):
-            self._end_html(begun, text, at)
-        return Line(kind, False, text[at:])
-
-    def _matched(self, text: str) -> tuple[int, int]:
-        """How many containers go on in a line, and where the text in them begins."""
-        at = 0
-        blank = _BLANK.match(text)
-        for number, width in enumerate(self.containers):
-            if width == 0:
-                if not (found := _QUOTE.match(text, at)):
-                    return number, at
-                at = found.end()
-                blank = _BLANK.match(text, at)
-            elif blank:
-                if self._only_a_bullet and number == len(self.containers) - 1:
-                    return number, at
-            elif text.startswith(" " * width, at):
-                at += width
-            else:
-                return number, at
-        return len(self.containers), at
-
-    def _opened(self, text: str, at: int, *, in_paragraph: bool) -> tuple[list[int], int]:
-        """The containers that begin in a line, and where the text in them begins."""
-        opened: list[int] = []
-        while len(self.containers) + len(opened) < DEEPEST:
-            if found := _QUOTE.match(text, at):
-                opened.append(0)
-                at = found.end()
-            elif (found := _ITEM.match(text, at)) and not _RULE.match(text, at):
-                blank = _BLANK.match(text, found.end())
-                if in_paragraph and not opened and (blank or found["number"] not in (None, "1")):
-                    break
-                end = found.end() if blank else _behind_spaces(text, found.end())
-                if blank or end - found.end() > 4:  # an empty item, or one that begins with code
-                    end = found.end() + 1
-                opened.append(end - at)
-                at = end
-            else:
+def _html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for HTML, which a marked block ends if comments mean something in it."""
+    is_html = html_block(state, start, end, silent)
+    if is_html and not silent and not _line(state, start).startswith(_NOT_OF_THE_PAGE):
+        for line in range(start + 1, state.line):
+            if _is_alone(state, line, _START_ALONE):
+                state.line = line
+                state.tokens[-1].map = [start, line]
                 break
-        return opened, at
-
-    def _end_html(self, html: _Html, text: str, at: int) -> None:
-        if html.end.search(text, at) if html.end else _BLANK.match(text, at):
-            self._open = None
+    return is_html
 
 
-def _begun(text: str, at: int, *, in_paragraph: bool) -> tuple[Kind, str | _Fence | _Html | None]:
-    """What a line is behind its containers, and what it leaves open."""
-    if _BLANK.match(text, at):
-        return Kind.BLANK, None
-    if _CODE.match(text, at):
-        return (Kind.TEXT, _PARAGRAPH) if in_paragraph else (Kind.CODE, None)
-    if fence := _FENCE.match(text, at):
-        return Kind.CODE, (fence["bars"][0], len(fence["bars"]))
-    if text.startswith("<", _behind_spaces(text, at)):
-        for html in _HTML:
-            if html.start.match(text, at) and (html.interrupts or not in_paragraph):
-                return Kind.HTML, html
-    if _HEADING.match(text, at) or _RULE.match(text, at):
-        return Kind.TEXT, None
-    return Kind.TEXT, _PARAGRAPH
+def _is_alone(state: StateBlock, line: int, tag: re.Pattern[str]) -> bool:
+    return bool(tag.fullmatch(_line(state, line))) and not state.is_code_block(line)
 
 
-def _plain(line: str) -> str:
-    """A line without its end, tabs as the spaces that they stand for."""
-    return line.removesuffix("\r").expandtabs(4)
-
-
-def _behind_spaces(text: str, at: int) -> int:
-    return len(text) - len(text[at:].lstrip(" "))
+def _line(state: StateBlock, line: int) -> str:
+    """What stands in a line behind its containers and its indentation."""
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-from tracer.lesson.document import Block
-
-Written = Callable[[Block], str]
-"""A block → what stands on the page; blocks that are written alike are one."""
 
 
 @dataclass
