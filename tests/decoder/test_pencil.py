@@ -423,8 +423,11 @@ class ByHand:
         flat = exact.ravel().tolist()
         if self.carry == "never" or record.output.role.words:
             return flat
-        if name in ALL:
-            return flat
+        if name in ALL:  # nobody reads more than twelve decimals
+            return [
+                x if len(str(x).partition(".")[2]) <= 12 else self.written(x, self.usual)
+                for x in flat
+            ]
         if digits := self.set_for(address):
             return [self.written(x, digits) for x in flat]
         if isinstance(record.operation, MOVED):

@@ -79,7 +79,7 @@ class Pencil:
         if role.keeps is Keeps.WHOLE:
             return numbers
         if role.keeps is Keeps.ALL:
-            return self._rounded(numbers, self._readable_places)
+            return np.asarray(np.frompyfunc(self._readable, 1, 1)(numbers), object)
         chosen = self._chosen_for(role, address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
@@ -154,11 +154,12 @@ class Pencil:
         assert isinstance(exponent, int)
         return max(self.rounding.decimals, -exponent)
 
-    def _readable_places(self, number: Decimal) -> int:
-        """All decimals of a sum, unless nobody reads as many: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
+    def _readable(self, number: Decimal) -> Decimal:
+        """A sum as it is, unless it has decimals that nobody reads: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
         exponent = number.as_tuple().exponent
         assert isinstance(exponent, int)
-        return -exponent if -exponent <= MOST_DECIMALS else self._usual.places(number)
+        too_long = -exponent > MOST_DECIMALS
+        return self.printed(number, self._usual.places(number)) if too_long else number
 
     def _shared_decimals(self, row: Array) -> int:
         largest = max((x for x in row.flat if x.is_finite()), default=Decimal(0))

@@ -13,6 +13,7 @@ from decimal import (
     ROUND_HALF_EVEN,
     Context,
     Decimal,
+    DivisionByZero,
     Overflow,
     Underflow,
     localcontext,
@@ -230,6 +231,15 @@ class RoundedDecimals(Decimals):
 
     def stored(self, result: Array) -> Array:
         return np.asarray(_nearest_floats(result), object)
+
+    def saturating(self) -> AbstractContextManager[Any]:
+        return localcontext(Context(PRECISION + GUARD, ROUND_05UP, traps=[DivisionByZero]))
+
+    def exp(self, a: Array) -> Array:
+        powers = super().exp(a)
+        if any(power and not float(power) for power in powers.flat):
+            raise Underflow
+        return powers
 
     def has_powers_of(self, a: Array) -> bool:
         finite = [abs(x) for x in a.flat if x.is_finite()]

@@ -144,9 +144,8 @@ def _quotient(over: Expression, under: Expression) -> Compute:
         with a.saturating():
             divisor = np.asarray(bottom(x, a, part))
             result = np.asarray(top(x, a, part) / divisor)
-        if divisor.dtype != object and np.isinf(divisor).any():
-            return np.where(np.isinf(divisor), 0.0, result)
-        return result
+        beyond = divisor == np.inf
+        return np.where(beyond, a.scalar(Decimal(0)), result) if beyond.any() else result
 
     return saturated
 
