@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import isqrt
+from math import isqrt, prod
 
 from tracer.decoder.cost import multiply_adds
 from tracer.decoder.roles import (
@@ -33,6 +33,7 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.expression import Expression
 from tracer.lesson.picture import NAMES, picture
+from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS
 from tracer.lesson.survey import (
     LAYER_PARTS,
@@ -43,7 +44,6 @@ from tracer.lesson.survey import (
 )
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.scenario.outline import EMBEDDINGS, POSITIONS
 
 HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
 NONE = "–"
@@ -90,7 +90,7 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
         table = Table(HEADER, tuple(_rows(matrices, survey)))
-        yield title, [table, *map(Paragraph, _said(matrices))]
+        yield title, [table, *map(Paragraph, _said(matrices, survey))]
 
 
 def _stage(matrix: Shaped, survey: Survey) -> str:
@@ -120,10 +120,10 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ..
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
     for matrix in sorted(matrices, key=lambda matrix: order.index(matrix.step)):
         is_end = matrix.value.address in ends
-        for name, shape in survey.tables.items():
-            if matrix.step == TABLE_STEPS[name] and is_end:
-                size = shape[0] * shape[1]
-                yield _row(matrix.step, table_symbol(name), written(shape), _counted(size), NONE)
+        table = matrix.place.address(TABLES[matrix.role]) if matrix.role in TABLES else ""
+        if shape := survey.tables.get(table):
+            size = _counted(prod(shape))
+            yield _row(matrix.step, table_symbol(table), written(shape), size, NONE)
         if is_end or matrix.role in OPERANDS or matrix.role is TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
@@ -134,10 +134,6 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ..
                 _counted(matrix.parameters),
                 _counted(cost),
             )
-
-
-TABLE_STEPS = {EMBEDDINGS: "embedding", POSITIONS: "position"}
-"""The steps that read some rows of a table."""
 
 
 def _row(*cells: str | Expression) -> tuple[Cell, ...]:
@@ -152,7 +148,7 @@ def _heads(matrix: Shaped) -> str:
     return f", head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"
 
 
-def _said(matrices: Sequence[Shaped]) -> Iterator[Sentence]:
+def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
     """What the numbers of a stage come to."""
     by_role = {matrix.role: matrix for matrix in matrices}
     weights, concat = by_role.get(W_Q), by_role.get(CONCAT)
@@ -171,7 +167,7 @@ def _said(matrices: Sequence[Shaped]) -> Iterator[Sentence]:
         taken = by_role[HIDDEN].records[0].inputs[0].shape[1]
         hidden, out = (by_role[role].value.shape[1] for role in (HIDDEN, FFN_OUTPUT))
         yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
-    if W_U in by_role and by_role[W_U].is_tied:
+    if W_U in by_role and survey.scenario.is_tied:
         yield (
             by_role[W_U].symbol,
             " holds the embeddings of the words, as columns: its numbers are counted there.",

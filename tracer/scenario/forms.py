@@ -10,8 +10,9 @@ from random import Random as Generator
 
 from pydantic import ValidationError
 
-from tracer.scenario.counting import Shapes, address, part, words_of
+from tracer.scenario.counting import Shapes, part, words_of
 from tracer.scenario.fields import Random
+from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Place
 
 Rows = list[Data]

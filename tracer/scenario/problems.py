@@ -11,9 +11,10 @@ from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem
 from tracer.names import closest
-from tracer.scenario.counting import address, part
+from tracer.scenario.counting import part
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
 from tracer.scenario.model import Scenario
+from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Place, Source
 
 

@@ -7,10 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from tracer.errors import Problem, TracerError
-from tracer.scenario.counting import address
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
-from tracer.scenario.layers import Layer, SubLayer
-from tracer.scenario.model import Scenario, Tower
+from tracer.scenario.model import Scenario
+from tracer.scenario.parts import address, with_own_norms
 from tracer.scenario.rounding import trimmed
 
 Way = tuple[int | str, ...]
@@ -26,9 +25,7 @@ def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
     Raises:
         TracerError: a number is larger than a scenario can say.
     """
-    changed: Any = _own_norms_of(scenario)
-    if scenario.encoder:
-        changed = changed.model_copy(update={"encoder": _own_norms_of(scenario.encoder)})
+    changed: Any = with_own_norms(scenario)
     for way, numbers in new.items():
         try:
             changed = _replaced(changed, way, _typed(numbers))
@@ -37,19 +34,6 @@ def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
             raise TracerError(Problem(message, address=address(way), way=way)) from None
     assert isinstance(changed, Scenario)
     return tied(changed) if changed.is_tied else changed
-
-
-def _own_norms_of(tower: Tower) -> Tower:
-    return tower.model_copy(update={"layers": tuple(map(_with_own_norms, tower.layers))})
-
-
-def _with_own_norms(layer: Layer) -> Layer:
-    own = {
-        name: part.model_copy(update={"norm": layer.norm_of(part)})
-        for name in ("attention", "cross_attention", "ffn")
-        if isinstance(part := getattr(layer, name), SubLayer)
-    }
-    return layer.model_copy(update={**own, "norm": None})
 
 
 def _replaced(whole: Any, way: Way, new: Any) -> Any:
