@@ -18,7 +18,6 @@ from tracer.decoder.roles import (
     TOKENS,
     W_Q,
     W_U,
-    Role,
 )
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -63,10 +62,12 @@ def shapes(survey: Survey) -> Document:
 
 def _introduction(survey: Survey) -> Iterator[Block]:
     """How a shape is read, what is counted, and the picture of the model."""
-    first, query = _of_role(survey, INPUT), _of_role(survey, QUERY)
-    _, tokens, width = first[0].shape
-    read = f"{written(first[0].shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
-    heads = f", {written(query[0].shape)} the same for {query[0].shape[1]} heads" if query else ""
+    of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
+    (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is INPUT]
+    query = next((matrix.shape for matrix in of_decoder if matrix.role is QUERY), None)
+    _, tokens, width = shape
+    read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
+    heads = f", {written(query)} the same for {query[1]} heads" if query else ""
     yield Paragraph(
         ("No number is looked at here, only how many there are. ", f"{read} numbers each{heads}.")
     )
@@ -196,7 +197,8 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
 def _totals(survey: Survey) -> Iterator[Block]:
     """Each part with what it comes to in all layers, and what follows from that."""
     rows = [
-        _row(name, f"{learned:,}", f"{cost:,}") for name, (learned, cost) in survey.parts.items()
+        _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
+        for name, (learned, cost) in survey.parts.items()
     ]
     whole = _row("all", _counted(survey.parameters), _counted(survey.multiply_adds))
     yield Table(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
@@ -219,7 +221,8 @@ def _parameters(survey: Survey) -> Iterator[Sentence]:
         return
     number = len(layers[0])
     of_layer = {name: learned[name] // number for name in LAYER_PARTS if learned.get(name)}
-    whose = "Each layer" if number > 1 else "The layer"
+    decoder = "decoder " if survey.scenario.encodes else ""
+    whose = f"{'Each' if number > 1 else 'The'} {decoder}layer"
     for name, count in of_layer.items():
         if name != "norms" and round(count / MILLION):
             yield (f"{whose}'s {name} has {count:,} parameters, {_about(count)}.",)
@@ -234,6 +237,9 @@ def _parameters(survey: Survey) -> Iterator[Sentence]:
 IN_SENTENCES = {
     "embeddings": "the embeddings",
     "positions": "the table of positions",
+    "encoder.embeddings": "the embeddings of the encoder",
+    "encoder.positions": "the encoder's table of positions",
+    "encoder": "the layers and norms of the encoder",
     "attention": "attention",
     "cross-attention": "cross-attention",
     "FFN": "the FFN",
@@ -266,8 +272,9 @@ def _growth(survey: Survey) -> Iterator[Sentence]:
     if twice:
         what = f"{twice:,} others" if parts else f"the {twice:,} multiply-adds become"
         parts.append(f"{what} twice as many")
-    if stay:
-        parts.append(f"but {stay:,}, for the keys and values of the encoder's tokens, stay")
+    if stay and parts:
+        what = " and ".join(_staying(survey))
+        parts.append(f"but {stay:,}, for {what}, stay")
     if parts:
         yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
     if four_times:
@@ -275,6 +282,14 @@ def _growth(survey: Survey) -> Iterator[Sentence]:
             f"From {_tokens(_half(survey))} on, what grows with the square of the length is more "
             "than half of all.",
         )
+
+
+def _staying(survey: Survey) -> Iterator[str]:
+    """What of the work does not depend on how many tokens the decoder reads."""
+    if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
+        yield "the encoder"
+    if survey.cached[1]:
+        yield "the keys and values of the encoder's tokens"
 
 
 def _half(survey: Survey) -> int:
@@ -329,7 +344,3 @@ def _counted(number: int) -> str:
 
 def _tokens(number: int) -> str:
     return f"{number:,} token{'s' * (number != 1)}"
-
-
-def _of_role(survey: Survey, role: Role) -> list[Shaped]:
-    return [matrix for matrix in survey.matrices if matrix.role is role]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace, trace
@@ -24,7 +24,6 @@ from tracer.lesson.teacher import Teacher
 from tracer.lesson.training_pass import training_pass
 from tracer.lesson.training_text import training_text
 from tracer.names import count
-from tracer.scenario.parts import learned
 
 TRAINING, GENERATION = "Training", "Generation"
 MOST_TURNS = 5
@@ -156,19 +155,18 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
 def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
     """The steps in a table, and how many parameters there are."""
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
-    of_decoder = learned(teacher.trace.scenario)
-    rows = tuple(_summed_up(step, teacher, of_decoder) for step in chosen)
-    number = number_used([record for step in chosen for record in step.records], of_decoder)
+    rows = tuple(_summed_up(step, teacher) for step in chosen)
+    number = number_used(
+        [record for step in chosen for record in step.records], teacher.parameter_shapes
+    )
     which = "all" if len(chosen) == len(teacher.steps) else "these"
     sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
     counted = [Paragraph((sentence,))] if number and teacher.full else []
     return Section(None, "Summary", (Table(header, rows), *counted))
 
 
-def _summed_up(
-    step: Step, teacher: Teacher, of_decoder: Mapping[str, tuple[int, ...]]
-) -> tuple[Name, ...]:
+def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
     """A step's row: number, title, how many parameters, what happens."""
-    number = [str(number_used(step.records, of_decoder))] if teacher.full else []
+    number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
     title = sentences.title(step, teacher.told)
     return tuple(map(Name, (str(step.number), title, *number, step.kind.summary)))
