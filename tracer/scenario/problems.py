@@ -45,8 +45,9 @@ def place_of(detail: ErrorDetails, data: Data) -> Place:
         if step in TAGS and part(data, (*place, step)) is None:
             continue
         place = (*place, step)
-    # What is wrong with a pattern's digits is told at the pattern.
-    return place[:3] if place[:2] == ("rounding", "digits") else place
+    # A number of digits stands for a mapping: what is wrong with it is told at the pattern.
+    shorthand = place[:2] == ("rounding", "digits") and part(data, place) is None
+    return place[:3] if shorthand else place
 
 
 def message_of(detail: ErrorDetails) -> str:
