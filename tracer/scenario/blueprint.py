@@ -31,30 +31,31 @@ class Blueprint:
         return Layer.model_construct(
             attention=self._attention(f"{place}.attention"),
             cross_attention=self._attention(f"{place}.cross_attention") if crossed else None,
-            ffn=self._made(
+            ffn=self.made(
                 FFN, f"{place}.ffn", activation=self.activation, norm=self._norm(f"{place}.ffn")
             ),
         )
 
     def final_norm(self) -> Normalization | None:
         """The norm behind the last layer."""
-        return self._made(Normalization, "final_norm", **self.norm) if self.norm else None
+        return self.made(Normalization, "final_norm", **self.norm) if self.norm else None
 
     def _attention(self, place: str) -> Attention:
         heads = tuple(self._head(place, number) for number in range(1, self.heads + 1))
-        return self._made(Attention, place, heads=heads, norm=self._norm(place))
+        return self.made(Attention, place, heads=heads, norm=self._norm(place))
 
     def _head(self, place: str, number: int) -> Head:
         first = number - (number - 1) % (self.heads // self.key_heads)
-        head = self._made(Head, f"{place}.head{number}")
+        head = self.made(Head, f"{place}.head{number}")
         shared = {"W_K": None, "b_K": None, "W_V": None, "b_V": None, "shares": first}
         return head if first == number else head.model_copy(update=shared)
 
     def _norm(self, sub_layer: str) -> Norm | None:
         if self.norm is None:
             return None
-        return self._made(Norm, f"{sub_layer}.norm", placement=self.placement, **self.norm)
+        return self.made(Norm, f"{sub_layer}.norm", placement=self.placement, **self.norm)
 
-    def _made(self, form: type[Part], place: str, **settings: Any) -> Part:
+    def made(self, form: type[Part], place: str, **settings: Any) -> Part:
+        """A part with its parameters and some settings."""
         own = {n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared(form).items()}
         return form.model_construct(**own, **settings)

@@ -32,7 +32,7 @@ from tracer.scenario.model import (
     Unembedding,
 )
 from tracer.scenario.outline import Blank, WithoutNumbers
-from tracer.scenario.parts import Sizes, declared
+from tracer.scenario.parts import Sizes
 from tracer.scenario.rounding import Rounding
 
 MOST = 1_000_000
@@ -204,6 +204,7 @@ def from_dimensions(asked: Dimensioned) -> Scenario:
         if asked.random
         else (blueprint.layer("layer", crossed=crossed),) * sizes.layers  # one and the same
     )
+    turned = made.matrix("embeddings", sizes.words, sizes.width, transposed=True)
     said: dict[str, Any] = {
         "title": asked.title,
         "tokens": tokens,
@@ -213,7 +214,11 @@ def from_dimensions(asked: Dimensioned) -> Scenario:
         "layers": layers,
         "final_norm": blueprint.final_norm() if sizes.final_norm else None,
         "vocabulary": words,
-        "unembedding": made.unembedding(),
+        "unembedding": (
+            Tied.model_construct(W_U=turned)
+            if sizes.tied
+            else blueprint.made(Unembedding, "unembedding")
+        ),
         "generation": asked.generation,
         "rounding": asked.rounding,
         "arithmetic": "float64",
@@ -258,17 +263,6 @@ class _Made:
             return self.matrix(address, length[sizes[0]], length[sizes[1]])
         row = length[sizes[0]]
         return np.full(row, float(name == "gain")) if self.asked.random else Blank((row,))
-
-    def unembedding(self) -> Unembedding:
-        sizes = self.asked.dimensions
-        if sizes.tied:
-            turned = self.matrix("embeddings", sizes.words, sizes.width, transposed=True)
-            return Tied.model_construct(W_U=turned)
-        own = {
-            name: self.parameter(f"unembedding.{name}", shape)
-            for name, shape in declared(Unembedding).items()
-        }
-        return Unembedding.model_construct(**own)
 
     def positions(self) -> Positions | None:
         sizes = self.asked.dimensions

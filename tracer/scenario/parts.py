@@ -6,7 +6,8 @@ table. A parameter of the schema that is missing from it fails a test.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
@@ -109,6 +110,32 @@ def shape_of(numbers: Any) -> tuple[int, ...]:
         return tuple(numbers.shape)
     first = numbers[0]
     return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
+
+
+def with_part(whole: Any, place: Place, new: Any) -> Any:
+    """Plain data or a scenario with another part at a place; all else is shared with it."""
+    if not place:
+        return new
+    step, rest = place[0], place[1:]
+    match whole, step:
+        case Mapping(), _:
+            return {**whole, step: with_part(whole.get(step, {}), rest, new)}
+        case ((list() | tuple()), int()):
+            part = with_part(whole[step], rest, new)
+            return type(whole)([*whole[:step], part, *whole[step + 1 :]])
+        case BaseModel(), str():
+            return whole.model_copy(update={step: with_part(getattr(whole, step), rest, new)})
+        case _:
+            return whole
+
+
+def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
+    """Rows of numbers, or rows by word, with each number changed."""
+    if isinstance(numbers, Mapping):
+        return {word: changed(row, change) for word, row in numbers.items()}
+    if isinstance(numbers, Decimal | float):
+        return change(numbers)
+    return tuple([changed(each, change) for each in numbers])
 
 
 def address(place: Place) -> str:

@@ -95,9 +95,8 @@ class _Counted(Counting):
             case dict() as table:
                 rows = dict(table.items())
             case list() as table:
-                if tokens is not None and len(table) != len(tokens):
-                    found = count(len(table), "row")
-                    self.tell(place, f"{found}, expected {len(tokens)} (one per token)")
+                number = None if tokens is None else len(tokens)
+                self.length(place, number, "one per token", "row")
                 rows = dict(enumerate(table))
         width = usual(rows.values())
         if width == 0:
@@ -120,37 +119,31 @@ class _Counted(Counting):
 
     def table(self, at: Place, tokens: Size, width: Size, feature: str) -> None:
         place: Place = (*at, "positions", "table")
-        table = self.part(*place)
-        if not isinstance(table, list):
-            return
-        if tokens is not None and 0 < len(table) < tokens:
-            found = count(len(table), "row")
-            self.tell(place, f"{found}, expected {tokens} (one per token)")
-        self.rectangle(place, table, None, "", width, feature)
+        if isinstance(table := self.part(*place), list):
+            self.enough(place, tokens, "row")
+            self.rectangle(place, table, None, "", width, feature)
 
     def mask(self, tokens: Size) -> None:
-        rows = self.part("mask")
-        if not isinstance(rows, list) or tokens is None:
-            return
-        if len(rows) < tokens:
-            found = count(len(rows), "row")
-            self.tell(("mask",), f"{found}, expected {tokens} (one per token)")
-        for i, row in enumerate(rows):
-            if isinstance(row, list) and len(row) < tokens:
-                found = count(len(row), "entry")
-                self.tell(("mask", i), f"{found}, expected {tokens} (one per token)")
+        if isinstance(rows := self.part("mask"), list):
+            self.enough(("mask",), tokens, "row")
+            for i, _ in enumerate(rows):
+                self.enough(("mask", i), tokens, "entry")
+
+    def enough(self, place: Place, tokens: Size, noun: str) -> None:
+        """Tell if a list is shorter than the tokens are many."""
+        if tokens is not None and len(self.entries(*place)) < tokens:
+            self.length(place, tokens, "one per token", noun)
 
     def rotary(self, at: Place) -> None:
         """Queries of all heads are turned by the same angles, a pair of columns by each."""
         if not isinstance(self.part(*at, "positions", "rotary"), dict):
             return
-        widths: dict[Place, int] = {}
-        for layer, _ in enumerate(self.entries(*at, "layers")):
-            heads: Place = (*at, "layers", layer, "attention", "heads")
-            for head, _ in enumerate(self.entries(*heads)):
-                place: Place = (*heads, head, "W_Q")
-                if width := self.widths.get(place):
-                    widths[place] = width
+        widths = {
+            place: width
+            for place, width in self.widths.items()
+            if width and place[-1] == "W_Q" and "attention" in place
+            if (place[0] == "encoder") == bool(at)
+        }
         first = next(iter(widths.values()), 0)
         for place, width in widths.items():
             if width % 2:
