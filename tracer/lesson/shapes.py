@@ -6,19 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import isqrt, prod
 
+from tracer.decoder import roles as role
 from tracer.decoder.cost import multiply_adds
-from tracer.decoder.roles import (
-    CONCAT,
-    ENCODER_OUTPUT,
-    FFN_OUTPUT,
-    HIDDEN,
-    INPUT,
-    LOGITS,
-    QUERY,
-    TOKENS,
-    W_Q,
-    W_U,
-)
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -63,8 +52,8 @@ def shapes(survey: Survey) -> Document:
 def _introduction(survey: Survey) -> Iterator[Block]:
     """How a shape is read, what is counted, and the picture of the model."""
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
-    (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is INPUT]
-    query = next((matrix.shape for matrix in of_decoder if matrix.role is QUERY), None)
+    (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is role.INPUT]
+    query = next((matrix.shape for matrix in of_decoder if matrix.role is role.QUERY), None)
     _, tokens, width = shape
     read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
     heads = f", {written(query)} the same for {query[1]} heads" if query else ""
@@ -97,8 +86,8 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
 def _stage(matrix: Shaped, survey: Survey) -> str:
     """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
     place, two = matrix.value.place, survey.scenario.encodes
-    encodes = place.encoder or matrix.role is ENCODER_OUTPUT
-    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is ENCODER_OUTPUT)
+    encodes = place.encoder or matrix.role is role.ENCODER_OUTPUT
+    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is role.ENCODER_OUTPUT)
     end = sentences.WORDS if ends else sentences.INPUTS
     tower = "encoder" if encodes else "" if ends else "decoder"
     several = len(survey.stands_for(place)) > 1 or matrix.times > 1
@@ -125,7 +114,7 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ..
         if shape := survey.tables.get(table):
             size = _counted(prod(shape))
             yield _row(matrix.step, table_symbol(table), written(shape), size, NONE)
-        if is_end or matrix.role in OPERANDS or matrix.role is TOKENS:
+        if is_end or matrix.role in OPERANDS or matrix.role is role.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
             yield _row(
@@ -152,7 +141,7 @@ def _heads(matrix: Shaped) -> str:
 def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
     """What the numbers of a stage come to."""
     by_role = {matrix.role: matrix for matrix in matrices}
-    weights, concat = by_role.get(W_Q), by_role.get(CONCAT)
+    weights, concat = by_role.get(role.W_Q), by_role.get(role.CONCAT)
     if weights and concat and 1 < len(weights.heads) == weights.of_heads:
         rows, columns = weights.value.shape
         together = [rows, columns * len(weights.heads)]
@@ -164,17 +153,17 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
         if len(set(each)) == 1:
             product = f"{len(each)} × {each[0]} = {sum(each)}"
             yield (f"Their outputs, side by side, are {product} numbers for each token.",)
-    if HIDDEN in by_role and FFN_OUTPUT in by_role:
-        taken = by_role[HIDDEN].records[0].inputs[0].shape[1]
-        hidden, out = (by_role[role].value.shape[1] for role in (HIDDEN, FFN_OUTPUT))
+    if role.HIDDEN in by_role and role.FFN_OUTPUT in by_role:
+        taken = by_role[role.HIDDEN].records[0].inputs[0].shape[1]
+        hidden, out = (by_role[each].value.shape[1] for each in (role.HIDDEN, role.FFN_OUTPUT))
         yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
-    if W_U in by_role and survey.scenario.is_tied:
+    if role.W_U in by_role and survey.scenario.is_tied:
         yield (
-            by_role[W_U].symbol,
+            by_role[role.W_U].symbol,
             " holds the embeddings of the words, as columns: its numbers are counted there.",
         )
-    if LOGITS in by_role and by_role[LOGITS].value.shape[0] > 1:
-        logits = by_role[LOGITS]
+    if role.LOGITS in by_role and by_role[role.LOGITS].value.shape[0] > 1:
+        logits = by_role[role.LOGITS]
         tokens, words = logits.value.shape
         cost = logits.multiply_adds
         yield (

@@ -14,15 +14,7 @@ from math import prod
 from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.roles import (
-    EMBEDDINGS,
-    GAIN,
-    KEY,
-    SHIFT,
-    VALUE,
-    Place,
-    Role,
-)
+from tracer.decoder.roles import EMBEDDINGS, GAIN, KEY, SHIFT, VALUE, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.lesson.expression import Brackets, Expression, Symbol

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -18,6 +18,8 @@ from tracer.scenario.reader import Place
 
 Sizes: TypeAlias = tuple[str, ...]
 """The names of the sizes of a parameter: rows and columns, or the entries of a row."""
+
+AnyTower = TypeVar("AnyTower", bound=Tower)
 
 PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
     Tower: {"embeddings": ("words", "width")},
@@ -81,15 +83,12 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
     return {address(place): shape_of(numbers) for place, numbers in found if place != tied}
 
 
-def with_own_norms(scenario: Scenario) -> Scenario:
-    """The scenario in which the norm of a layer has become one of each of its sub-layers."""
-    own = {"layers": tuple(map(_with_own_norms, scenario.layers))}
-    if encoder := scenario.encoder:
-        layers = tuple(map(_with_own_norms, encoder.layers))
-        return scenario.model_copy(
-            update={**own, "encoder": encoder.model_copy(update={"layers": layers})}
-        )
-    return scenario.model_copy(update=own)
+def with_own_norms(tower: AnyTower) -> AnyTower:
+    """A tower in which the norm of a layer has become one of each of its sub-layers."""
+    changed: dict[str, Any] = {"layers": tuple(map(_with_own_norms, tower.layers))}
+    if isinstance(tower, Scenario) and tower.encoder:
+        changed["encoder"] = with_own_norms(tower.encoder)
+    return tower.model_copy(update=changed)
 
 
 def _with_own_norms(layer: Layer) -> Layer:
