@@ -20,7 +20,7 @@ from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.parts import PARAMETERS, address, declared, learned, parameters
+from tracer.scenario.parts import address, declared, learned, parameters
 from tracer.scenario.varying import varied
 
 NOT_LEARNED = {
@@ -41,14 +41,20 @@ def has_rows(annotation: Any, *, inside: bool = False) -> bool:
     return any(has_rows(each, inside=inside) for each in get_args(annotation))
 
 
-def forms(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The parts that a type holds, and the parts of those."""
+def directly(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The parts that a type holds."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-        for field in annotation.model_fields.values():
-            yield from forms(field.annotation)
     for each in get_args(annotation):
-        yield from forms(each)
+        yield from directly(each)
+
+
+def forms(part: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A part and the parts inside it."""
+    yield part
+    for field in part.model_fields.values():
+        for each in directly(field.annotation):
+            yield from forms(each)
 
 
 def test_every_parameter_of_the_schema_is_declared() -> None:
@@ -62,39 +68,41 @@ def test_every_parameter_of_the_schema_is_declared() -> None:
     assert unknown == NOT_LEARNED
 
 
-EVERY_PARAMETER = """\
-tokens: [a, b]
-embeddings: [[1, 2], [3, 5]]
-positions: {table: [[0, 1], [1, 0]]}
-layers:
-  - attention:
-      heads:
-        - W_Q: [[1, 2, 3], [4, 5, 6]]
-          b_Q: [1, 2, 4]
-          W_K: [[1, 3, 5], [2, 4, 6]]
-          b_K: [1, 2, 5]
-          W_V: [[1, 2, 3, 4], [5, 6, 7, 8]]
-          b_V: [1, 2, 3, 6]
-      W_O: [[1, 2], [3, 4], [5, 6], [7, 8]]
-      b_O: [1, 2]
-      norm: {gain: [1, 3], shift: [0, 3]}
-    ffn:
-      W_1: [[1, 2, 3], [4, 5, 6]]
-      b_1: [1, 2, 3]
-      W_3: [[3, 2, 1], [6, 5, 4]]
-      b_3: [3, 2, 1]
-      W_2: [[1, 2], [3, 4], [5, 6]]
-      b_2: [1, 4]
-vocabulary: [a, b, c]
-unembedding: {W_U: [[1, 2, 3], [5, 6, 7]], b_U: [1, 2, 3]}
-"""
+NORM = "{gain: [1, 3], shift: [0, 3]}"
+HEAD = """{
+  W_Q: [[1, 2, 3], [4, 5, 6]], b_Q: [1, 2, 4],
+  W_K: [[1, 3, 5], [2, 4, 6]], b_K: [1, 2, 5],
+  W_V: [[1, 2, 3, 4], [5, 6, 7, 8]], b_V: [1, 2, 3, 6]}"""
+ATTENTION = f"""{{
+  heads: [{HEAD}], W_O: [[1, 2], [3, 4], [5, 6], [7, 8]], b_O: [1, 7], norm: {NORM}}}"""
+FFN = f"""{{
+  W_1: [[1, 2, 3], [4, 5, 6]], b_1: [1, 2, 3], W_3: [[3, 2, 1], [6, 5, 4]], b_3: [3, 2, 1],
+  W_2: [[1, 2], [3, 4], [5, 6]], b_2: [1, 9], norm: {NORM}}}"""
+TOWER = f"""tokens: [a, b], embeddings: [[1, 2], [3, 5]], positions: {{table: [[0, 1], [1, 0]]}},
+  final_norm: {NORM}"""
+BOTH = f"attention: {ATTENTION}, ffn: {FFN}"
+PLAIN = f"{{norm: {NORM}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
+EVERY_PARAMETER = f"""{{{TOWER},
+  encoder: {{{TOWER}, layers: [{{{BOTH}}}, {PLAIN}]}},
+  layers: [{{{BOTH}, cross_attention: {ATTENTION}}},
+    {PLAIN}],
+  vocabulary: [a, b, c], unembedding: {{W_U: [[1, 2, 3], [5, 6, 7]], b_U: [1, 2, 3]}}}}"""
 PLACES = [place for place, _ in parameters(parse(EVERY_PARAMETER, "f.yaml"))]
 
 
+def paths(form: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The keys that lead to each parameter of a part."""
+    for name, field in form.model_fields.items():
+        if name in declared(form):
+            yield (*path, name)
+        for part in directly(field.annotation):
+            yield from paths(part, (*path, name))
+
+
 def test_the_scenario_has_every_parameter() -> None:
-    assert {place[-1] for place in PLACES} == {
-        name for names in PARAMETERS.values() for name in names
-    }
+    had = {tuple(step for step in place if isinstance(step, str)) for place in PLACES}
+    crossed = ("encoder", "layers", "cross_attention")  # an encoder has none
+    assert had == {path for path in paths(Scenario) if path[:3] != crossed}
 
 
 @pytest.mark.parametrize("place", PLACES, ids=address)
@@ -120,7 +128,7 @@ def test_all_that_is_learned_is_varied_but_positions() -> None:
         for place, numbers in parameters(scenario)
         if all(other[place] == numbers for other in others)
     }
-    assert stayed == {("positions", "table")}
+    assert {place[-1] for place in stayed} == {"table"}
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
