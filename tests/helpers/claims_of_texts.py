@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
 from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
+from tests.helpers.learned_numbers import numbers_learned
 
 # --- loss ----------------------------------------------------------------------------------------
 
@@ -131,9 +131,7 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"The weights of all steps are (?P<n>\d+) parameters?\.")
 def all_parameters(at: Judge, said: dict[str, Any]) -> None:
-    learned = re.compile(r"(?:.*\.)?(?:[Wb]_\w+|(?:final_)?norm\.(?:gain|shift))")
-    shapes = [v["shape"] for a, v in at.values.items() if learned.fullmatch(a)]
-    n = sum(math.prod(shape) for shape in shapes)
+    n = numbers_learned(at.spec)
     assert int(said["n"]) == n and ("parameters" in said[""]) == (n != 1)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
-from math import prod
 
 import pytest
+import yaml
 
 from tests.helpers.bundled import TYPED
 from tests.helpers.command import printed, run_json
+from tests.helpers.learned_numbers import numbers_learned
 
 every_scenario = pytest.mark.parametrize("name", TYPED)
 
@@ -91,9 +92,7 @@ def test_every_matrix_has_its_shape_where_it_comes_first(name: str) -> None:
 
 @every_scenario
 def test_parameters_are_counted(name: str) -> None:
-    parameter = re.compile(r"(?:^|\.)(?:[Wb]_[A-Z0-9]|norm\.(?:gain|shift))$")
-    values = [v for v in run_json(name)["values"] if parameter.search(v["address"])]
-    learned = sum(prod(value["shape"]) for value in values)
+    learned = numbers_learned(yaml.safe_load(TYPED[name].read_text(encoding="utf-8")))
     assert f"The weights of all steps are {learned} parameters." in tutorial(name)
 
 

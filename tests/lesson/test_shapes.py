@@ -15,9 +15,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.bundled import TYPED
 from tests.helpers.claims_of_shapes import fault, sentences, unmet
 from tests.helpers.closed_formulas import Closed
 from tests.helpers.command import printed, problems, run
+from tests.helpers.learned_numbers import numbers_learned
+from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.random_scenarios import printed_or_rejected, to_yaml
 from tests.helpers.sentences import unbroken
 
 WIDE = 5000
@@ -215,6 +219,76 @@ def test_every_sentence_of_the_bundled_ones(name: str) -> None:
     said = sentences(told(name))
     assert len(said) > 10
     assert [wrong for each in said if (wrong := fault(each, closed))] == []
+
+
+# --- typed scenarios -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TYPED)
+@pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "json"])
+def test_every_bundled_one_in_each_format(name: str, form: str) -> None:
+    assert printed("shapes", name, "--format", form)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
+@given(learning_scenarios() | learning_scenarios(encoder=True, encodes=True))
+def test_random_scenarios_have_as_many_parameters_as_are_typed(spec: dict[str, Any]) -> None:
+    text, number = to_yaml(spec), numbers_learned(spec)
+    found = counted("-", stdin=text)
+    assert found["parameters"] == number
+    assert sum(part["parameters"] for part in found["parts"].values()) == number
+    assert re.search(rf"^▸ all +{number:,} ", told_in_lines(text), re.MULTILINE)
+    tutorial = printed_or_rejected(spec, "tutorial", "-", "--format", "terminal", width=WIDE)
+    said = re.findall(r"^The weights of all steps are (\d+) parameters?\.$", tutorial, re.MULTILINE)
+    assert said == [str(number)]
+
+
+def told_in_lines(text: str) -> str:
+    return printed("shapes", "-", width=WIDE, stdin=text)
+
+
+UNTIED = """\
+tokens: [a, b]
+embeddings: {a: [1, 0], b: [0, 1]}
+layers:
+  - ffn: {W_1: [[1, 0.5], [0.2, 1]], W_2: [[0.5, 0.1], [0.2, 0.6]]}
+vocabulary: [a, b]
+unembedding: {W_U: [[1, 0], [0, 1]]}
+"""
+
+
+def test_equal_digits_do_not_tie() -> None:
+    own, tied = UNTIED, UNTIED.replace("{W_U: [[1, 0], [0, 1]]}", "tied")
+    assert counted("-", stdin=own)["parameters"] == 16
+    assert counted("-", stdin=tied)["parameters"] == 12
+    assert "W_U holds the embeddings" not in told("-", stdin=own)
+    assert "W_U holds the embeddings" in told("-", stdin=tied)
+
+
+READING = """\
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [3, 4]}
+encoder:
+  tokens: [x]
+  embeddings: [[1, 2]]
+  layers: [{ffn: {W_1: identity, W_2: identity}}]
+layers:
+"""
+CROSSED = "  - cross_attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}\n"
+
+
+@pytest.mark.parametrize(("layers", "what"), [
+    (CROSSED, "the encoder and the keys and values of the encoder's tokens"),
+    ("  - ffn: {W_1: identity, W_2: identity}\n", "the encoder"),
+])  # fmt: skip
+def test_what_does_not_grow_is_named(layers: str, what: str) -> None:
+    text = told("-", stdin=READING + layers)
+    assert re.search(rf"twice as many, but \d+, for {what}, stay\.", text)
+
+
+def test_nothing_is_said_of_growth_where_nothing_grows() -> None:
+    text = told("-", stdin=READING.removesuffix("layers:\n"))
+    assert " instead of " not in text
 
 
 # --- the text ------------------------------------------------------------------------------------

@@ -84,3 +84,19 @@ def test_the_parameters_of_the_steps_are_those_of_all() -> None:
     lines = [line.split("  ") for line in text.partition("\nSummary\n")[2].split("\n")]
     counts = [cell.strip() for line in lines for cell in line if cell.strip().isdigit()][1::2]
     assert f"The weights of all steps are {sum(map(int, counts))} parameters." in text
+
+
+def test_a_tied_projection_is_counted_as_the_embeddings() -> None:
+    source = """\
+tokens: [a, b]
+embeddings: {a: [1, 0], b: [0, 1], c: [1, 1]}
+layers: [{ffn: {W_1: identity, W_2: identity}}]
+vocabulary: [a, b]
+unembedding: tied
+"""
+    own = source.replace("tied", "{W_U: identity}")
+    tied, untied = (told("tutorial", "-", "--format", "terminal", stdin=s) for s in (source, own))
+    assert "W_U has 2 × 2 = 4 parameters." in untied
+    assert "W_U has" not in tied
+    assert "are 18 parameters." in untied
+    assert "are 14 parameters." in tied

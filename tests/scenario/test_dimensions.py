@@ -82,6 +82,22 @@ def test_without_tokens_as_many_are_read_as_there_is_context() -> None:
     assert parse(f"dimensions: {{{SIZES}}}\n", "f.yaml").tokens == ("t1", "t2", "t3", "t4", "t5")
 
 
+FEW_WORDS = "dimensions: {layers: 1, width: 4, heads: 2, words: 3, context: 5}\n"
+
+
+@pytest.mark.parametrize("command", ["run", "steps", "loss", "shapes"])
+def test_a_context_may_be_longer_than_the_vocabulary(command: str) -> None:
+    assert printed(command, "-", stdin=f"{FEW_WORDS}random: {{seed: 1}}\n")
+    found = parse(FEW_WORDS, "f.yaml")
+    assert found.tokens == ("t1", "t2", "t3", "t1", "t2")
+    assert found.vocabulary == ("t1", "t2", "t3")
+
+
+def test_no_word_is_there_twice() -> None:
+    found = parse(f"tokens: w3 a\n{FEW_WORDS.replace('words: 3', 'words: 5')}", "f.yaml")
+    assert found.vocabulary == ("w3", "a", "w4", "w5", "w6")
+
+
 def test_a_seed_gives_the_numbers_that_it_gave_before() -> None:
     """Drawn by NumPy's oldest generator, whose numbers are promised to stay."""
     first, again = (trace("s", parse(SEEDED, "f.yaml")) for _ in range(2))

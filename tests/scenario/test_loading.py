@@ -167,6 +167,10 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
         ),
         ("rounding: {digits: {y: x}}", "21: rounding.digits.y: expected a whole number, got 'x'"),
         ("rounding: {digits: {y: {}}}", "21: rounding.digits.y: expected a number of decimals"),
+        (
+            "rounding: {digits: {y: {significant: x}}}",
+            "25: rounding.digits.y.significant: expected a whole number, got 'x'",
+        ),
         ("vocabulary: [p]", "1: vocabulary: a vocabulary without unembedding"),
         ("unembedding: {W_U: [[1], [2]]}", "1: unembedding: unembedding without a vocabulary"),
     ],

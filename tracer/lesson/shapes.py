@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import isqrt
+from math import isqrt, prod
 
+from tracer.decoder import roles as role
 from tracer.decoder.cost import multiply_adds
-from tracer.decoder.roles import (
-    CONCAT,
-    ENCODER_OUTPUT,
-    FFN_OUTPUT,
-    HIDDEN,
-    INPUT,
-    LOGITS,
-    QUERY,
-    TOKENS,
-    W_Q,
-    W_U,
-    Role,
-)
 from tracer.formula.expression import Expression
 from tracer.lesson import sentences
 from tracer.lesson.document import (
@@ -33,6 +21,7 @@ from tracer.lesson.document import (
     Table,
 )
 from tracer.lesson.picture import NAMES, picture
+from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS
 from tracer.lesson.survey import (
     LAYER_PARTS,
@@ -43,7 +32,6 @@ from tracer.lesson.survey import (
 )
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
-from tracer.scenario.outline import EMBEDDINGS, POSITIONS
 
 HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
 NONE = "–"
@@ -63,10 +51,12 @@ def shapes(survey: Survey) -> Document:
 
 def _introduction(survey: Survey) -> Iterator[Block]:
     """How a shape is read, what is counted, and the picture of the model."""
-    first, query = _of_role(survey, INPUT), _of_role(survey, QUERY)
-    _, tokens, width = first[0].shape
-    read = f"{written(first[0].shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
-    heads = f", {written(query[0].shape)} the same for {query[0].shape[1]} heads" if query else ""
+    of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
+    (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is role.INPUT]
+    query = next((matrix.shape for matrix in of_decoder if matrix.role is role.QUERY), None)
+    _, tokens, width = shape
+    read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
+    heads = f", {written(query)} the same for {query[1]} heads" if query else ""
     yield Paragraph(
         ("No number is looked at here, only how many there are. ", f"{read} numbers each{heads}.")
     )
@@ -90,14 +80,14 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
         table = Table(HEADER, tuple(_rows(matrices, survey)))
-        yield title, [table, *map(Paragraph, _said(matrices))]
+        yield title, [table, *map(Paragraph, _said(matrices, survey))]
 
 
 def _stage(matrix: Shaped, survey: Survey) -> str:
     """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
     place, two = matrix.value.place, survey.scenario.encodes
-    encodes = place.encoder or matrix.role is ENCODER_OUTPUT
-    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is ENCODER_OUTPUT)
+    encodes = place.encoder or matrix.role is role.ENCODER_OUTPUT
+    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is role.ENCODER_OUTPUT)
     end = sentences.WORDS if ends else sentences.INPUTS
     tower = "encoder" if encodes else "" if ends else "decoder"
     several = len(survey.stands_for(place)) > 1 or matrix.times > 1
@@ -120,11 +110,11 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ..
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
     for matrix in sorted(matrices, key=lambda matrix: order.index(matrix.step)):
         is_end = matrix.value.address in ends
-        for name, shape in survey.tables.items():
-            if matrix.step == TABLE_STEPS[name] and is_end:
-                size = shape[0] * shape[1]
-                yield _row(matrix.step, table_symbol(name), written(shape), _counted(size), NONE)
-        if is_end or matrix.role in OPERANDS or matrix.role is TOKENS:
+        table = matrix.place.address(TABLES[matrix.role]) if matrix.role in TABLES else ""
+        if shape := survey.tables.get(table):
+            size = _counted(prod(shape))
+            yield _row(matrix.step, table_symbol(table), written(shape), size, NONE)
+        if is_end or matrix.role in OPERANDS or matrix.role is role.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
             yield _row(
@@ -134,10 +124,6 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[Cell, ..
                 _counted(matrix.parameters),
                 _counted(cost),
             )
-
-
-TABLE_STEPS = {EMBEDDINGS: "embedding", POSITIONS: "position"}
-"""The steps that read some rows of a table."""
 
 
 def _row(*cells: str | Expression) -> tuple[Cell, ...]:
@@ -152,10 +138,10 @@ def _heads(matrix: Shaped) -> str:
     return f", head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"
 
 
-def _said(matrices: Sequence[Shaped]) -> Iterator[Sentence]:
+def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
     """What the numbers of a stage come to."""
     by_role = {matrix.role: matrix for matrix in matrices}
-    weights, concat = by_role.get(W_Q), by_role.get(CONCAT)
+    weights, concat = by_role.get(role.W_Q), by_role.get(role.CONCAT)
     if weights and concat and 1 < len(weights.heads) == weights.of_heads:
         rows, columns = weights.value.shape
         together = [rows, columns * len(weights.heads)]
@@ -167,17 +153,17 @@ def _said(matrices: Sequence[Shaped]) -> Iterator[Sentence]:
         if len(set(each)) == 1:
             product = f"{len(each)} × {each[0]} = {sum(each)}"
             yield (f"Their outputs, side by side, are {product} numbers for each token.",)
-    if HIDDEN in by_role and FFN_OUTPUT in by_role:
-        taken = by_role[HIDDEN].records[0].inputs[0].shape[1]
-        hidden, out = (by_role[role].value.shape[1] for role in (HIDDEN, FFN_OUTPUT))
+    if role.HIDDEN in by_role and role.FFN_OUTPUT in by_role:
+        taken = by_role[role.HIDDEN].records[0].inputs[0].shape[1]
+        hidden, out = (by_role[each].value.shape[1] for each in (role.HIDDEN, role.FFN_OUTPUT))
         yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
-    if W_U in by_role and by_role[W_U].is_tied:
+    if role.W_U in by_role and survey.scenario.is_tied:
         yield (
-            by_role[W_U].symbol,
+            by_role[role.W_U].symbol,
             " holds the embeddings of the words, as columns: its numbers are counted there.",
         )
-    if LOGITS in by_role and by_role[LOGITS].value.shape[0] > 1:
-        logits = by_role[LOGITS]
+    if role.LOGITS in by_role and by_role[role.LOGITS].value.shape[0] > 1:
+        logits = by_role[role.LOGITS]
         tokens, words = logits.value.shape
         cost = logits.multiply_adds
         yield (
@@ -200,7 +186,8 @@ def _said(matrices: Sequence[Shaped]) -> Iterator[Sentence]:
 def _totals(survey: Survey) -> Iterator[Block]:
     """Each part with what it comes to in all layers, and what follows from that."""
     rows = [
-        _row(name, f"{learned:,}", f"{cost:,}") for name, (learned, cost) in survey.parts.items()
+        _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
+        for name, (learned, cost) in survey.parts.items()
     ]
     whole = _row("all", _counted(survey.parameters), _counted(survey.multiply_adds))
     yield Table(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
@@ -223,7 +210,8 @@ def _parameters(survey: Survey) -> Iterator[Sentence]:
         return
     number = len(layers[0])
     of_layer = {name: learned[name] // number for name in LAYER_PARTS if learned.get(name)}
-    whose = "Each layer" if number > 1 else "The layer"
+    decoder = "decoder " if survey.scenario.encodes else ""
+    whose = f"{'Each' if number > 1 else 'The'} {decoder}layer"
     for name, count in of_layer.items():
         if name != "norms" and round(count / MILLION):
             yield (f"{whose}'s {name} has {count:,} parameters, {_about(count)}.",)
@@ -238,6 +226,9 @@ def _parameters(survey: Survey) -> Iterator[Sentence]:
 IN_SENTENCES = {
     "embeddings": "the embeddings",
     "positions": "the table of positions",
+    "encoder.embeddings": "the embeddings of the encoder",
+    "encoder.positions": "the encoder's table of positions",
+    "encoder": "the layers and norms of the encoder",
     "attention": "attention",
     "cross-attention": "cross-attention",
     "FFN": "the FFN",
@@ -270,8 +261,9 @@ def _growth(survey: Survey) -> Iterator[Sentence]:
     if twice:
         what = f"{twice:,} others" if parts else f"the {twice:,} multiply-adds become"
         parts.append(f"{what} twice as many")
-    if stay:
-        parts.append(f"but {stay:,}, for the keys and values of the encoder's tokens, stay")
+    if stay and parts:
+        what = " and ".join(_staying(survey))
+        parts.append(f"but {stay:,}, for {what}, stay")
     if parts:
         yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
     if four_times:
@@ -279,6 +271,14 @@ def _growth(survey: Survey) -> Iterator[Sentence]:
             f"From {_tokens(_half(survey))} on, what grows with the square of the length is more "
             "than half of all.",
         )
+
+
+def _staying(survey: Survey) -> Iterator[str]:
+    """What of the work does not depend on how many tokens the decoder reads."""
+    if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
+        yield "the encoder"
+    if survey.cached[1]:
+        yield "the keys and values of the encoder's tokens"
 
 
 def _half(survey: Survey) -> int:
@@ -333,7 +333,3 @@ def _counted(number: int) -> str:
 
 def _tokens(number: int) -> str:
     return f"{number:,} token{'s' * (number != 1)}"
-
-
-def _of_role(survey: Survey, role: Role) -> list[Shaped]:
-    return [matrix for matrix in survey.matrices if matrix.role is role]

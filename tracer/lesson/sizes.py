@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from tracer.decoder.roles import EMBEDDING, EMBEDDINGS, POSITION, POSITIONS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import (
@@ -21,6 +22,9 @@ from tracer.formula.expression import (
 from tracer.lesson.document import Sentence
 
 Shapes = Mapping[Expression, tuple[int, ...]]
+
+TABLES = {EMBEDDING: EMBEDDINGS, POSITION: POSITIONS}
+"""The learned table that each of these values is some rows of."""
 
 
 def sized(
@@ -88,3 +92,11 @@ def parameters(values: Sequence[Value], symbols: Mapping[str, Expression]) -> Se
         parts += [joint, symbols[value.address], f" has {counted}"]
     last = prod(values[-1].shape) if values else 0
     return (*parts, " parameter." if last == 1 else " parameters.") if parts else None
+
+
+def number_used(records: Sequence[Record], learned: Mapping[str, tuple[int, ...]]) -> int:
+    """How many of the parameters that are learned some records use, each counted once."""
+    used = {value.address for record in records for value in record.inputs}
+    outputs = [record.output for record in records if record.output.role in TABLES]
+    tables = {value.place.address(TABLES[value.role]) for value in outputs}
+    return sum(prod(learned[address]) for address in used | tables if address in learned)

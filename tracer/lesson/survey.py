@@ -13,16 +13,18 @@ from math import prod
 
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import Trace, trace
-from tracer.decoder.roles import GAIN, KEY, SHIFT, VALUE, W_U, Place, Role
+from tracer.decoder.roles import EMBEDDINGS, GAIN, KEY, SHIFT, VALUE, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
 from tracer.lesson.selection import steps
+from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import of_encoder, symbols
 from tracer.scenario.model import Scenario
-from tracer.scenario.outline import EMBEDDINGS, POSITIONS, Outline, outline
+from tracer.scenario.outline import Outline, outline
+from tracer.scenario.parts import learned
 
 NUMBER_TYPES = {"float32": 4, "float16": 2}
 """Bytes of a number: what weights and caches are mostly kept in."""
@@ -46,7 +48,8 @@ class Shaped:
     layers: range
     of_heads: int
     """The heads that have such a matrix of some shape."""
-    is_tied: bool
+    is_learned: bool
+    """Whether its numbers are counted here: a tied W_U is counted as the embeddings."""
 
     @property
     def value(self) -> Value:
@@ -84,8 +87,7 @@ class Shaped:
     @property
     def parameters(self) -> int:
         """Learned numbers in one layer."""
-        learned = self.role.parameter and not self.is_tied
-        return prod(self.value.shape) * self.together if learned else 0
+        return prod(self.value.shape) * self.together if self.is_learned else 0
 
     @property
     def multiply_adds(self) -> int:
@@ -162,7 +164,7 @@ class Survey:
             of_all_heads = alike.setdefault((replace(value.place, head=None), value.role), {})
             form = (value.shape, multiply_adds(record))
             of_all_heads.setdefault(form, []).append(record)
-        for (_, role), groups in alike.items():
+        for groups in alike.values():
             of_heads = sum(map(len, groups.values()))
             for found in groups.values():
                 value = found[0].output
@@ -174,7 +176,7 @@ class Survey:
                     heads,
                     self.layers(value.place),
                     of_heads,
-                    role is W_U and self.outline.tied,
+                    value.address in self.learned,
                 )
 
     def _concatenated(self) -> Iterator[tuple[str, Expression]]:
@@ -199,20 +201,27 @@ class Survey:
         return found
 
     @cached_property
-    def tables(self) -> dict[str, tuple[int, int]]:
+    def learned(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of all parameters, of layers that are built alike those of the first."""
+        return learned(self.scenario)
+
+    @cached_property
+    def tables(self) -> dict[str, tuple[int, ...]]:
         """The learned tables of which a pass reads only some rows: their shapes."""
-        return {name: shape for name, shape in self.outline.tables.items() if shape}
+        places = (Place(), Place(encoder=True))
+        addresses = [place.address(role) for place in places for role in TABLES.values()]
+        return {each: self.learned[each] for each in addresses if each in self.learned}
 
     @cached_property
     def parts(self) -> dict[str, tuple[int, int]]:
         """Parameters and multiply-adds of each part, of all layers together."""
-        found = {name: (prod(shape), 0) for name, shape in self.tables.items()}
+        found = {table_name(table): (prod(shape), 0) for table, shape in self.tables.items()}
         for part in (*LAYER_PARTS, *OTHER_PARTS):
             own = [each for each in self.matrices if each.part == part]
-            learned = sum(each.parameters * each.times for each in own)
+            numbers = sum(each.parameters * each.times for each in own)
             cost = sum(each.multiply_adds * each.times for each in own)
-            if learned or cost:
-                found[part] = (learned, cost)
+            if numbers or cost:
+                found[part] = (numbers, cost)
         return found
 
     @property
@@ -264,8 +273,12 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
     return Survey(trace(name, outlined.scenario, arithmetic=SHAPES), outlined)
 
 
-def table_symbol(name: str) -> Expression:
+def table_name(address: str) -> str:
+    """The part of the decoder that a table is: `embeddings`, `encoder.positions`."""
+    return address.removesuffix(".table")
+
+
+def table_symbol(address: str) -> Expression:
     """W_E, W_P: the tables of embeddings and of positions."""
-    tower, _, table = name.rpartition(".")
-    symbol = Symbol("W", {EMBEDDINGS: "E", POSITIONS: "P"}[table])
-    return of_encoder(symbol) if tower else symbol
+    symbol = Symbol("W", "E" if address.endswith(EMBEDDINGS.name) else "P")
+    return of_encoder(symbol) if address.startswith("encoder.") else symbol

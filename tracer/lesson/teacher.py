@@ -31,6 +31,7 @@ from tracer.lesson.symbols import symbols
 from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
 from tracer.lesson.written import Worked
+from tracer.scenario.parts import learned
 
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
@@ -73,6 +74,11 @@ class Teacher:
     def step_of(self) -> dict[str, Step]:
         """The step in which each address is told."""
         return {record.output.address: step for step in self.steps for record in step.records}
+
+    @cached_property
+    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the decoder's parameters; a tied W_U is counted as the embeddings."""
+        return learned(self.trace.scenario)
 
     def introduction(self) -> tuple[Block, ...]:
         """What is worked out, and what the signs mean."""
@@ -183,8 +189,10 @@ class Teacher:
 
     def counted(self, record: Record, again: bool) -> list[Block]:
         """How many parameters an operation has, the first time."""
-        learned = [value for value in record.inputs if value.role.parameter]
-        counted = parameters(learned, self.told.symbols) if self.full and not again else None
+        if again or not self.full:
+            return []
+        own = [value for value in record.inputs if value.address in self.parameter_shapes]
+        counted = parameters(own, self.told.symbols)
         return [Paragraph(counted)] if counted else []
 
     def operands(self, record: Record) -> list[Block]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import prod
 
 from tracer.decoder.forward import Trace, trace
 from tracer.decoder.generation import generate
@@ -17,6 +16,7 @@ from tracer.lesson.document import Document, Name, Paragraph, Section, Sentence,
 from tracer.lesson.generated_text import cannot_go_on, generated_text
 from tracer.lesson.passes import at_a_glance, padded_batch
 from tracer.lesson.selection import steps
+from tracer.lesson.sizes import number_used
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
@@ -156,22 +156,17 @@ def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
     """The steps in a table, and how many parameters there are."""
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
     rows = tuple(_summed_up(step, teacher) for step in chosen)
-    learned = _parameters(chosen)
+    number = number_used(
+        [record for step in chosen for record in step.records], teacher.parameter_shapes
+    )
     which = "all" if len(chosen) == len(teacher.steps) else "these"
-    sentence = f"The weights of {which} steps are {count(learned, 'parameter')}."
-    counted = [Paragraph((sentence,))] if learned and teacher.full else []
+    sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
+    counted = [Paragraph((sentence,))] if number and teacher.full else []
     return Section(None, "Summary", (Table(header, rows), *counted))
 
 
 def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
     """A step's row: number, title, how many parameters, what happens."""
-    learned = [str(_parameters([step]))] if teacher.full else []
+    number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
     title = sentences.title(step, teacher.told)
-    return tuple(map(Name, (str(step.number), title, *learned, step.kind.summary)))
-
-
-def _parameters(steps: Sequence[Step]) -> int:
-    """How many numbers of some steps are learned."""
-    records = (record for step in steps for record in step.records)
-    learned = {value for record in records for value in record.inputs if value.role.parameter}
-    return sum(prod(value.shape) for value in learned)
+    return tuple(map(Name, (str(step.number), title, *number, step.kind.summary)))

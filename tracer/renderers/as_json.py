@@ -18,7 +18,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.lesson.selection import steps
-from tracer.lesson.survey import NUMBER_TYPES, Survey, table_symbol
+from tracer.lesson.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.symbols import symbols
 from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text
@@ -87,8 +87,12 @@ def shapes(survey: Survey) -> str:
     """Every matrix once for all heads and layers that have one like it, and what they come to."""
     own, crossed = survey.cached
     tables = [
-        {"address": name, "symbol": text(table_symbol(name)), "shape": list(shape)}
-        for name, shape in survey.tables.items()
+        {
+            "address": table_name(address),
+            "symbol": text(table_symbol(address)),
+            "shape": list(shape),
+        }
+        for address, shape in survey.tables.items()
     ]
     matrices = [
         {

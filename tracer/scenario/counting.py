@@ -14,6 +14,7 @@ from typing import TypeAlias
 from tracer.errors import Problem
 from tracer.names import count
 from tracer.scenario.fields import Random
+from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Place, Source
 
 Size: TypeAlias = int | None
@@ -32,38 +33,6 @@ class Shapes:
     problems: list[Problem] = field(default_factory=list)
     wanted: dict[Place, tuple[int, int]] = field(default_factory=dict)
     """Rows and columns of each `identity` and `random`."""
-
-
-def address(place: Place) -> str:
-    """The address of a place: ("layers", 0, "ffn", "W_1", 2) → layer1.ffn.W_1 row 3."""
-    parts: list[str] = []
-    indices: list[int] = []
-    for part in place:
-        if isinstance(part, str):
-            parts.append(part)
-        elif parts[-1] in _NUMBERED and not indices:
-            parts[-1] = f"{_NUMBERED[parts[-1]]}{part + 1}"
-        else:
-            indices.append(part + 1)
-    words = [".".join(parts)]
-    if indices:
-        of_one_row = len(indices) == 1 and parts[-1] not in _MATRICES
-        names = ("entry",) if of_one_row else ("row", "column")
-        words += [f"{name} {index}" for name, index in zip(names, indices, strict=False)]
-    return " ".join(words)
-
-
-_NUMBERED = {
-    "layers": "layer",
-    "heads": "head",
-    "training": "training",
-    "batch": "batch",
-    "figures": "figure",
-}
-_MATRICES = {
-    *("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2", "W_3", "W_U"),
-    *("mask", "table", "embeddings", "vectors", "transposed"),
-}
 
 
 def words_of(data: Data | None) -> list[Data] | None:

@@ -8,24 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import count, islice
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from tracer.errors import Problem
+from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
 from tracer.scenario.drawn import Drawn
-from tracer.scenario.fields import Frozen, Names, OrWord, WholeNumber, Words, described, none
-from tracer.scenario.layers import (
-    FFN,
-    ActivationName,
-    Attention,
-    Head,
-    Layer,
-    Norm,
-    Normalization,
-)
+from tracer.scenario.fields import Frozen, OrWord, WholeNumber, Words, described, none
+from tracer.scenario.layers import ActivationName
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.model import (
     Encoder,
@@ -34,9 +28,11 @@ from tracer.scenario.model import (
     Rotary,
     Scenario,
     Sinusoidal,
+    Tied,
     Unembedding,
 )
 from tracer.scenario.outline import Blank, WithoutNumbers
+from tracer.scenario.parts import Sizes
 from tracer.scenario.rounding import Rounding
 
 MOST = 1_000_000
@@ -187,24 +183,42 @@ class FromSeed(Scenario):
 
 def from_dimensions(asked: Dimensioned) -> Scenario:
     """The scenario that dimensions and tokens make; with numbers if there is a seed."""
-    sizes, made = asked.dimensions, _Made(asked.dimensions, asked.random)
-    tokens = asked.tokens or _numbered("t", 1, sizes.context or 1)
-    known = tuple(dict.fromkeys(tokens))[: sizes.words]
-    words = (*known, *_numbered("w", len(known) + 1, sizes.words))
+    sizes, made = asked.dimensions, _Made(asked)
+    numbered = tuple(f"t{1 + place % sizes.words}" for place in range(sizes.context or 1))
+    tokens = asked.tokens or numbered
+    known = dict.fromkeys(tokens)
+    others = (word for n in count(len(known) + 1) if (word := f"w{n}") not in known)
+    words = (*known, *islice(others, sizes.words - len(known)))
     table = made.matrix("embeddings", sizes.words, sizes.width)
+    blueprint = Blueprint(
+        made.parameter,
+        sizes.heads,
+        sizes.key_heads or sizes.heads,
+        sizes.activation,
+        sizes.norm and {"kind": sizes.norm, "epsilon": Decimal("0.00001")},
+        sizes.placement,
+    )
+    crossed = asked.encoder is not None
+    layers = (
+        tuple(blueprint.layer(f"layer{n}", crossed=crossed) for n in range(1, sizes.layers + 1))
+        if asked.random
+        else (blueprint.layer("layer", crossed=crossed),) * sizes.layers  # one and the same
+    )
     turned = made.matrix("embeddings", sizes.words, sizes.width, transposed=True)
-    own = made.matrix("unembedding.W_U", sizes.width, sizes.words)
-    b_u = None if sizes.tied else made.bias(sizes.words)
     said: dict[str, Any] = {
         "title": asked.title,
         "tokens": tokens,
         "positions": made.positions(),
-        "encoder": made.encoder(asked.encoder),
+        "encoder": made.encoder(),
         "softmax": "shifted",
-        "layers": made.layers(asked.encoder),
-        "final_norm": made.norm(Normalization) if sizes.final_norm else None,
+        "layers": layers,
+        "final_norm": blueprint.final_norm() if sizes.final_norm else None,
         "vocabulary": words,
-        "unembedding": Unembedding.model_construct(W_U=turned if sizes.tied else own, b_U=b_u),
+        "unembedding": (
+            Tied.model_construct(W_U=turned)
+            if sizes.tied
+            else blueprint.made(Unembedding, "unembedding")
+        ),
         "generation": asked.generation,
         "rounding": asked.rounding,
         "arithmetic": "float64",
@@ -212,33 +226,49 @@ def from_dimensions(asked: Dimensioned) -> Scenario:
     if asked.random:
         return FromSeed.model_construct(embeddings=Lookup(words, table), **said)
     mask = Blank((len(tokens), len(tokens)))
-    return WithoutNumbers.model_construct(embeddings=table, tied=sizes.tied, mask=mask, **said)
+    return WithoutNumbers.model_construct(embeddings=table, mask=mask, **said)
 
 
 @dataclass(frozen=True)
 class _Made:
-    """The parts of a decoder: with numbers, if there is a seed, or with shapes alone."""
+    """The parameters of a decoder: with numbers, if there is a seed, or with shapes alone."""
 
-    sizes: Dimensions
-    random: Seed | None
+    asked: Dimensioned
 
     def matrix(self, address: str, rows: int, columns: int, *, transposed: bool = False) -> Any:
         """Weights; `transposed` ones are the same as rows of columns."""
-        if self.random:
-            return Drawn(self.random.seed, address, (rows, columns), transposed)
+        if seed := self.asked.random:
+            return Drawn(seed.seed, address, (rows, columns), transposed)
         return Blank((columns, rows) if transposed else (rows, columns))
 
-    def row(self, length: int, number: int) -> Any:
-        """The same number for each entry."""
-        return np.full(length, float(number)) if self.random else Blank((length,))
-
-    def bias(self, length: int) -> Any:
-        return self.row(length, 0) if self.sizes.biases else None
+    def parameter(self, address: str, sizes: Sizes) -> Any:
+        """Weights are drawn, biases and β are 0 and γ is 1; None is one that is not there."""
+        asked, name = self.asked.dimensions, address.rpartition(".")[2]
+        crossed = ".cross_attention." in address and self.asked.encoder
+        d_k = _d_k(asked)
+        length = {
+            **{"width": asked.width, "out": asked.width, "words": asked.words},
+            **{"d_k": d_k, "d_v": d_k, "concat": asked.heads * d_k},
+            "hidden": asked.hidden or 4 * asked.width,
+            "source": (crossed and crossed.width) or asked.width,
+        }
+        left_out = (
+            (name in ("W_3", "b_3") and not asked.gated)
+            or (name.startswith("b_") and not asked.biases)
+            or (name == "shift" and asked.norm == "rms_norm")
+        )
+        if left_out:
+            return None
+        if len(sizes) == 2:
+            return self.matrix(address, length[sizes[0]], length[sizes[1]])
+        row = length[sizes[0]]
+        return np.full(row, float(name == "gain")) if self.asked.random else Blank((row,))
 
     def positions(self) -> Positions | None:
-        match self.sizes.positions:
+        sizes = self.asked.dimensions
+        match sizes.positions:
             case "learned":
-                table = self.matrix("positions", self.sizes.context or 1, self.sizes.width)
+                table = self.matrix("positions", sizes.context or 1, sizes.width)
                 return Positions.model_construct(table=table)
             case "sinusoidal":
                 return Positions(sinusoidal=Sinusoidal(start=0))
@@ -247,97 +277,15 @@ class _Made:
             case None:
                 return None
 
-    def encoder(self, asked: EncoderDimensions | None) -> Encoder | None:
+    def encoder(self) -> Encoder | None:
+        asked = self.asked.encoder
         if asked is None:
             return None
-        width = asked.width or self.sizes.width
+        width = asked.width or self.asked.dimensions.width
         vectors = self.matrix("encoder.vectors", len(asked.tokens), width)
-        numbers = np.asarray(vectors) if self.random else vectors
+        numbers = np.asarray(vectors) if self.asked.random else vectors
         return Encoder.model_construct(tokens=asked.tokens, vectors=numbers)
-
-    def layers(self, encoder: EncoderDimensions | None) -> tuple[Layer, ...]:
-        numbers = range(1, self.sizes.layers + 1)
-        if self.random:
-            return tuple(self.layer(f"layer{number}", encoder) for number in numbers)
-        return (self.layer("layer", encoder),) * self.sizes.layers
-
-    def layer(self, place: str, encoder: EncoderDimensions | None) -> Layer:
-        width = self.sizes.width
-        crossed = encoder and self.attention(
-            f"{place}.cross_attention", encoder.width or self.sizes.width
-        )
-        return Layer.model_construct(
-            attention=self.attention(f"{place}.attention", width),
-            cross_attention=crossed,
-            ffn=self.ffn(f"{place}.ffn"),
-        )
-
-    def attention(self, place: str, source: int) -> Attention:
-        """`source` is the width of what keys and values are made of."""
-        sizes, d_k = self.sizes, _d_k(self.sizes)
-        numbers = range(1, sizes.heads + 1)
-        alone = self.random is None and not sizes.key_heads
-        head = self.head(f"{place}.head1", 1, source)
-        heads = [
-            head if alone or number == 1 else self.head(f"{place}.head{number}", number, source)
-            for number in numbers
-        ]
-        return Attention.model_construct(
-            heads=tuple(heads),
-            W_O=self.matrix(f"{place}.W_O", sizes.heads * d_k, sizes.width),
-            b_O=self.bias(sizes.width),
-            norm=self.norm(Norm),
-        )
-
-    def head(self, place: str, number: int, source: int) -> Head:
-        sizes, d_k = self.sizes, _d_k(self.sizes)
-        sharing = sizes.heads // (sizes.key_heads or sizes.heads)
-        first = number - (number - 1) % sharing
-        query: dict[str, Any] = {
-            "W_Q": self.matrix(f"{place}.W_Q", sizes.width, d_k),
-            "b_Q": self.bias(d_k),
-        }
-        if first < number:
-            return Head.model_construct(**query, shares=first)
-        return Head.model_construct(
-            **query,
-            W_K=self.matrix(f"{place}.W_K", source, d_k),
-            b_K=self.bias(d_k),
-            W_V=self.matrix(f"{place}.W_V", source, d_k),
-            b_V=self.bias(d_k),
-        )
-
-    def ffn(self, place: str) -> FFN:
-        width, hidden = self.sizes.width, self.sizes.hidden or 4 * self.sizes.width
-        gate: dict[str, Any] = {}
-        if self.sizes.gated:
-            gate = {"W_3": self.matrix(f"{place}.W_3", width, hidden), "b_3": self.bias(hidden)}
-        return FFN.model_construct(
-            W_1=self.matrix(f"{place}.W_1", width, hidden),
-            b_1=self.bias(hidden),
-            **gate,
-            W_2=self.matrix(f"{place}.W_2", hidden, width),
-            b_2=self.bias(width),
-            activation=self.sizes.activation,
-            norm=self.norm(Norm),
-        )
-
-    def norm(self, form: type[Normalization]) -> Any:
-        """The norm of a sub-layer, or the one behind the last layer."""
-        kind, width = self.sizes.norm, self.sizes.width
-        if kind is None:
-            return None
-        said: dict[str, Any] = {"placement": self.sizes.placement} if form is Norm else {}
-        if kind == "layer_norm":
-            said["shift"] = self.row(width, 0)
-        return form.model_construct(
-            kind=kind, epsilon=Decimal("0.00001"), gain=self.row(width, 1), **said
-        )
 
 
 def _d_k(sizes: Dimensions) -> int:
     return sizes.d_k or sizes.width // sizes.heads
-
-
-def _numbered(letter: str, first: int, last: int) -> Names:
-    return tuple(f"{letter}{number}" for number in range(first, last + 1))

@@ -10,8 +10,9 @@ from random import Random as Generator
 
 from pydantic import ValidationError
 
-from tracer.scenario.counting import Shapes, address, part, words_of
+from tracer.scenario.counting import Shapes, part, words_of
 from tracer.scenario.fields import Random
+from tracer.scenario.parts import address, with_part
 from tracer.scenario.reader import Data, Place
 
 Rows = list[Data]
@@ -28,7 +29,7 @@ def written_out(source: Data, shapes: Shapes) -> tuple[dict[str, Data], set[Plac
     def fill(place: Place, new: Data | None) -> None:
         nonlocal data
         if new is not None:
-            data = _replaced(data, place, new)
+            data = with_part(data, place, new)
             filled.add(place)
 
     if part(data, ("tokens",)) is None:
@@ -101,17 +102,3 @@ def _tied(data: Data) -> Data | None:
         return None
     turned: Data = {"transposed": [*rows]}
     return {"W_U": turned}
-
-
-def _replaced(data: Data, place: Place, new: Data) -> Data:
-    """The data with another part at a place; all else is shared with it."""
-    if not place:
-        return new
-    step, rest = place[0], place[1:]
-    match data, step:
-        case dict(), str():
-            return {**data, step: _replaced(data.get(step, {}), rest, new)}
-        case list(), int():
-            return [*data[:step], _replaced(data[step], rest, new), *data[step + 1 :]]
-        case _:
-            return data

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, ClassVar, TypeAlias
@@ -14,9 +13,7 @@ from tracer.errors import Problem, TracerError
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
-
-EMBEDDINGS, POSITIONS = "embeddings", "positions"
-"""Tables of which a pass reads only some rows, by the address of their parameters."""
+from tracer.scenario.parts import shape_of
 
 Runs: TypeAlias = list[list[tuple[int, Layer]]]
 """Layers with their numbers, those together that are built alike."""
@@ -35,33 +32,33 @@ class Blank:
         return Blank((len(range(len(self))[rows]), *self.shape[1:]))
 
 
-class WithoutNumbers(Scenario):
-    """A scenario that holds shapes where another holds numbers: nothing can be computed."""
-
+class _TowerWithoutNumbers(Tower):
     model_config = ConfigDict(arbitrary_types_allowed=True)
-    has_numbers: ClassVar[bool] = False
-    tied: bool = False
-    """Whether the embeddings are the unembedding, too."""
 
     @property
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
-        _, width = _shape(self.embeddings)
+        _, width = shape_of(self.embeddings)
         return Blank((len(self.tokens), width))
+
+
+class WithoutNumbers(_TowerWithoutNumbers, Scenario):
+    """A scenario that holds shapes where another holds numbers: nothing can be computed."""
+
+    has_numbers: ClassVar[bool] = False
+
+
+class EncoderWithoutNumbers(_TowerWithoutNumbers, Encoder):
+    """An encoder that holds shapes where another holds numbers."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A scenario without its numbers, and which layers each of its layers stands for.
-    `tables` are those of which a pass reads only some rows, where there are any, by address; with
-    `tied` the embeddings are the unembedding, too.
-    """
+    """A scenario without its numbers, and which layers each of its layers stands for."""
 
     scenario: Scenario
     layers: tuple[range, ...]
     encoder_layers: tuple[range, ...]
-    tables: dict[str, tuple[int, int] | None]
-    tied: bool
 
 
 def outline(scenario: Scenario, length: int | None = None) -> Outline:
@@ -73,39 +70,30 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
         TracerError: there are fewer positions than tokens.
     """
     tokens = _tokens(scenario.tokens, length)
-    positions = _positions(scenario)
-    if positions and positions[0] < len(tokens):
-        message = f"{len(tokens)}, expected at most {positions[0]} (one for each position)"
+    table = scenario.positions.table if scenario.positions else None
+    if table is not None and len(table) < len(tokens):
+        message = f"{len(tokens)}, expected at most {len(table)} (one for each position)"
         raise TracerError(Problem(message, address="--length"))
-    given = scenario.given if tokens == scenario.tokens else {}
-    embeddings = _shape(scenario.embeddings)
+    same = tokens == scenario.tokens
+    given = scenario.given if same else {}
     encoder = scenario.encoder
     runs, encoder_runs = (_runs(tower, apart=bool(given)) for tower in (scenario, encoder))
-    without = WithoutNumbers.model_construct(
-        title=scenario.title,
-        tokens=tokens,
-        token_ids=scenario.token_ids if tokens == scenario.tokens else None,
-        embeddings=Blank(embeddings),
-        positions=_blank(scenario.positions),
-        encoder=_encoder(encoder, encoder_runs),
-        padding=scenario.padding,
-        mask=_mask(scenario, tokens),
-        softmax=scenario.softmax,
-        layers=tuple(run[0][1] for run in runs),
-        final_norm=_blank(scenario.final_norm),
-        vocabulary=scenario.vocabulary,
-        unembedding=_blank(scenario.unembedding),
-        given=given,
-        rounding=scenario.rounding,
-        arithmetic=scenario.arithmetic,
-    )
-    tables = {
-        EMBEDDINGS: _table(scenario),
-        POSITIONS: positions,
-        f"encoder.{EMBEDDINGS}": _table(encoder),
-        f"encoder.{POSITIONS}": _positions(encoder),
+    kept = {name: getattr(scenario, name) for name in Scenario.model_fields if name not in UNREAD}
+    changed = {
+        **_tower(scenario, runs),
+        "tokens": tokens,
+        "token_ids": scenario.token_ids if same else None,
+        "encoder": _encoder(encoder, encoder_runs) if encoder else None,
+        "mask": _mask(scenario, tokens),
+        "unembedding": _blank(scenario.unembedding),
+        "given": given,
     }
-    return Outline(without, _stand_for(runs), _stand_for(encoder_runs), tables, _is_tied(scenario))
+    without = WithoutNumbers.model_construct(**{**kept, **changed})
+    return Outline(without, _stand_for(runs), _stand_for(encoder_runs))
+
+
+UNREAD = ("features", "text", "merges", "targets", "batch", "training")
+"""What the shapes of a pass do not depend on."""
 
 
 def _tokens(tokens: Names, length: int | None) -> Names:
@@ -121,20 +109,21 @@ def _mask(scenario: Scenario, tokens: Names) -> Any:
     return Blank((len(tokens), len(tokens)))
 
 
-def _encoder(encoder: Encoder | None, layers: Runs) -> Encoder | None:
-    if encoder is None:
-        return None
+def _encoder(encoder: Encoder, layers: Runs) -> Encoder:
     if not encoder.is_computed:
-        vectors: Any = Blank(_shape(encoder.vectors))
+        vectors: Any = Blank(shape_of(encoder.vectors))
         return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
-    embeddings: Any = Blank((len(encoder.tokens), _shape(encoder.embeddings)[1]))
-    return Encoder.model_construct(
-        tokens=encoder.tokens,
-        embeddings=embeddings,
-        positions=_blank(encoder.positions),
-        layers=tuple(run[0][1] for run in layers),
-        final_norm=_blank(encoder.final_norm),
-    )
+    return EncoderWithoutNumbers.model_construct(tokens=encoder.tokens, **_tower(encoder, layers))
+
+
+def _tower(tower: Tower, layers: Runs) -> dict[str, Any]:
+    """What a tower reads its tokens with, of each run of layers the first."""
+    return {
+        "embeddings": Blank(shape_of(tower.embeddings)),
+        "positions": _blank(tower.positions),
+        "layers": tuple(run[0][1] for run in layers),
+        "final_norm": _blank(tower.final_norm),
+    }
 
 
 def _runs(tower: Tower | None, *, apart: bool) -> Runs:
@@ -145,17 +134,6 @@ def _runs(tower: Tower | None, *, apart: bool) -> Runs:
 
 def _stand_for(runs: Runs) -> tuple[range, ...]:
     return tuple(range(run[0][0], run[-1][0] + 1) for run in runs)
-
-
-def _table(tower: Tower | None) -> tuple[int, int] | None:
-    """The shape of the embeddings that are looked up by word."""
-    table: Any = tower and tower.embeddings
-    return _shape(table) if isinstance(table, Mapping | Blank) else None
-
-
-def _positions(tower: Tower | None) -> tuple[int, int] | None:
-    table = tower.positions.table if tower and tower.positions else None
-    return None if table is None else _shape(table)
 
 
 def _blank(part: Any) -> Any:
@@ -172,33 +150,6 @@ def _blank(part: Any) -> Any:
         case (str(), *_):
             return None
         case (Decimal() | tuple(), *_):
-            return Blank(_shape(part))
+            return Blank(shape_of(part))
         case _:
             return Blank(part.shape) if hasattr(part, "shape") else part
-
-
-def _shape(numbers: Any) -> Any:
-    """(rows, columns) or (entries,): of typed numbers, of a table by word, of an array."""
-    if isinstance(numbers, Mapping):
-        if hasattr(numbers, "rows"):
-            return numbers.rows.shape
-        return (len(numbers), len(next(iter(numbers.values()))))
-    if hasattr(numbers, "shape"):
-        return numbers.shape
-    first = numbers[0]
-    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
-
-
-def _is_tied(scenario: Scenario) -> bool:
-    """Whether the columns of W_U are the embeddings of its words."""
-    table, unembedding = scenario.embeddings, scenario.unembedding
-    if isinstance(scenario, WithoutNumbers):
-        return scenario.tied
-    if unembedding is None or not isinstance(table, Mapping):
-        return False
-    if hasattr(table, "rows"):
-        turned: Any = unembedding.W_U
-        return bool(replace(turned, transposed=not turned.transposed) == table.rows)
-    columns = zip(*unembedding.W_U, strict=True)
-    words = scenario.vocabulary or ()
-    return all(table.get(word) == column for word, column in zip(words, columns, strict=True))

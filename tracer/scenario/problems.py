@@ -11,9 +11,10 @@ from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem
 from tracer.names import closest
-from tracer.scenario.counting import address, part
+from tracer.scenario.counting import part
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
 from tracer.scenario.model import Scenario
+from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Place, Source
 
 
@@ -44,8 +45,9 @@ def place_of(detail: ErrorDetails, data: Data) -> Place:
         if step in TAGS and part(data, (*place, step)) is None:
             continue
         place = (*place, step)
-    # What is wrong with a pattern's digits is told at the pattern.
-    return place[:3] if place[:2] == ("rounding", "digits") else place
+    # A number of digits stands for a mapping: what is wrong with it is told at the pattern.
+    shorthand = place[:2] == ("rounding", "digits") and part(data, place) is None
+    return place[:3] if shorthand else place
 
 
 def message_of(detail: ErrorDetails) -> str:

@@ -8,10 +8,9 @@ from typing import Any
 
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
-from tracer.scenario.counting import address
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
-from tracer.scenario.layers import Layer, SubLayer
-from tracer.scenario.model import Scenario, Tower
+from tracer.scenario.model import Scenario
+from tracer.scenario.parts import address, changed, with_own_norms, with_part
 
 Way = tuple[int | str, ...]
 """Where in a scenario a parameter stands: ("layers", 0, "ffn", "W_1")."""
@@ -26,69 +25,34 @@ def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
     Raises:
         TracerError: a number is larger than a scenario can say.
     """
-    changed: Any = _own_norms_of(scenario)
-    if scenario.encoder:
-        changed = changed.model_copy(update={"encoder": _own_norms_of(scenario.encoder)})
+    found: Any = with_own_norms(scenario)
     for way, numbers in new.items():
         try:
-            changed = _replaced(changed, way, _typed(numbers))
+            found = with_part(found, way, changed(numbers, _typed))
         except OverflowError:
             message = "the new numbers are too large; a lower learning rate may help"
             raise TracerError(Problem(message, address=address(way), way=way)) from None
-    assert isinstance(changed, Scenario)
-    return tied(changed) if changed.is_tied else changed
+    assert isinstance(found, Scenario)
+    return tied(found) if found.is_tied else found
 
 
-def _own_norms_of(tower: Tower) -> Tower:
-    return tower.model_copy(update={"layers": tuple(map(_with_own_norms, tower.layers))})
-
-
-def _with_own_norms(layer: Layer) -> Layer:
-    own = {
-        name: part.model_copy(update={"norm": layer.norm_of(part)})
-        for name in ("attention", "cross_attention", "ffn")
-        if isinstance(part := getattr(layer, name), SubLayer)
-    }
-    return layer.model_copy(update={**own, "norm": None})
-
-
-def _replaced(whole: Any, way: Way, new: Any) -> Any:
-    """The whole with another part at a place."""
-    if not way:
-        return new
-    step, rest = way[0], way[1:]
-    match whole:
-        case Mapping():
-            return {**whole, step: _replaced(whole[step], rest, new)}
-        case tuple():
-            assert isinstance(step, int)
-            return (*whole[:step], _replaced(whole[step], rest, new), *whole[step + 1 :])
-        case _:
-            part = _replaced(getattr(whole, str(step)), rest, new)
-            return whole.model_copy(update={step: part})
-
-
-def _typed(numbers: Any) -> Any:
-    """Rows of Decimals, as if somebody had typed them; an OverflowError where nobody could."""
-    if isinstance(numbers, Mapping):
-        return {word: _typed(row) for word, row in numbers.items()}
-    if isinstance(numbers, Decimal | float):
-        exact = numbers if isinstance(numbers, Decimal) else Decimal(repr(float(numbers)))
-        if abs(exact) > LARGEST:
-            raise OverflowError
-        if abs(exact) < SMALLEST:
-            return Decimal(0)
-        digits = len(exact.as_tuple().digits)
-        if digits > MOST_DIGITS:
-            exact = round(exact, MOST_DIGITS - 1 - exact.adjusted())
-        return trimmed(exact)
-    return tuple(map(_typed, numbers))
+def _typed(number: Any) -> Decimal:
+    """As if somebody had typed it; an OverflowError where nobody could."""
+    exact = number if isinstance(number, Decimal) else Decimal(repr(float(number)))
+    if abs(exact) > LARGEST:
+        raise OverflowError
+    if abs(exact) < SMALLEST:
+        return Decimal(0)
+    digits = len(exact.as_tuple().digits)
+    if digits > MOST_DIGITS:
+        exact = round(exact, MOST_DIGITS - 1 - exact.adjusted())
+    return trimmed(exact)
 
 
 def tied(scenario: Scenario) -> Scenario:
     """The unembedding as the embeddings say it now."""
     table: Any = scenario.embeddings
     columns = [table[word] for word in scenario.vocabulary or ()]
-    changed = _replaced(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
-    assert isinstance(changed, Scenario)
-    return changed
+    found = with_part(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))
+    assert isinstance(found, Scenario)
+    return found

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydantic import BaseModel
 
 from tracer.names import count
 from tracer.scenario.counting import AS_THE_OTHERS, Counting, Shapes, Size, usual, whole
+from tracer.scenario.layers import FFN, Attention, Head, Normalization
 from tracer.scenario.lookups import look_up
+from tracer.scenario.model import Unembedding
+from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import Data, Place, Source
+
+OF_INPUT = "one per feature of the input"
+
+LABELS = {
+    "W_Q": ("labels", "query"),
+    "W_K": ("labels", "key"),
+    "W_V": ("labels", "value"),
+    "W_1": ("labels",),
+}
+"""Where the columns of a matrix are named, in the part that has the matrix."""
+
+
+class Known(NamedTuple):
+    """A size, and the reason for it in a message about rows and in one about columns."""
+
+    size: Size
+    of_rows: str = ""
+    of_columns: str = AS_THE_OTHERS
 
 
 def shapes(source: Source) -> Shapes:
@@ -71,9 +95,8 @@ class _Counted(Counting):
             case dict() as table:
                 rows = dict(table.items())
             case list() as table:
-                if tokens is not None and len(table) != len(tokens):
-                    found = count(len(table), "row")
-                    self.tell(place, f"{found}, expected {len(tokens)} (one per token)")
+                number = None if tokens is None else len(tokens)
+                self.length(place, number, "one per token", "row")
                 rows = dict(enumerate(table))
         width = usual(rows.values())
         if width == 0:
@@ -96,37 +119,31 @@ class _Counted(Counting):
 
     def table(self, at: Place, tokens: Size, width: Size, feature: str) -> None:
         place: Place = (*at, "positions", "table")
-        table = self.part(*place)
-        if not isinstance(table, list):
-            return
-        if tokens is not None and 0 < len(table) < tokens:
-            found = count(len(table), "row")
-            self.tell(place, f"{found}, expected {tokens} (one per token)")
-        self.rectangle(place, table, None, "", width, feature)
+        if isinstance(table := self.part(*place), list):
+            self.enough(place, tokens, "row")
+            self.rectangle(place, table, None, "", width, feature)
 
     def mask(self, tokens: Size) -> None:
-        rows = self.part("mask")
-        if not isinstance(rows, list) or tokens is None:
-            return
-        if len(rows) < tokens:
-            found = count(len(rows), "row")
-            self.tell(("mask",), f"{found}, expected {tokens} (one per token)")
-        for i, row in enumerate(rows):
-            if isinstance(row, list) and len(row) < tokens:
-                found = count(len(row), "entry")
-                self.tell(("mask", i), f"{found}, expected {tokens} (one per token)")
+        if isinstance(rows := self.part("mask"), list):
+            self.enough(("mask",), tokens, "row")
+            for i, _ in enumerate(rows):
+                self.enough(("mask", i), tokens, "entry")
+
+    def enough(self, place: Place, tokens: Size, noun: str) -> None:
+        """Tell if a list is shorter than the tokens are many."""
+        if tokens is not None and len(self.entries(*place)) < tokens:
+            self.length(place, tokens, "one per token", noun)
 
     def rotary(self, at: Place) -> None:
         """Queries of all heads are turned by the same angles, a pair of columns by each."""
         if not isinstance(self.part(*at, "positions", "rotary"), dict):
             return
-        widths: dict[Place, int] = {}
-        for layer, _ in enumerate(self.entries(*at, "layers")):
-            heads: Place = (*at, "layers", layer, "attention", "heads")
-            for head, _ in enumerate(self.entries(*heads)):
-                place: Place = (*heads, head, "W_Q")
-                if width := self.widths.get(place):
-                    widths[place] = width
+        widths = {
+            place: width
+            for place, width in self.widths.items()
+            if width and place[-1] == "W_Q" and "attention" in place
+            if (place[0] == "encoder") == bool(at)
+        }
         first = next(iter(widths.values()), 0)
         for place, width in widths.items():
             if width % 2:
@@ -146,7 +163,7 @@ class _Counted(Counting):
 
     def layer(self, layer: Place, width: Size, memory: Size) -> Size:
         """The width behind a layer; `memory` is that of the encoder's vectors."""
-        for name in ("attention", "cross_attention", "ffn"):
+        for name in SUB_LAYERS:
             place: Place = (*layer, name)
             if not isinstance(self.part(*place), dict):
                 continue
@@ -175,49 +192,27 @@ class _Counted(Counting):
         heads = self.entries(*place, "heads")
         even = None if width is None or not heads else max(1, width // len(heads))
         widths = [self.head((*place, "heads"), i, width, source, even) for i in range(len(heads))]
-        known = [each for each in widths if each is not None]
-        concat = sum(known) if known and len(known) == len(widths) else None
-        if not self.has(*place, "W_O"):
-            if self.has(*place, "b_O"):
-                self.tell((*place, "b_O"), "a bias without W_O")
-            return concat
-        meaning = "one per dimension of the concatenated heads"
-        out = self.matrix((*place, "W_O"), concat, meaning, guess=width)
-        self.length((*place, "b_O"), out, "one per column of W_O", "number")
-        return out
+        own = [each for each in widths if each is not None]
+        concat = sum(own) if own and len(own) == len(widths) else None
+        known = {"concat": Known(concat, "one per dimension of the concatenated heads")}
+        self.matrices(Attention, place, known, {"out": width})
+        return known["out"].size if "out" in known else concat
 
     def head(self, heads: Place, number: int, width: Size, source: Size, even: Size) -> Size:
         """The width of a head's values; `even` is that of heads which share the features evenly."""
         place: Place = (*heads, number)
-        crossed = "cross_attention" in place
         shared = self.shared(heads, number)
-        d_k = self.widths.get((*shared, "W_K"))
-        columns = None
-        for letter, label in (("Q", "query"), ("K", "key"), ("V", "value")):
-            name, labels, bias = f"W_{letter}", (*place, "labels", label), (*place, f"b_{letter}")
-            if letter != "Q" and not self.has(*place, name):
-                columns = self.widths.get((*shared, name))
-                if not self.has(*place, "shares"):
-                    instead = " or shares: 1" * bool(number)
-                    self.tell((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
-                continue
-            of_encoder = crossed and letter != "Q"
-            feature = f"one per feature of the {'encoder' if of_encoder else 'input'}"
-            typed = self.columns(*place, "W_K") if letter == "Q" else None
-            columns = self.matrix(
-                (*place, name),
-                width if letter == "Q" else source,
-                feature,
-                None if letter == "V" else d_k,
-                "as many as W_Q has" if letter == "K" else "as many as the keys have",
-                guess=self.size(*labels) or self.size(*bias) or typed or even,
-            )
-            self.widths[*place, name] = columns
-            d_k = columns if letter == "Q" else d_k
-            per_column = f"one per column of {name}"
-            self.length(bias, columns, per_column, "number")
-            self.length(labels, columns, per_column)
-        return columns
+        crossed = "cross_attention" in place
+        of_source = "one per feature of the encoder" if crossed else OF_INPUT
+        known = {"width": Known(width, OF_INPUT), "source": Known(source, of_source)}
+        if d_k := self.widths.get((*shared, "W_K")):
+            known["d_k"] = Known(d_k, of_columns="as many as the keys have")
+        self.matrices(Head, place, known, {"d_k": even, "d_v": even})
+        for name in ("W_K", "W_V"):
+            if not self.has(*place, name) and not self.has(*place, "shares"):
+                instead = " or shares: 1" * bool(number)
+                self.tell((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
+        return known["d_v"].size if "d_v" in known else self.widths.get((*shared, "W_V"))
 
     def shared(self, heads: Place, number: int) -> Place:
         """The head whose keys and values a head shares; it has none of its own. () if none."""
@@ -225,7 +220,8 @@ class _Counted(Counting):
         shared = whole(self.part(*place, "shares"))
         if shared is None:
             return ()
-        for own in (("W_K",), ("W_V",), ("b_K",), ("b_V",), ("labels", "key"), ("labels", "value")):
+        parameters = [(name,) for name in declared(Head) if name.endswith(("K", "V"))]
+        for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
             if self.has(*place, *own):
                 self.tell((*place, *own), f"beside shares: {shared}, expected one of both")
         if shared > number:
@@ -239,21 +235,49 @@ class _Counted(Counting):
         return (*heads, shared - 1)
 
     def ffn(self, place: Place, width: Size) -> Size:
-        labels, bias = (*place, "labels"), (*place, "b_1")
-        guess = self.size(*labels) or self.size(*bias) or self.size(*place, "W_2")
         four_times = None if width is None else 4 * width
-        feature, unit = "one per feature of the input", "one per column of W_1"
-        hidden = self.matrix((*place, "W_1"), width, feature, guess=guess or four_times)
-        self.length(labels, hidden, unit)
-        self.length(bias, hidden, unit, "number")
-        if self.has(*place, "W_3"):
-            self.matrix((*place, "W_3"), width, feature, hidden, "as many as W_1 has")
-            self.length((*place, "b_3"), hidden, "one per column of W_3", "number")
-        elif self.has(*place, "b_3"):
-            self.tell((*place, "b_3"), "a bias without W_3")
-        out = self.matrix((*place, "W_2"), hidden, unit, guess=width)
-        self.length((*place, "b_2"), out, "one per column of W_2", "number")
-        return out
+        known = {"width": Known(width, OF_INPUT)}
+        self.matrices(FFN, place, known, {"hidden": four_times, "out": width})
+        return known["out"].size
+
+    def matrices(
+        self,
+        form: type[BaseModel],
+        place: Place,
+        known: dict[str, Known],
+        guesses: Mapping[str, Size],
+    ) -> None:
+        """Count the matrices of a part, with their biases and labels.
+
+        The first matrix with columns of an unknown size makes that size known. `guesses` are sizes
+        of random matrices where nothing typed in the part says one.
+        """
+        for name, (*rows, columns) in declared(form).items():
+            if not rows:
+                continue
+            at, bias = (*place, name), (*place, name.replace("W", "b"))
+            if not self.has(*at) and not form.model_fields[name].is_required():
+                if form is not Head and self.has(*bias):
+                    self.tell(bias, f"a bias without {name}")
+                continue
+            labels = (*place, *LABELS.get(name, ("labels", "")))
+            typed = [self.size(*labels), *self.typed(form, place, columns), guesses.get(columns)]
+            expected, _, meaning = known.get(columns, Known(None))
+            guess = next(filter(None, typed), None)
+            found = self.widths[at] = self.matrix(at, *known[rows[0]][:2], expected, meaning, guess)
+            per_column = f"one per column of {name}"
+            self.length(bias, found, per_column, "number")
+            self.length(labels, found, per_column)
+            if expected is None:
+                known[columns] = Known(found, per_column, f"as many as {name} has")
+
+    def typed(self, form: type[BaseModel], place: Place, size: str) -> Iterator[Size]:
+        """A size as typed parameters of a part have it; a sub-layer returns what it is given."""
+        for name, sizes in declared(form).items() if size != "out" else ():
+            if sizes[1:] == (size,):
+                yield self.columns(*place, name)
+            elif sizes[0] == size:
+                yield len(self.entries(*place, name))
 
     def residual(self, place: Place, width: Size, out: Size) -> None:
         off = str(self.part(*place, "residual")).lower() in ("false", "no", "off", "f", "n", "0")
@@ -267,7 +291,7 @@ class _Counted(Counting):
     def norm(self, place: Place, name: str, width: Size) -> None:
         """γ and β; and a sample of one number has no deviation."""
         at: Place = (*place, name)
-        for parameter in ("gain", "shift"):
+        for parameter in declared(Normalization):
             self.length((*at, parameter), width, "one per feature", "number")
         if width == 1 and self.part(*at, "deviation") == "sample":
             self.tell((*at, "deviation"), "the deviation of a sample needs two features")
@@ -287,10 +311,11 @@ class _Counted(Counting):
             )
         columns = None if words is None else len(words)
         if isinstance(projection, dict):
-            place: Place = ("unembedding", "W_U")
-            feature, word = "one per feature of the output", "one per word of the vocabulary"
-            found = self.matrix(place, width, feature, columns, word)
-            self.length(("unembedding", "b_U"), found, "one per column of W_U", "number")
+            known = {
+                "width": Known(width, "one per feature of the output"),
+                "words": Known(columns, of_columns="one per word of the vocabulary"),
+            }
+            self.matrices(Unembedding, ("unembedding",), known, {})
 
     def sequences(self, tokens: Size) -> None:
         """Targets, training examples and the sequences of a batch: how long they are."""

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from tracer.errors import Problem
 from tracer.names import closest
-from tracer.scenario.counting import address, part, words_of
+from tracer.scenario.counting import part, words_of
 from tracer.scenario.fields import pair_of
+from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Place, Source
 from tracer.tokenization.typed import encode
 

@@ -18,6 +18,7 @@ from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
+from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import (
     Frozen,
@@ -28,9 +29,8 @@ from tracer.scenario.fields import (
     Words,
     described,
 )
-from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
 from tracer.scenario.lookup import Lookup
-from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Unembedding
+from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Tied, Unembedding
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -164,6 +164,14 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     ids = tokenizer.encode(asked.text).ids if asked.text is not None else asked.token_ids or ()
     _known(ids, len(words))
     embeddings = parameters["embeddings"]
+    blueprint = Blueprint(
+        lambda address, _: parameters.get(address),
+        architecture.heads,
+        architecture.key_heads,
+        architecture.activation,
+        {"kind": architecture.norm, "epsilon": _decimal(architecture.epsilon)},
+        "pre",
+    )
     return FromCheckpoint.model_construct(
         title=asked.title,
         tokens=tuple(words[number] for number in ids),
@@ -176,11 +184,13 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         positions=_positions(architecture, parameters),
         mask="causal" if architecture.window is None else Window(window=architecture.window),
         softmax="shifted",
-        layers=tuple(_layer(found, number) for number in range(1, architecture.layers + 1)),
-        final_norm=_norm(found, "final_norm"),
+        layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
+        final_norm=blueprint.final_norm(),
         vocabulary=words,
-        unembedding=Unembedding.model_construct(
-            W_U=parameters.get("unembedding.W_U", embeddings.T)
+        unembedding=(
+            Unembedding.model_construct(W_U=parameters["unembedding.W_U"])
+            if "unembedding.W_U" in parameters
+            else Tied.model_construct(W_U=embeddings.T)
         ),
         targets=asked.targets,
         generation=asked.generation,
@@ -226,52 +236,6 @@ def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) 
         base=_decimal(rotary.base), layout=rotary.layout, factors=factors
     )
     return Positions.model_construct(rotary=turning)
-
-
-def _layer(found: Checkpoint, number: int) -> Layer:
-    architecture, parameters = found.architecture, found.parameters
-    place = f"layer{number}"
-    attention, ffn = f"{place}.attention", f"{place}.ffn"
-    sharing = architecture.heads // architecture.key_heads
-
-    def head(number: int) -> Head:
-        first = number - (number - 1) % sharing
-        names = ("W_Q", "b_Q", "W_K", "b_K", "W_V", "b_V")
-        own: dict[str, Any] = {
-            name: parameters.get(f"{attention}.head{number}.{name}") for name in names
-        }
-        return Head.model_construct(**own, shares=None if first == number else first)
-
-    network: dict[str, Any] = {
-        name: parameters.get(f"{ffn}.{name}") for name in ("W_1", "b_1", "W_3", "b_3", "W_2", "b_2")
-    }
-    return Layer.model_construct(
-        attention=Attention.model_construct(
-            heads=tuple(map(head, range(1, architecture.heads + 1))),
-            W_O=parameters[f"{attention}.W_O"],
-            b_O=parameters.get(f"{attention}.b_O"),
-            norm=_norm(found, f"{attention}.norm"),
-        ),
-        ffn=FFN.model_construct(
-            **network,
-            activation=architecture.activation,
-            norm=_norm(found, f"{ffn}.norm"),
-        ),
-    )
-
-
-def _norm(found: Checkpoint, place: str) -> Any:
-    """A norm in front of its sub-layer, or behind the last layer."""
-    architecture, parameters = found.architecture, found.parameters
-    settings: dict[str, Any] = {
-        "kind": architecture.norm,
-        "epsilon": _decimal(architecture.epsilon),
-        "gain": parameters.get(f"{place}.gain"),
-        "shift": parameters.get(f"{place}.shift"),
-    }
-    if place == "final_norm":
-        return Normalization.model_construct(**settings)
-    return Norm.model_construct(**settings, placement="pre")
 
 
 def _decimal(number: float) -> Decimal:

@@ -10,11 +10,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tracer.scenario.model import Scenario
+from tracer.scenario.model import Positions, Scenario
+from tracer.scenario.parts import changed, declared
 from tracer.scenario.replacing import tied
 
-NUMBERS = ("embeddings", "vectors", "gain", "shift", "given")
-"""Keys whose numbers are drawn anew, beside weights and biases."""
+NOT_LEARNED = ("vectors", "given")
+"""Keys whose numbers are drawn anew, beside those of parameters."""
 
 MOST_DRAWS = 100
 """A matrix of many columns, each of a few small numbers, may have one of zeros however often."""
@@ -35,21 +36,21 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
 def _varied(part: Any, address: str, seed: str) -> Any:
     """A part of a scenario; each matrix has a sequence of its own, by its address."""
     match part:
+        case Positions():
+            return part
         case BaseModel():
-            said = {name: getattr(part, name) for name in part.model_fields_set}
-            changed = {
-                name: (_drawn if _has_numbers(name) else _varied)(value, f"{address}.{name}", seed)
-                for name, value in said.items()
+            drawn = (*declared(type(part)), *NOT_LEARNED)
+            others = {
+                name: (_drawn if name in drawn else _varied)(
+                    getattr(part, name), f"{address}.{name}", seed
+                )
+                for name in part.model_fields_set
             }
-            return part.model_copy(update=changed)
+            return part.model_copy(update=others)
         case tuple():
             return tuple(_varied(each, f"{address}.{i}", seed) for i, each in enumerate(part))
         case _:
             return part
-
-
-def _has_numbers(name: str) -> bool:
-    return name in NUMBERS or name.startswith(("W_", "b_"))
 
 
 def _drawn(numbers: Any, address: str, seed: str) -> Any:
@@ -63,7 +64,7 @@ def _drawn(numbers: Any, address: str, seed: str) -> Any:
     between = _between(min(every), max(every), Random(f"{seed} {address}").random)
     other = numbers
     for _ in range(MOST_DRAWS):
-        other = _replaced(numbers, between)
+        other = changed(numbers, between)
         if _is_as_rich(other, numbers):
             break
     return other
@@ -92,20 +93,14 @@ def _each(numbers: Any) -> Iterator[Decimal]:
             yield from _each(each)
 
 
-def _replaced(numbers: Any, other: Callable[[Decimal], Decimal]) -> Any:
-    if isinstance(numbers, Mapping):
-        return {word: _replaced(row, other) for word, row in numbers.items()}
-    if isinstance(numbers, tuple):
-        return tuple(_replaced(each, other) for each in numbers)
-    return other(numbers) if numbers.is_finite() else numbers
-
-
 def _between(
     smallest: Decimal, largest: Decimal, drawn: Callable[[], float]
 ) -> Callable[[Decimal], Decimal]:
     """What draws a number with as many decimals as another has; where none fits it stays."""
 
     def other(number: Decimal) -> Decimal:
+        if not number.is_finite():
+            return number
         exponent = number.as_tuple().exponent
         assert isinstance(exponent, int)
         step = Decimal(1).scaleb(exponent)

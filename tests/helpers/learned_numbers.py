@@ -1,0 +1,30 @@
+"""How many numbers a scenario has that training changes, counted in what is typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SUB_LAYERS = ("attention", "cross_attention", "ffn")
+APART = ("norm", "labels", "rotary")
+READ = ("embeddings", "positions", "layers", "final_norm", "unembedding")
+
+
+def numbers_learned(spec: dict[str, Any]) -> int:
+    """Of the decoder, and of its encoder where that is computed; short forms are not counted."""
+    towers = [spec, spec.get("encoder", {})]
+    return sum(_typed(tower.get(name)) for tower in towers for name in READ)
+
+
+def _typed(part: Any) -> int:
+    match part:
+        case list():
+            return sum(_typed(each) if isinstance(each, list | dict) else 1 for each in part)
+        case dict():
+            norm = _typed(part.get("norm"))
+            subs = [part[name] for name in SUB_LAYERS if name in part]
+            # The norm of a layer is one of each of its sub-layers that has none of its own.
+            times = sum("norm" not in sub for sub in subs) if subs else 1
+            others = sum(_typed(each) for key, each in part.items() if key not in APART)
+            return norm * times + others
+        case _:
+            return 0

@@ -1,0 +1,152 @@
+"""The table of parameters has all that the schema can say, and all of it is checked and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from math import prod
+from typing import Any, get_args, get_origin
+
+import pytest
+import yaml
+from hypothesis import given, reject, settings
+from pydantic import BaseModel
+
+from tests.helpers.learned_numbers import numbers_learned
+from tests.helpers.learning_scenarios import learning_scenarios
+from tests.helpers.random_scenarios import to_yaml
+from tracer.decoder.training import train
+from tracer.errors import TracerError
+from tracer.scenario.loading import parse
+from tracer.scenario.model import Scenario
+from tracer.scenario.optimizer import Optimizer
+from tracer.scenario.parts import address, declared, learned, parameters
+from tracer.scenario.varying import varied
+
+NOT_LEARNED = {
+    ("Scenario", "mask"),
+    ("Scenario", "given"),
+    ("Example", "given"),
+    ("Encoder", "vectors"),
+    ("Rotary", "factors"),
+}
+"""Rows of numbers that training leaves alone."""
+
+
+def has_rows(annotation: Any, *, inside: bool = False) -> bool:
+    """Whether a type holds numbers in rows, other than in a part of its own."""
+    if annotation is Decimal:
+        return inside
+    inside = inside or get_origin(annotation) in (tuple, dict)
+    return any(has_rows(each, inside=inside) for each in get_args(annotation))
+
+
+def directly(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The parts that a type holds."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from directly(each)
+
+
+def forms(part: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A part and the parts inside it."""
+    yield part
+    for field in part.model_fields.values():
+        for each in directly(field.annotation):
+            yield from forms(each)
+
+
+def test_every_parameter_of_the_schema_is_declared() -> None:
+    found = {
+        (form, name)
+        for form in forms(Scenario)
+        for name, field in form.model_fields.items()
+        if has_rows(field.annotation)
+    }
+    unknown = {(form.__name__, name) for form, name in found if name not in declared(form)}
+    assert unknown == NOT_LEARNED
+
+
+NORM = "{gain: [1, 3], shift: [0, 3]}"
+HEAD = """{
+  W_Q: [[1, 2, 3], [4, 5, 6]], b_Q: [1, 2, 4],
+  W_K: [[1, 3, 5], [2, 4, 6]], b_K: [1, 2, 5],
+  W_V: [[1, 2, 3, 4], [5, 6, 7, 8]], b_V: [1, 2, 3, 6]}"""
+ATTENTION = f"""{{
+  heads: [{HEAD}], W_O: [[1, 2], [3, 4], [5, 6], [7, 8]], b_O: [1, 7], norm: {NORM}}}"""
+FFN = f"""{{
+  W_1: [[1, 2, 3], [4, 5, 6]], b_1: [1, 2, 3], W_3: [[3, 2, 1], [6, 5, 4]], b_3: [3, 2, 1],
+  W_2: [[1, 2], [3, 4], [5, 6]], b_2: [1, 9], norm: {NORM}}}"""
+TOWER = f"""tokens: [a, b], embeddings: [[1, 2], [3, 5]], positions: {{table: [[0, 1], [1, 0]]}},
+  final_norm: {NORM}"""
+BOTH = f"attention: {ATTENTION}, ffn: {FFN}"
+PLAIN = f"{{norm: {NORM}, ffn: {{W_1: [[1, 2], [3, 4]], W_2: [[1, 2], [3, 4]]}}}}"
+EVERY_PARAMETER = f"""{{{TOWER},
+  encoder: {{{TOWER}, layers: [{{{BOTH}}}, {PLAIN}]}},
+  layers: [{{{BOTH}, cross_attention: {ATTENTION}}},
+    {PLAIN}],
+  vocabulary: [a, b, c], unembedding: {{W_U: [[1, 2, 3], [5, 6, 7]], b_U: [1, 2, 3]}}}}"""
+PLACES = [place for place, _ in parameters(parse(EVERY_PARAMETER, "f.yaml"))]
+
+
+def paths(form: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The keys that lead to each parameter of a part."""
+    for name, field in form.model_fields.items():
+        if name in declared(form):
+            yield (*path, name)
+        for part in directly(field.annotation):
+            yield from paths(part, (*path, name))
+
+
+def test_the_scenario_has_every_parameter() -> None:
+    had = {tuple(step for step in place if isinstance(step, str)) for place in PLACES}
+    crossed = ("encoder", "layers", "cross_attention")  # an encoder has none
+    assert had == {path for path in paths(Scenario) if path[:3] != crossed}
+
+
+@pytest.mark.parametrize("place", PLACES, ids=address)
+@pytest.mark.parametrize("whole_row", [False, True])
+def test_what_is_too_short_is_refused(place: tuple[int | str, ...], whole_row: bool) -> None:
+    data = yaml.load(EVERY_PARAMETER, yaml.BaseLoader)
+    part = data
+    for step in place:
+        part = part[step]
+    (part if whole_row or isinstance(part[0], str) else part[-1]).pop()
+    with pytest.raises(TracerError) as caught:
+        parse(yaml.safe_dump(data), "f.yaml")
+    assert any(
+        str(problem.address).split()[0] == address(place) for problem in caught.value.problems
+    )
+
+
+def test_all_that_is_learned_is_varied_but_positions() -> None:
+    scenario = parse(EVERY_PARAMETER, "f.yaml")
+    others = [dict(parameters(varied(scenario, seed))) for seed in "12345"]
+    stayed = {
+        place
+        for place, numbers in parameters(scenario)
+        if all(other[place] == numbers for other in others)
+    }
+    assert {place[-1] for place in stayed} == {"table"}
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(learning_scenarios())
+def test_what_is_learned_is_what_training_changes(spec: dict[str, Any]) -> None:
+    scenario = parse(to_yaml(spec), "f.yaml")
+    try:
+        found = train("f", scenario, Optimizer()).steps[0]
+    except TracerError:
+        reject()
+    updated = {
+        record.output.address.removeprefix("update."): record.output.shape
+        for record in found.records
+        if record.output.role.derivation == "new"
+    }
+    counted = learned(scenario)
+    assert sum(map(prod, counted.values())) == numbers_learned(spec)
+    if not any("cross_attention" in layer for layer in spec["layers"]):
+        # Nothing reads what the encoder returns, so no gradient reaches it.
+        counted = {name: shape for name, shape in counted.items() if "encoder." not in name}
+    assert updated == counted

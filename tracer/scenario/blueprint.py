@@ -1,0 +1,61 @@
+"""Layers that are built alike: those of a trained model, or of a decoder by its dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
+from tracer.scenario.parts import Sizes, declared
+
+Part = TypeVar("Part", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """`numbers` returns a parameter by its address and its sizes; None if there is no such one."""
+
+    numbers: Callable[[str, Sizes], Any]
+    heads: int
+    key_heads: int
+    activation: str
+    norm: Mapping[str, Any] | None
+    """The settings of every norm."""
+    placement: str
+
+    def layer(self, place: str, *, crossed: bool = False) -> Layer:
+        """A layer; one that is `crossed` attends to an encoder, too."""
+        return Layer.model_construct(
+            attention=self._attention(f"{place}.attention"),
+            cross_attention=self._attention(f"{place}.cross_attention") if crossed else None,
+            ffn=self.made(
+                FFN, f"{place}.ffn", activation=self.activation, norm=self._norm(f"{place}.ffn")
+            ),
+        )
+
+    def final_norm(self) -> Normalization | None:
+        """The norm behind the last layer."""
+        return self.made(Normalization, "final_norm", **self.norm) if self.norm else None
+
+    def _attention(self, place: str) -> Attention:
+        heads = tuple(self._head(place, number) for number in range(1, self.heads + 1))
+        return self.made(Attention, place, heads=heads, norm=self._norm(place))
+
+    def _head(self, place: str, number: int) -> Head:
+        first = number - (number - 1) % (self.heads // self.key_heads)
+        head = self.made(Head, f"{place}.head{number}")
+        shared = {"W_K": None, "b_K": None, "W_V": None, "b_V": None, "shares": first}
+        return head if first == number else head.model_copy(update=shared)
+
+    def _norm(self, sub_layer: str) -> Norm | None:
+        if self.norm is None:
+            return None
+        return self.made(Norm, f"{sub_layer}.norm", placement=self.placement, **self.norm)
+
+    def made(self, form: type[Part], place: str, **settings: Any) -> Part:
+        """A part with its parameters and some settings."""
+        own = {n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared(form).items()}
+        return form.model_construct(**own, **settings)

@@ -1,0 +1,166 @@
+"""The parts of a model and the parameters of each, declared once.
+
+Shapes are checked, parameters are counted, drawn, read from a checkpoint and replaced by this
+table. A parameter of the schema that is missing from it fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from tracer.scenario.layers import FFN, Attention, Head, Layer, Normalization
+from tracer.scenario.model import Positions, Scenario, Tower, Unembedding
+from tracer.scenario.reader import Place
+
+Sizes: TypeAlias = tuple[str, ...]
+"""The names of the sizes of a parameter: rows and columns, or the entries of a row."""
+
+AnyTower = TypeVar("AnyTower", bound=Tower)
+
+PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
+    Tower: {"embeddings": ("words", "width")},
+    Positions: {"table": ("positions", "width")},
+    Head: {
+        "W_Q": ("width", "d_k"), "b_Q": ("d_k",),
+        "W_K": ("source", "d_k"), "b_K": ("d_k",),
+        "W_V": ("source", "d_v"), "b_V": ("d_v",),
+    },
+    Attention: {"W_O": ("concat", "out"), "b_O": ("out",)},
+    FFN: {
+        "W_1": ("width", "hidden"), "b_1": ("hidden",),
+        "W_3": ("width", "hidden"), "b_3": ("hidden",),
+        "W_2": ("hidden", "out"), "b_2": ("out",),
+    },
+    Normalization: {"gain": ("width",), "shift": ("width",)},
+    Unembedding: {"W_U": ("width", "words"), "b_U": ("words",)},
+}  # fmt: skip
+"""What training changes, by the part that it belongs to; a bias follows its matrix.
+
+`source` is the width of the vectors that keys and values are computed from, `out` the width that a
+sub-layer returns.
+"""
+
+SUB_LAYERS = ("attention", "cross_attention", "ffn")
+
+MATRICES = frozenset(
+    name for declared in PARAMETERS.values() for name, sizes in declared.items() if len(sizes) == 2
+)
+
+
+def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
+    """The parameters of a part, by the class that it is or extends."""
+    return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
+
+
+def parameters(part: BaseModel, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Every parameter that a part of a scenario has, with its place."""
+    own = declared(type(part))
+    for name in type(part).model_fields:
+        value, at = getattr(part, name), (*place, name)
+        match value:
+            case None:
+                continue
+            case _ if name in own:
+                yield at, value
+            case BaseModel():
+                yield from parameters(value, at)
+            case (BaseModel(), *_):
+                for index, each in enumerate(value):
+                    yield from parameters(each, (*at, index))
+
+
+def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
+    """The shape of everything that training changes, by its address.
+
+    A tied W_U is left out: it is the embeddings.
+    """
+    found = parameters(with_own_norms(scenario))
+    tied = ("unembedding", "W_U") if scenario.is_tied else ()
+    return {address(place): shape_of(numbers) for place, numbers in found if place != tied}
+
+
+def with_own_norms(tower: AnyTower) -> AnyTower:
+    """A tower in which the norm of a layer has become one of each of its sub-layers."""
+    changed: dict[str, Any] = {"layers": tuple(map(_with_own_norms, tower.layers))}
+    if isinstance(tower, Scenario) and tower.encoder:
+        changed["encoder"] = with_own_norms(tower.encoder)
+    return tower.model_copy(update=changed)
+
+
+def _with_own_norms(layer: Layer) -> Layer:
+    own = {
+        name: part.model_copy(update={"norm": layer.norm_of(part)})
+        for name in SUB_LAYERS
+        if (part := getattr(layer, name))
+    }
+    return layer.model_copy(update={**own, "norm": None})
+
+
+def shape_of(numbers: Any) -> tuple[int, ...]:
+    """(rows, columns) or (entries,): of typed numbers, of a table by word, of an array."""
+    if isinstance(numbers, Mapping):
+        table = getattr(numbers, "rows", None)
+        return table.shape if table is not None else shape_of(tuple(numbers.values()))
+    if hasattr(numbers, "shape"):
+        return tuple(numbers.shape)
+    first = numbers[0]
+    return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
+
+
+def with_part(whole: Any, place: Place, new: Any) -> Any:
+    """Plain data or a scenario with another part at a place; all else is shared with it."""
+    if not place:
+        return new
+    step, rest = place[0], place[1:]
+    match whole, step:
+        case Mapping(), _:
+            return {**whole, step: with_part(whole.get(step, {}), rest, new)}
+        case ((list() | tuple()), int()):
+            part = with_part(whole[step], rest, new)
+            return type(whole)([*whole[:step], part, *whole[step + 1 :]])
+        case BaseModel(), str():
+            return whole.model_copy(update={step: with_part(getattr(whole, step), rest, new)})
+        case _:
+            return whole
+
+
+def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
+    """Rows of numbers, or rows by word, with each number changed."""
+    if isinstance(numbers, Mapping):
+        return {word: changed(row, change) for word, row in numbers.items()}
+    if isinstance(numbers, Decimal | float):
+        return change(numbers)
+    return tuple([changed(each, change) for each in numbers])
+
+
+def address(place: Place) -> str:
+    """The address of a place: ("layers", 0, "ffn", "W_1", 2) → layer1.ffn.W_1 row 3."""
+    parts: list[str] = []
+    indices: list[int] = []
+    for part in place:
+        if isinstance(part, str):
+            parts.append(part)
+        elif parts[-1] in _NUMBERED and not indices:
+            parts[-1] = f"{_NUMBERED[parts[-1]]}{part + 1}"
+        else:
+            indices.append(part + 1)
+    words = [".".join(parts)]
+    if indices:
+        of_one_row = len(indices) == 1 and parts[-1] not in _OF_ROWS
+        names = ("entry",) if of_one_row else ("row", "column")
+        words += [f"{name} {index}" for name, index in zip(names, indices, strict=False)]
+    return " ".join(words)
+
+
+_NUMBERED = {
+    "layers": "layer",
+    "heads": "head",
+    "training": "training",
+    "batch": "batch",
+    "figures": "figure",
+}
+_OF_ROWS = {*MATRICES, "mask", "vectors", "transposed"}
