@@ -17,7 +17,7 @@ from tracer.errors import Problem, TracerError, printable
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
-from tracer.usage import Command, Commands, WrongUsage
+from tracer.usage import Commands
 from tracer.values import file_name, one_of, some
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ LOOK, TRAIN_AND_GENERATE, WRITE, SCENARIOS = (
 
 def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of a function: where the help lists it, and how it is used."""
-    return app.command(cls=Command, rich_help_panel=group, epilog="\n".join(examples))
+    # Typer keeps the line breaks of a paragraph that begins with \b.
+    lines = "".join(f"\n  decoder-trace {example}" for example in examples)
+    return app.command(rich_help_panel=group, epilog=f"\b\nExamples:{lines}")
 
 
 @command(LOOK, "run alex.yaml", "run science --token like")
@@ -216,7 +218,6 @@ def audit(
         list[str],
         typer.Argument(
             metavar="FILE",
-            show_default=False,
             parser=some("a file, a folder or -"),
             help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
             "of such; or - for standard input.",
@@ -240,7 +241,6 @@ def audit(
             metavar="FORMAT",
             parser=one_of(Report),
             autocompletion=completion.choices(Report),
-            show_default=False,
             help="How it is written: terminal, json, sarif or github.",
         ),
     ] = Report.TERMINAL,
@@ -250,7 +250,6 @@ def audit(
             *("--output", "-o"),
             metavar="FILE",
             parser=file_name,
-            show_default=False,
             help="Write to this file instead of the screen.",
         ),
     ] = None,
@@ -299,7 +298,6 @@ def new(
         Path,
         typer.Argument(
             metavar="FILE",
-            show_default=False,
             parser=file_name,
             help="Where to write it; a file that is there already stays as it is.",
         ),
@@ -404,9 +402,6 @@ def _program() -> Any:
     return typer.main.get_command(app)
 
 
-NOT_IN_MARKS = ("-h", "--help", "--version", "--install-completion", "--show-completion")
-
-
 def _asked(words: Sequence[str]) -> Request:
     """A command in words as the command line understands it, without running it.
 
@@ -418,8 +413,6 @@ def _asked(words: Sequence[str]) -> Request:
     here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
     try:
         context = _program().commands[name].make_context(name, arguments, **here)
-    except WrongUsage as error:
-        if error.option in NOT_IN_MARKS:
-            raise TracerError(Problem(f"a mark cannot ask for {error.option}")) from None
+    except typer.TyperException as error:
         raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)
