@@ -109,7 +109,9 @@ class Head(Frozen):
     attention, Ainslie et al. 2023).
     """
 
-    labels: HeadLabels = described("Names for the columns.", "{query: [size, age]}", HeadLabels())
+    labels: HeadLabels = described(
+        "Names for the columns.", "{query: [size, age]}", HeadLabels.model_construct()
+    )
     W_Q: Matrix = described("Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]")
     W_K: Matrix | None = described(
         "Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None

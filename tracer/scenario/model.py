@@ -273,10 +273,14 @@ class Scenario(Tower):
         (),
     )
     optimizer: Optimizer = described(
-        "How training moves the weights.", "{kind: adam, learning_rate: 0.05}", Optimizer()
+        "How training moves the weights.",
+        "{kind: adam, learning_rate: 0.05}",
+        Optimizer.model_construct(),
     )
     generation: Generation = described(
-        "How a generated text begins and ends.", "{start: <START>, end: <END>}", Generation()
+        "How a generated text begins and ends.",
+        "{start: <START>, end: <END>}",
+        Generation.model_construct(),
     )
     given: PinnedValues = described(
         "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
@@ -285,7 +289,9 @@ class Scenario(Tower):
         {},
     )
     rounding: Rounding = described(
-        "How many digits are shown and carried on.", "{decimals: 3, carry: step}", Rounding()
+        "How many digits are shown and carried on.",
+        "{decimals: 3, carry: step}",
+        Rounding.model_construct(),
     )
     arithmetic: Annotated[Literal["decimal", "float64"], AfterValidator(_carries_nothing)] = (
         described("What is computed with; float64 goes with carry: never.", "decimal", "decimal")
