@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite, isnan
@@ -11,6 +10,7 @@ from math import isfinite, isnan
 from tracer.check.against import Compared
 from tracer.check.report import step_in
 from tracer.decoder.forward import Trace
+from tracer.frozen import frozen
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -34,7 +34,7 @@ MOST_NAMES = 8
 """So many names that are not known are told."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Differences:
     """What was compared, in the order of computation, and the names that are not known here."""
 

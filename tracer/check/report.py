@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from tracer.check.figures import Figure
 from tracer.check.verdicts import Finding, Verdict
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.lesson import sentences
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
 
 
-@dataclass(frozen=True)
+@frozen
 class Mistake:
     """Figures that stand together in a text and are wrong, and what follows from them."""
 
@@ -23,7 +23,7 @@ class Mistake:
     following: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """The findings of a figures file, in its order; `title` is what text it is of."""
 

@@ -20,6 +20,7 @@ from tracer.check.printed import Printed
 from tracer.decoder.arithmetic import NOISE
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Divide, Dot
+from tracer.frozen import frozen
 from tracer.lesson.expression import Entry
 from tracer.lesson.expression import Number as Shown
 from tracer.renderers.text import number_text
@@ -105,7 +106,7 @@ def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
             yield Finding(figure, Verdict.VARIANT, counted.right, by)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Pencil:
     """What a figure comes to with the text's numbers, those of them that are wrong, and whether all
     that it is made of is printed and right, so that nothing else can be meant."""

@@ -6,7 +6,6 @@ So of a large model only that is read and computed which is shown.
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 from tracer.decoder.arithmetic import Arithmetic, Array, exactly
@@ -16,9 +15,10 @@ from tracer.decoder.operations import Recorded
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, TracerError
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Demand:
     """What a tape computes with when it is asked to.
 

@@ -7,13 +7,13 @@ Fields are parameters of the operation: with them and its operands it can be don
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
 
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
 from tracer.decoder.training_operations import OfTraining
+from tracer.frozen import frozen
 from tracer.scenario.layers import ActivationFunction
 
 
@@ -83,7 +83,7 @@ def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Interleave:
     """Sines in the even columns, cosines in the odd ones: twice (n, d/2) → (n, d).
 
@@ -104,7 +104,7 @@ class Mask(SameAxes):
     name: ClassVar[str] = "add"
 
 
-@dataclass(frozen=True)
+@frozen
 class Select:
     """Some columns of the last row, in a new order: (n, m) → (1, k)."""
 
@@ -118,7 +118,7 @@ class Select:
         return (Axis(rows.name, rows.labels[-1:]), Axis(columns.name, labels))
 
 
-@dataclass(frozen=True)
+@frozen
 class DivTerm:
     """base^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,).
 
@@ -169,7 +169,7 @@ class Multiply(SameAxes):
     name: ClassVar[str] = "multiply"
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotate(SameAxes):
     """Pairs (a, b) of columns turned to (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
 
@@ -220,7 +220,7 @@ class Dot:
         return (q[0], Axis("key", k[0].labels))
 
 
-@dataclass(frozen=True)
+@frozen
 class SquareRoot(SameAxes):
     """√(a + ε), or √a + ε."""
 
@@ -256,7 +256,7 @@ class Square(SameAxes):
     name: ClassVar[str] = "square"
 
 
-@dataclass(frozen=True)
+@frozen
 class Activate(SameAxes):
     """An activation function of each entry (`activations.py`)."""
 
@@ -280,7 +280,7 @@ class Largest(RowAxes):
     name: ClassVar[str] = "max"
 
 
-@dataclass(frozen=True)
+@frozen
 class Mean(RowAxes):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
@@ -288,7 +288,7 @@ class Mean(RowAxes):
     sample: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class MeanOf:
     """The mean of the entries that count: (n,) → one number."""
 
@@ -300,7 +300,7 @@ class MeanOf:
         return ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Normalize(SameAxes):
     """d / σ · γ + β: deviations (n, d) and σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
 
@@ -309,7 +309,7 @@ class Normalize(SameAxes):
     shift: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Surprise:
     """-ln of one column of each row, the right word's probability: (n, words) → (n,).
 
@@ -331,7 +331,7 @@ class Cumulate(SameAxes):
     name: ClassVar[str] = "cumulate"
 
 
-@dataclass(frozen=True)
+@frozen
 class ArgMax:
     """The word of each row's largest probability (n, words): (n,).
 
@@ -347,7 +347,7 @@ class ArgMax:
         return p[:1]
 
 
-@dataclass(frozen=True)
+@frozen
 class Pick:
     """The word whose interval of the running sums (1, k) holds the draw: (1,).
 

@@ -32,12 +32,13 @@ from tracer.decoder.training_operations import (
     Unbias,
 )
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.scenario.optimizer import Optimizer
 
 ONE = Decimal(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Learned:
     """A parameter and its gradient."""
 
@@ -45,7 +46,7 @@ class Learned:
     gradient: Value
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """What an optimizer keeps of the steps before: how many, and its means by their addresses."""
 

@@ -6,14 +6,14 @@ tokens, d features, m columns. What each computes is said in `training_results.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal, TypeAlias
 
+from tracer.frozen import frozen
 from tracer.scenario.layers import ActivationFunction
 
 
-@dataclass(frozen=True)
+@frozen
 class Miss:
     """(p - y) / n: probabilities (n, words), less 1 for the right word, over how many count.
 
@@ -43,7 +43,7 @@ class ColumnDot:
     name: ClassVar[str] = "column_dot"
 
 
-@dataclass(frozen=True)
+@frozen
 class RowDot:
     """Σ a ⊙ b over the columns: (n, m), (n, m) → (n,); its negative, if asked for."""
 
@@ -63,7 +63,7 @@ class TimesRow:
     name: ClassVar[str] = "times_row"
 
 
-@dataclass(frozen=True)
+@frozen
 class RootSlope:
     """g / (2 (σ - ε)), entry by entry: the gradient of σ = √a + ε, or of √(a + ε) with ε = 0."""
 
@@ -77,7 +77,7 @@ class TwiceProduct:
     name: ClassVar[str] = "twice_product"
 
 
-@dataclass(frozen=True)
+@frozen
 class Slope:
     """The slope of an activation function at each entry (`activations.py`)."""
 
@@ -85,7 +85,7 @@ class Slope:
     function: ActivationFunction
 
 
-@dataclass(frozen=True)
+@frozen
 class Spread:
     """Each g (n,) divided by `over`, and put in every column: (n, columns)."""
 
@@ -94,7 +94,7 @@ class Spread:
     columns: int
 
 
-@dataclass(frozen=True)
+@frozen
 class RotateBack:
     """Pairs (a, b) of columns turned back: (a cos + b sin, b cos - a sin)."""
 
@@ -102,7 +102,7 @@ class RotateBack:
     layout: Literal["pairs", "halves"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Columns:
     """Some neighbouring columns, from `start` to before `stop`, counted from 0."""
 
@@ -117,7 +117,7 @@ class Together:
     name: ClassVar[str] = "add_all"
 
 
-@dataclass(frozen=True)
+@frozen
 class ByWord:
     """The rows of the same word added up: (n, d) → (words, d); `words` are those of the rows.
 
@@ -129,7 +129,7 @@ class ByWord:
     table: int
 
 
-@dataclass(frozen=True)
+@frozen
 class AsRows:
     """The columns of a (d, words) as rows of the table that they come from: (table, d)."""
 
@@ -138,7 +138,7 @@ class AsRows:
     table: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Combine:
     """a x + b y, entry by entry, with two factors: momentum, decay, a step against the slope."""
 
@@ -147,7 +147,7 @@ class Combine:
     b: Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class Scale:
     """a x, entry by entry: a running mean or a decay whose other part is 0."""
 
@@ -155,7 +155,7 @@ class Scale:
     a: Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class Unbias:
     """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
 
@@ -164,7 +164,7 @@ class Unbias:
     steps: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Ratio:
     """m / (√v + ε), entry by entry (Kingma and Ba 2015)."""
 

@@ -6,7 +6,7 @@ Layers that are built alike are looked at once, and so are the heads of a layer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from math import prod
@@ -17,6 +17,7 @@ from tracer.decoder.forward import Trace, trace
 from tracer.decoder.roles import GAIN, KEY, SHIFT, VALUE, W_U, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.lesson.expression import Brackets, Expression, Symbol
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import OPERANDS, Step
@@ -31,7 +32,7 @@ LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
 OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 
-@dataclass(frozen=True)
+@frozen
 class Shaped:
     """A matrix of the decoder, once for all heads and layers that have one like it.
 
@@ -109,7 +110,7 @@ class Shaped:
         ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Survey:
     """The matrices of a decoder in the order of computation, and what they come to."""
 

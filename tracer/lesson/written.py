@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -43,6 +42,7 @@ from tracer.decoder.roles import SCALE
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import ColumnDot, RowDot, Trained, TransposedMatMul
 from tracer.decoder.value import Form, Value
+from tracer.frozen import frozen
 from tracer.lesson import activations, entries, written_training
 from tracer.lesson.evaluation import product, total_of, value
 from tracer.lesson.expression import (
@@ -72,7 +72,7 @@ EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sides:
     """The sides of one entry's line, all but the result, with any number of guard digits."""
 

@@ -6,7 +6,6 @@ GPT-2 (Radford et al. 2019) is what it is where nothing else is said.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -14,6 +13,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from tracer.errors import Problem
+from tracer.frozen import frozen
 from tracer.scenario.carry import Carry
 from tracer.scenario.drawn import Drawn
 from tracer.scenario.fields import Frozen, Names, OrWord, WholeNumber, Words, described, none
@@ -215,7 +215,7 @@ def from_dimensions(asked: Dimensioned) -> Scenario:
     return WithoutNumbers.model_construct(embeddings=table, tied=sizes.tied, mask=mask, **said)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Made:
     """The parts of a decoder: with numbers, if there is a seed, or with shapes alone."""
 

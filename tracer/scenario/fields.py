@@ -1,10 +1,7 @@
 """What a key of a scenario can hold: numbers with the digits typed, rows, matrices, words."""
 
-from __future__ import annotations
-
 import re
 from copy import copy
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
@@ -20,6 +17,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core import core_schema as core
+
+from tracer.frozen import frozen
 
 LARGEST = Decimal(10) ** 12
 SMALLEST = Decimal(10) ** -40
@@ -129,7 +128,7 @@ def _whole(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@frozen
 class OrWord:
     """A word that may stand in place of a mapping, for the schema."""
 

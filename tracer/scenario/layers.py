@@ -3,10 +3,8 @@
 The first example of a key is shown where something else stands.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
@@ -192,7 +190,7 @@ class Layer(Frozen):
     )
 
     @model_validator(mode="after")
-    def _not_empty(self) -> Layer:
+    def _not_empty(self) -> Self:
         if not (self.attention or self.cross_attention or self.ffn):
             raise ValueError("expected attention, cross_attention or ffn")
         return self

@@ -3,8 +3,6 @@
 The first example of a key is shown where something else stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -83,7 +81,7 @@ class Positions(Frozen):
     )
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Positions:
+    def _one_of_them(self) -> Self:
         if sum(each is not None for each in (self.sinusoidal, self.table, self.rotary)) != 1:
             raise ValueError("expected one of sinusoidal, table and rotary")
         return self
@@ -145,7 +143,7 @@ class Encoder(Tower):
         return self.vectors is None
 
     @model_validator(mode="after")
-    def _given_or_computed(self) -> Encoder:
+    def _given_or_computed(self) -> Self:
         if self.vectors is None and self.embeddings is None:
             raise ValueError("expected vectors, or embeddings from which they are computed")
         computed = ("embeddings", "positions", "layers", "final_norm")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, ClassVar, TypeAlias
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
@@ -22,7 +23,7 @@ Runs: TypeAlias = list[list[tuple[int, Layer]]]
 """Layers with their numbers, those together that are built alike."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Blank:
     """A matrix or a row without numbers: nothing but its shape."""
 
@@ -50,7 +51,7 @@ class WithoutNumbers(Scenario):
         return Blank((len(self.tokens), width))
 
 
-@dataclass(frozen=True)
+@frozen
 class Outline:
     """A scenario without its numbers, and which layers each of its layers stands for.
     `tables` are those of which a pass reads only some rows, where there are any, by address; with

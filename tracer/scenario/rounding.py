@@ -3,12 +3,10 @@
 Rounding is decimal and half away from zero, as people round by hand.
 """
 
-from __future__ import annotations
-
 from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -48,7 +46,7 @@ class Digits(Frozen):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Digits:
+    def _one_of_both(self) -> Self:
         if (self.decimals is None) == (self.significant is None):
             raise ValueError("expected a number of decimals, or {significant: 3}")
         return self

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from tracer.frozen import frozen
 from tracer.weave.structure import Kind, Structure
 
 _START = re.compile(r"<!--[ \t]*+decoder-trace:")
@@ -29,7 +30,7 @@ _NO_END_OF_BLOCK = f"{_NO_END} alone on a line behind the same prefix, before th
 _NO_END_ON_LINE = f"{_NO_END} on the same line (or the start alone on it)"
 
 
-@dataclass(frozen=True)
+@frozen
 class Mark:
     """A start, what is between it and its end, and how that is to be replaced."""
 
@@ -45,7 +46,7 @@ class Mark:
     """Whether all that its content opens ends before it does."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Complaint:
     """What does not fit together, counted from 1."""
 
@@ -67,7 +68,7 @@ def find(text: str) -> tuple[list[Mark], list[Complaint]]:
     return finder.marks, finder.complaints
 
 
-@dataclass(frozen=True)
+@frozen
 class _Tag:
     """A start or an end; a start that does not end on its line asks for None."""
 

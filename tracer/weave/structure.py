@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TypeAlias
 
+from tracer.frozen import frozen
+
 DEEPEST = 100
 """Containers in each other; what would open one more is text."""
 
@@ -33,7 +35,7 @@ _ATTRIBUTE = r""" ++[A-Za-z_:][\w.:-]*+(?: *+= *+(?:[^ "'=<>`]++|'[^']*+'|"[^"]*
 _TAG = rf"</?[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+ *+/?>"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Html:
     """How a block of HTML begins and ends; one in which comments mean nothing hides marks."""
 
@@ -76,7 +78,7 @@ class Kind(Enum):
     CODE = auto()
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """A line that was read."""
 
