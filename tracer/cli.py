@@ -6,6 +6,7 @@ import functools
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -339,8 +340,9 @@ def main(
 
 def start(arguments: Sequence[str] | None = None) -> None:
     """Run a command, that of the command line if no other is given. It ends with SystemExit."""
+    words = sys.argv[1:] if arguments is None else arguments
     with streams.told_problems():
-        _program()(arguments, prog_name="decoder-trace")
+        _program(*words[:1])(arguments, prog_name="decoder-trace")
 
 
 def _show(request: Request, answered: Answer | None = None) -> None:
@@ -397,9 +399,16 @@ def _also_read(request: Request) -> list[Path]:
 
 
 @functools.cache
-def _program() -> Any:
-    """What Typer makes of the commands: once, for the command line and for all marks."""
-    return typer.main.get_command(app)
+def _program(name: str = "") -> Any:
+    """The program with the command of this name alone; with all, if there is none.
+
+    Typer takes as long to build all commands as a small scenario takes to run.
+    """
+    program = copy(app)
+    commands = app.registered_commands
+    named = [each for each in commands if getattr(each.callback, "__name__", "") == name]
+    program.registered_commands = named or commands
+    return typer.main.get_command(program)
 
 
 def _asked(words: Sequence[str]) -> Request:
@@ -412,7 +421,7 @@ def _asked(words: Sequence[str]) -> Request:
     # In a mark the format is Markdown if none is said, and there is no help to ask for.
     here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
     try:
-        context = _program().commands[name].make_context(name, arguments, **here)
+        context = _program(name).commands[name].make_context(name, arguments, **here)
     except typer.TyperException as error:
         raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)
