@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "tracer"
 
 ORDER = (
     *(
-        ("errors", "names", "node", "interruption"),
+        ("errors", "frozen", "names", "node", "interruption"),
         ("files", "streams", "progress"),
         ("audit",),
         ("tokenization",),

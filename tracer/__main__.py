@@ -25,6 +25,8 @@ def main() -> None:
         os.write(2, b"interrupted\n")
         os._exit(130)
     collect_seldom()
+    # To find plugins, pydantic reads the metadata of every package that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     from tracer import streams
 
     streams.prepare()

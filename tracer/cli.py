@@ -6,6 +6,7 @@ import functools
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ from tracer.errors import Problem, TracerError, printable
 from tracer.options import PAGE, ROUNDING, TEXT, asks, request
 from tracer.renderers import Format
 from tracer.request import Request
-from tracer.usage import Command, Commands, WrongUsage
+from tracer.usage import Commands
 from tracer.values import file_name, one_of, some
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ LOOK, TRAIN_AND_GENERATE, WRITE, SCENARIOS = (
 
 def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of a function: where the help lists it, and how it is used."""
-    return app.command(cls=Command, rich_help_panel=group, epilog="\n".join(examples))
+    # Typer keeps the line breaks of a paragraph that begins with \b.
+    lines = "".join(f"\n  decoder-trace {example}" for example in examples)
+    return app.command(rich_help_panel=group, epilog=f"\b\nExamples:{lines}")
 
 
 @command(LOOK, "run alex.yaml", "run science --token like")
@@ -216,7 +219,6 @@ def audit(
         list[str],
         typer.Argument(
             metavar="FILE",
-            show_default=False,
             parser=some("a file, a folder or -"),
             help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
             "of such; or - for standard input.",
@@ -240,7 +242,6 @@ def audit(
             metavar="FORMAT",
             parser=one_of(Report),
             autocompletion=completion.choices(Report),
-            show_default=False,
             help="How it is written: terminal, json, sarif or github.",
         ),
     ] = Report.TERMINAL,
@@ -250,7 +251,6 @@ def audit(
             *("--output", "-o"),
             metavar="FILE",
             parser=file_name,
-            show_default=False,
             help="Write to this file instead of the screen.",
         ),
     ] = None,
@@ -299,7 +299,6 @@ def new(
         Path,
         typer.Argument(
             metavar="FILE",
-            show_default=False,
             parser=file_name,
             help="Where to write it; a file that is there already stays as it is.",
         ),
@@ -341,8 +340,9 @@ def main(
 
 def start(arguments: Sequence[str] | None = None) -> None:
     """Run a command, that of the command line if no other is given. It ends with SystemExit."""
+    words = sys.argv[1:] if arguments is None else arguments
     with streams.told_problems():
-        _program()(arguments, prog_name="decoder-trace")
+        _program(*words[:1])(arguments, prog_name="decoder-trace")
 
 
 def _show(request: Request, answered: Answer | None = None) -> None:
@@ -399,12 +399,16 @@ def _also_read(request: Request) -> list[Path]:
 
 
 @functools.cache
-def _program() -> Any:
-    """What Typer makes of the commands: once, for the command line and for all marks."""
-    return typer.main.get_command(app)
+def _program(name: str = "") -> Any:
+    """The program with the command of this name alone; with all, if there is none.
 
-
-NOT_IN_MARKS = ("-h", "--help", "--version", "--install-completion", "--show-completion")
+    Typer takes as long to build all commands as a small scenario takes to run.
+    """
+    program = copy(app)
+    commands = app.registered_commands
+    named = [each for each in commands if getattr(each.callback, "__name__", "") == name]
+    program.registered_commands = named or commands
+    return typer.main.get_command(program)
 
 
 def _asked(words: Sequence[str]) -> Request:
@@ -417,9 +421,7 @@ def _asked(words: Sequence[str]) -> Request:
     # In a mark the format is Markdown if none is said, and there is no help to ask for.
     here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
     try:
-        context = _program().commands[name].make_context(name, arguments, **here)
-    except WrongUsage as error:
-        if error.option in NOT_IN_MARKS:
-            raise TracerError(Problem(f"a mark cannot ask for {error.option}")) from None
+        context = _program(name).commands[name].make_context(name, arguments, **here)
+    except typer.TyperException as error:
         raise TracerError(Problem(error.format_message())) from None
     return request(name, context.params)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from tracer.frozen import frozen
 
 MOST_PROBLEMS = 20
 """So many are read; the others mostly follow from them."""
@@ -17,7 +19,7 @@ EXCERPT = 72
 """Characters of a line that are shown around a place."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Problem:
     """One thing that is wrong: `alex.yaml:12:7: layer1.ffn.W_1: 5 rows, expected 6`."""
 

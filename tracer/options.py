@@ -20,8 +20,8 @@ from tracer.values import Reader, file_name, number, one_of, some, terms, whole
 
 
 def _option(kind: Any, *names: str, help: str, **how: Any) -> Any:
-    """An option as Typer is told of it; what it is without being given, its help says."""
-    return Annotated[kind, typer.Option(*names, help=help, show_default=False, **how)]
+    """An option as Typer declares it."""
+    return Annotated[kind, typer.Option(*names, help=help, **how)]
 
 
 def _value(*names: str, takes: str, reads: Reader, offers: Any = None, help: str) -> Any:
@@ -241,7 +241,7 @@ OPTIONS: dict[str, Any] = {
     "brief": _option(
         bool,
         "--brief/--full",
-        help="Leave reasons and counts of parameters out, or (--full, as if not given) tell them.",
+        help="Leave reasons and counts of parameters out, or tell them.",
     ),
     "math": _option(
         bool, "--math", help="In Markdown: formulas and worked lines between $$ and $$."
@@ -299,7 +299,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def _argument(kind: Any, metavar: str, **how: Any) -> Any:
-    return Annotated[kind, typer.Argument(metavar=metavar, show_default=False, **how)]
+    return Annotated[kind, typer.Argument(metavar=metavar, **how)]
 
 
 ARGUMENTS: dict[str, Any] = {

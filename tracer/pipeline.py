@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
@@ -11,6 +10,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
+from tracer.frozen import frozen
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass
@@ -67,7 +67,7 @@ def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) 
             assert_never(request.command)
 
 
-@dataclass(frozen=True)
+@frozen
 class Checked:
     """What a check has found, and whether all holds."""
 

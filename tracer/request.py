@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 from tracer.renderers import Format, Heading
 from tracer.scenario.carry import Carry
 
@@ -35,7 +35,7 @@ Command: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """A command with its options; those that it does not have are at their defaults."""
 
@@ -119,7 +119,7 @@ class Request:
         return self.command == "lens" or any(".lens." in word for word in self.entry[:1])
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """An option that means something only beside others: which, and whether a request has them."""
 

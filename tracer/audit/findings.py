@@ -27,6 +27,7 @@ from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
 from tracer.audit.quantities import Doubt, doubts
 from tracer.audit.texts import Text
+from tracer.frozen import frozen
 
 ENOUGH = 10
 """So many equations, in which rounding could hide an error, show how a text computes."""
@@ -41,7 +42,7 @@ SAME = 3
 """A figure with so many digits is known again."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """Something that is wrong, and where."""
 
@@ -66,7 +67,7 @@ class Finding:
         return " ".join(self.text.content[self.start : self.end].split())
 
 
-@dataclass(frozen=True)
+@frozen
 class Weighed:
     """Two sides of an equation, and how they agree."""
 

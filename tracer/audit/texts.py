@@ -6,12 +6,12 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 
 
 class Markup(Enum):
@@ -38,7 +38,7 @@ _SILENCED = re.compile(r"\baudit: ignore\b")
 _ALONE = re.compile(r"\s*(?:<!--|%+|#+|//|\.\.)?\s*audit: ignore\b[^\w]*\Z")
 
 
-@dataclass(frozen=True)
+@frozen
 class Text:
     """A text with the name by which its places are told."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from tracer import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.scenario.activations import Dumped, Numbers
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
@@ -19,7 +19,7 @@ HIDDEN_FROM = -1e4
 """In place of -∞ programs write the least number there is, or -10⁹."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Compared:
     """A value beside theirs; without `at` their shapes differ.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.check.figures import Figure, parameters
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 
 MOST_TOKENS = 1_000_000
 
 Shape = tuple[int | Decimal, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Counted:
     """Whether a figure agrees, and what is right; `tokens` is for how many tokens it would be."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite, isnan
@@ -14,6 +13,7 @@ from tracer.decoder.forward import Trace
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number
 from tracer.formula.numbers import trimmed
+from tracer.frozen import frozen
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -35,7 +35,7 @@ MOST_NAMES = 8
 """So many names that are not known are told."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Differences:
     """What was compared, in the order of computation, and the names that are not known here."""
 

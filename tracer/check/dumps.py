@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from tracer.checkpoints.json_file import read_json
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 from tracer.scenario.activations import Dumped, Numbers, activations
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
@@ -19,7 +19,7 @@ from tracer.scenario.rounding import MOST_DECIMALS, Rounding
 ARRAYS, JSON = (".npz", ".safetensors"), ".json"
 
 
-@dataclass(frozen=True)
+@frozen
 class Dump:
     """The arrays by address, and with which rounding they are compared."""
 

@@ -6,7 +6,7 @@ It is what the author of a text writes; `tracer.check.figures` finds its numbers
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from tracer.check.printed import Printed, printed
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
+from tracer.frozen import frozen
 from tracer.scenario.fields import (
     NUMBER,
     OWN_MESSAGE,
@@ -109,7 +110,7 @@ class FiguresFile(Frozen):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Read:
     """A figures file as read."""
 

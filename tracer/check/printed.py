@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.formula.numbers import round_half_away
+from tracer.frozen import frozen
 from tracer.scenario.fields import HIDDEN, MINUS_INFINITY
 
 WRITTEN = re.compile(
@@ -20,7 +20,7 @@ MOST_DIGITS, MOST_POWER, MOST_UNITS = 50, 900_000, 15
 PLAIN = str.maketrans("−⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "--+0123456789")
 
 
-@dataclass(frozen=True)
+@frozen
 class Printed:
     """A number of a text; `text` is how it stands there."""
 

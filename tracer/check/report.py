@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from tracer.check.verdicts import Finding, Verdict
+from tracer.frozen import frozen
 from tracer.lesson.steps import Step
 
 
-@dataclass(frozen=True)
+@frozen
 class Mistake:
     """Figures that stand together in a text and are wrong, and what follows from them."""
 
@@ -19,7 +19,7 @@ class Mistake:
     following: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """The findings of a figures file, in its order; `title` is what text it is of."""
 

@@ -23,6 +23,7 @@ from tracer.decoder.operations import Dot
 from tracer.decoder.value import Entry
 from tracer.formula.arithmetic import NOISE
 from tracer.formula.expression import Number as Shown
+from tracer.frozen import frozen
 from tracer.renderers.text import number_text
 
 
@@ -106,7 +107,7 @@ def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
             yield Finding(figure, Verdict.VARIANT, counted.right, by)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Pencil:
     """What a figure comes to with the text's numbers, those of them that are wrong, and whether all
     that it is made of is printed and right, so that nothing else can be meant."""

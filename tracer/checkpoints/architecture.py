@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from tracer.frozen import frozen
 
 Family: TypeAlias = Literal["gpt2", "llama", "mistral", "qwen2"]
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
@@ -12,7 +13,7 @@ Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotary:
     """Rotary positions (Su et al. 2021) of queries and keys.
 
@@ -26,7 +27,7 @@ class Rotary:
     """One for each pair; None: all are 1."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Architecture:
     """A decoder whose norms stand in front of the sub-layers, with a final norm behind them."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +16,7 @@ import numpy as np
 from tracer.checkpoints.gguf_tensors import Place, tensors_at
 from tracer.checkpoints.tensor import Bytes, Tensor, mapped
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
 """Of a list, a text, a tensor: what is larger is none that a model needs."""
 
 
-@dataclass(frozen=True)
+@frozen
 class GGUFFile:
     """The values by key, and the tensors by name."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 from typing import Any
@@ -14,11 +13,12 @@ from numpy.typing import NDArray
 from tracer.checkpoints.extras import extra
 from tracer.checkpoints.tensor import Bytes, Tensor
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 
 PLAIN = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where a tensor lies behind the header of its file."""
 
@@ -29,7 +29,7 @@ class Place:
     """In bytes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Quantisation:
     """How numbers are stored: so many in each block of so many bytes."""
 

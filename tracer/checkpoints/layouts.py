@@ -7,12 +7,12 @@ A `{}` stands for the layer's number, counted from 0. All heads lie side by side
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tracer.checkpoints.architecture import Family
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Layout:
     """The tensor of each parameter; `layer.` stands before what each layer has of its own."""
 

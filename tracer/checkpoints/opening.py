@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,12 +20,13 @@ from tracer.checkpoints.parameters import parameters
 from tracer.checkpoints.safetensors_files import read_folder
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
+from tracer.frozen import frozen
 from tracer.tokenization.tokenizer import Tokenizer
 
 CONFIG = "config.json"
 
 
-@dataclass(frozen=True)
+@frozen
 class Checkpoint:
     """A trained model; its numbers stay in its files until they are asked for."""
 

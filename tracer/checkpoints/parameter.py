@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tracer.checkpoints.tensor import Floats, Rows, Tensor
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Parameter:
     """Its numbers are read from the file, as float64, each time that they are asked for.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from tracer.checkpoints.architecture import Architecture
@@ -11,6 +10,7 @@ from tracer.checkpoints.layouts import Layout
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.tensor import Tensor, written
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 
 UNEMBEDDING = "unembedding.W_U"
 
@@ -43,7 +43,7 @@ def parameters(
     return found
 
 
-@dataclass(frozen=True)
+@frozen
 class _Expected:
     """A tensor that the architecture needs, and the parameter that it holds."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
+from tracer.frozen import frozen
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float64]
@@ -23,7 +23,7 @@ AT_ONCE = 2**18
 """Numbers that are put into float64 at once: what is made on the way stays small."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Tensor:
     """A vector or a matrix of a file that is mapped into memory."""
 

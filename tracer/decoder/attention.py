@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.decoder.axes import numbered
@@ -41,11 +40,12 @@ from tracer.decoder.roles import (
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.scenario.fields import Scale
 from tracer.scenario.layers import Attention, Head
 
 
-@dataclass(frozen=True)
+@frozen
 class Turn:
     """How queries and keys are turned by their positions: cos and sin of (n, d_k / 2) angles."""
 
@@ -54,7 +54,7 @@ class Turn:
     sin: Value
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """What is attended to: its vectors, which of them each query may see, and what is cached.
 

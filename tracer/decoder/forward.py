@@ -8,7 +8,7 @@ Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, assert_never
 
@@ -29,11 +29,12 @@ from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
+from tracer.frozen import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
-@dataclass(frozen=True)
+@frozen
 class Trace:
     """A pass on record: `name` is the scenario's short name."""
 
@@ -181,7 +182,7 @@ def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -
     return tape.record(ENCODER_OUTPUT, Copy(), leaving[-1])
 
 
-@dataclass(frozen=True)
+@frozen
 class Sees:
     """How the tokens of a tower attend, to each other and to the encoder's vectors."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer import progress
@@ -12,13 +11,14 @@ from tracer.decoder.forward import Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Located, Problem, TracerError
+from tracer.frozen import frozen
 from tracer.names import closest, count
 from tracer.scenario.model import Scenario
 
 DRAW_DECIMALS = 4
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice:
     """How words are drawn."""
 
@@ -37,7 +37,7 @@ def choice(
     return Choice(seed or 0, Decimal(1) if temperature is None else temperature, top_k, top_p)
 
 
-@dataclass(frozen=True)
+@frozen
 class Turn:
     """One pass through the decoder, what it says behind each token, and the word kept of it."""
 
@@ -46,7 +46,7 @@ class Turn:
     word: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Generated:
     """The turns, all tokens in the end, and how it ended: by the end token, or by what it met.
 

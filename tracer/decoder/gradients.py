@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
@@ -85,6 +85,7 @@ from tracer.decoder.training_operations import (
 )
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 
 LEARNED = (EMBEDDING, POSITION, ENCODER_OUTPUT)
 """Given numbers that have a gradient, besides the parameters."""
@@ -93,7 +94,7 @@ SIDES: tuple[Derivation, ...] = ("left", "right", "third", "fourth")
 """Which operand of an operation a gradient is handed on to."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Way:
     """One way by which a value acts on the loss: what gives its part of the gradient.
 
@@ -160,7 +161,7 @@ def _learned(records: Sequence[Record]) -> set[Value]:
     return found
 
 
-@dataclass(frozen=True)
+@frozen
 class _WayBack:
     tape: Tape
     producers: dict[Value, Record]

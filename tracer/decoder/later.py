@@ -6,7 +6,6 @@ So of a large model only that is read and computed which is shown.
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 from typing import Any
 
 from tracer.decoder.axes import Axes
@@ -17,9 +16,10 @@ from tracer.decoder.roles import Place, Role
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Demand:
     """What a tape computes with when it is asked to.
 

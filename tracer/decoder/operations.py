@@ -7,7 +7,6 @@ Fields are parameters of the operation: with them and its operands it can be don
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import ClassVar, Literal, TypeAlias
@@ -15,6 +14,7 @@ from typing import ClassVar, Literal, TypeAlias
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
 from tracer.decoder.elementwise import Elementwise, Mask
 from tracer.decoder.training_operations import OfTraining
+from tracer.frozen import frozen
 
 
 class Given:
@@ -83,7 +83,7 @@ def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Interleave:
     """Sines in the even columns, cosines in the odd ones: twice (n, d/2) → (n, d).
 
@@ -98,7 +98,7 @@ class Interleave:
         return (sin[0], Axis("feature", self.features))
 
 
-@dataclass(frozen=True)
+@frozen
 class Select:
     """Some columns of the last row, in a new order: (n, m) → (1, k)."""
 
@@ -112,7 +112,7 @@ class Select:
         return (Axis(rows.name, rows.labels[-1:]), Axis(columns.name, labels))
 
 
-@dataclass(frozen=True)
+@frozen
 class DivTerm:
     """base^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,).
 
@@ -129,7 +129,7 @@ class DivTerm:
         return (Axis("pair", numbered("ω", 0, (self.width + 1) // 2)),)
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotate(SameAxes):
     """Pairs (a, b) of columns turned to (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
 
@@ -186,7 +186,7 @@ class Largest(RowAxes):
     name: ClassVar[str] = "max"
 
 
-@dataclass(frozen=True)
+@frozen
 class Mean(RowAxes):
     """The mean of each row: (n, m) → (n,); of a `sample`, the sum divided by one less."""
 
@@ -194,7 +194,7 @@ class Mean(RowAxes):
     sample: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class MeanOf:
     """The mean of the entries that count: (n,) → one number."""
 
@@ -212,7 +212,7 @@ class Cumulate(SameAxes):
     name: ClassVar[str] = "cumulate"
 
 
-@dataclass(frozen=True)
+@frozen
 class ArgMax:
     """The word of each row's largest probability (n, words): (n,).
 
@@ -228,7 +228,7 @@ class ArgMax:
         return p[:1]
 
 
-@dataclass(frozen=True)
+@frozen
 class Pick:
     """The word whose interval of the running sums (1, k) holds the draw: (1,).
 

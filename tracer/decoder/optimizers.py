@@ -34,12 +34,13 @@ from tracer.decoder.roles import (
 from tracer.decoder.tape import Tape
 from tracer.decoder.training_operations import SumOfSquares, Together
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.scenario.optimizer import Optimizer
 
 ONE = Decimal(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Learned:
     """A parameter and its gradient."""
 
@@ -47,7 +48,7 @@ class Learned:
     gradient: Value
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """What an optimizer keeps of the steps before: how many, and its means by their addresses."""
 

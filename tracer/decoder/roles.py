@@ -11,6 +11,8 @@ from enum import Enum, auto
 from functools import cache
 from typing import Literal, TypeAlias
 
+from tracer.frozen import frozen
+
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
 """What a layer is made of; and the lens, through which it is seen what it would say."""
 
@@ -18,7 +20,7 @@ Phase: TypeAlias = Literal["forward", "gradient", "update"]
 """The pass; the way back, which gives each value its gradient; the new weights."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where in the decoder or the encoder, and in which phase; layers and heads count from 1."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -24,9 +23,10 @@ from tracer.decoder.roles import (
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Sampling:
     """What is asked for; `draw` is the random number between 0 and 1."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tracer import progress
 from tracer.decoder.forward import Trace, arithmetic_of, trace
@@ -23,6 +23,7 @@ from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.errors import Located
+from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.replacing import Way, with_parameters
@@ -37,7 +38,7 @@ KEYS: dict[Role, Way] = {
 """The keys of parameters that a scenario does not name as their addresses do."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Training:
     """Steps of training, each a trace up to the new weights; and the pass with the last of them."""
 

@@ -6,8 +6,9 @@ tokens, d features, m columns. What each computes is in `results.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
+
+from tracer.frozen import frozen
 
 
 class TransposedMatMul:
@@ -28,7 +29,7 @@ class ColumnDot:
     name: ClassVar[str] = "column_dot"
 
 
-@dataclass(frozen=True)
+@frozen
 class RowDot:
     """Σ a ⊙ b over the columns: (n, m), (n, m) → (n,); its negative, if asked for."""
 
@@ -42,7 +43,7 @@ class NegativeTotal:
     name: ClassVar[str] = "negative_sum"
 
 
-@dataclass(frozen=True)
+@frozen
 class RotateBack:
     """Pairs (a, b) of columns turned back: (a cos + b sin, b cos - a sin)."""
 
@@ -50,7 +51,7 @@ class RotateBack:
     layout: Literal["pairs", "halves"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Columns:
     """Some neighbouring columns, from `start` to before `stop`, counted from 0."""
 
@@ -65,7 +66,7 @@ class Together:
     name: ClassVar[str] = "add_all"
 
 
-@dataclass(frozen=True)
+@frozen
 class ByWord:
     """The rows of the same word added up: (n, d) → (words, d); `words` are those of the rows.
 
@@ -77,7 +78,7 @@ class ByWord:
     table: int
 
 
-@dataclass(frozen=True)
+@frozen
 class AsRows:
     """The columns of a (d, words) as rows of the table that they come from: (table, d)."""
 

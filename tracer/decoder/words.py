@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracer.decoder.operations import ArgMax, MatMul
 from tracer.decoder.parameters import bias, weights
 from tracer.decoder.roles import B_U, LOGITS, PREDICTION, W_U, WORD_SOFTMAX
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
+from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 
 
-@dataclass(frozen=True)
+@frozen
 class Predicted:
     """What stands for each word of the vocabulary: z and p, of shape (tokens, words)."""
 

@@ -7,14 +7,14 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """A file to be written, as it was named."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from tracer.files.attributes import carry_over
 from tracer.files.drafts import Drafts
 from tracer.files.targets import Target, check, refused, writing_to
+from tracer.frozen import frozen
 from tracer.interruption import put_off
 
 
@@ -66,7 +66,7 @@ def create(path: Path, text: str) -> None:
             raise refused(path, "it is there already, expected a new file") from None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Replacement:
     """A file, the draft that takes its place, and a copy of what is there to be put back."""
 

@@ -5,7 +5,6 @@ Values, worked lines, symbols and slopes are read from the formula.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -27,6 +26,7 @@ from tracer.formula.expression import (
     Symbol,
 )
 from tracer.formula.formula import Formula
+from tracer.frozen import frozen
 
 Words: TypeAlias = tuple[str | Expression, ...]
 
@@ -37,7 +37,7 @@ CUBED = Decimal("0.044715")
 """The weight of x³ in GELU's approximation (Hendrycks and Gimpel 2016)."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Activation:
     """An activation function: its formula for one number, its name, and what it does."""
 

@@ -32,6 +32,7 @@ from tracer.formula.expression import (
 )
 from tracer.formula.normal import PI
 from tracer.formula.slope import slope
+from tracer.frozen import frozen
 from tracer.node import found
 
 Compute: TypeAlias = Callable[[Sequence[Array], Arithmetic, RoundPart], Array]
@@ -187,7 +188,7 @@ def _put_in(e: Expression, operand: Callable[[Operand], Expression]) -> Expressi
             return _with_parts(e, lambda part: _put_in(part, operand))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Work:
     """Works out a formula for the numbers of one entry."""
 

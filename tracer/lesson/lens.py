@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tracer import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
 from tracer.formula.expression import Number, Symbol
 from tracer.formula.numbers import trimmed
+from tracer.frozen import frozen
 from tracer.lesson.document import (
     Block,
     Document,
@@ -27,7 +26,7 @@ MOST_TOKENS = 6
 """So many columns of words find room; of more tokens the last ones are shown."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Said:
     """What a layer would say after a token, and how probable it holds that."""
 

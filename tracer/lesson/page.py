@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
+from tracer.frozen import frozen
 from tracer.lesson.document import Block, Document, Matrix, Paragraph, Section, Working
 from tracer.lesson.origins import Origins, is_worked
 from tracer.lesson.selection import steps
@@ -25,7 +26,7 @@ from tracer.names import distinct
 from tracer.node import found
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """A value in which numbers are found: its name, its labels, and what is known of each entry.
 
@@ -41,7 +42,7 @@ class Source:
     moved: dict[Index, Entry] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Page:
     """A document; the same for other tokens, as far as it differs; where its numbers come from.
 

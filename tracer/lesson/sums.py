@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -19,6 +18,7 @@ from tracer.formula.arithmetic import Array
 from tracer.formula.evaluation import product, total_of, value
 from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import trimmed
+from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.terms import Terms
 from tracer.scenario.carry import Carry
@@ -29,7 +29,7 @@ Along: TypeAlias = tuple[int | slice, ...]
 """The index of a row or a column of a matrix."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sums:
     """Writes sums on the way to the value at an address, with some guard digits."""
 

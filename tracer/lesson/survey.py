@@ -6,7 +6,7 @@ Layers that are built alike are looked at once, and so are the heads of a layer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from math import prod
@@ -18,6 +18,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
+from tracer.frozen import frozen
 from tracer.lesson.selection import steps
 from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS, Step
@@ -33,7 +34,7 @@ LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
 OTHER_PARTS = ("encoder", "final norm", "unembedding")
 
 
-@dataclass(frozen=True)
+@frozen
 class Shaped:
     """A matrix of the decoder, once for all heads and layers that have one like it.
 
@@ -111,7 +112,7 @@ class Shaped:
         ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Survey:
     """The matrices of a decoder in the order of computation, and what they come to."""
 

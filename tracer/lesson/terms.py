@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
 
 from tracer.formula.arithmetic import Array
+from tracer.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Terms:
     """Which terms of a long sum are written out; what the rest comes to stands behind them.
 

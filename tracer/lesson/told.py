@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number
+from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
 from tracer.names import distinct
@@ -25,7 +26,7 @@ MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
 """Of a trained model's longer rows so many are shown."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Told:
     """A trace, the token that is followed (counted from 0), and the symbol of each value.
 

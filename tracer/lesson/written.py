@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from tracer.decoder import operations as op
@@ -15,8 +14,12 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.formula import expression as ex
 from tracer.formula.evaluation import product, value
-from tracer.formula.expression import Expression, Number
+from tracer.formula.expression import (
+    Expression,
+    Number,
+)
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
+from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.sums import Sums
 from tracer.lesson.terms import Terms
@@ -28,7 +31,7 @@ EXACT_DIGITS_MORE = 2
 """33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sides:
     """The sides of one entry's line, all but the result, with any number of guard digits."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import assert_never
 
 from tracer.formula.expression import Sized
+from tracer.frozen import frozen
 from tracer.lesson.document import (
     Block,
     Cell,
@@ -110,7 +110,7 @@ HEADINGS = ("section", "subsection", "subsubsection")
 """Of the whole text, of its parts, of the steps in them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class _Page:
     document: Document
     contents: bool

@@ -6,16 +6,16 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count
 
+from tracer.frozen import frozen
 from tracer.lesson.document import Document, Paragraph, Reference, Section
 
 WORTH_CONTENTS = 3
 """So many headings are worth a table of contents."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Heading:
     """A title of a part (level 1), of a step in it (level 2), or of a section without part (1).
 

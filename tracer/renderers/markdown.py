@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 from urllib.parse import quote
 
 from tracer.formula.expression import Blank, Chain, Expression, Number, Sized
+from tracer.frozen import frozen
 from tracer.lesson.document import (
     Block,
     Cell,
@@ -74,7 +74,7 @@ def escaped(name: str) -> str:
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", name_text(name))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Page:
     document: Document
     math: bool

@@ -138,6 +138,8 @@ class Notation(ABC):
 
     def write(self, expression: Expression) -> str:
         """An expression as one line."""
+        if isinstance(expression, Number):  # as most are: nobody asks how tightly it binds
+            return self.number(expression)
         return self.bound(expression)[0]
 
     def bound(self, expression: Expression) -> tuple[str, Binding]:

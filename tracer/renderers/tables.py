@@ -18,8 +18,11 @@ WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
 """From which share on a cell of a heat map has which style."""
 
 
-def matrix_rows(matrix: Matrix, width: int) -> list[Row]:
-    """The matrix; in blocks of columns below each other where it is too wide."""
+def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Row]:
+    """The matrix; in blocks of columns below each other where it is too wide.
+
+    The numbers of a `coloured` one have hues.
+    """
     names = _corner_and_rows(matrix, width // 3)
     columns = [short(label, width // 3) if label else "" for label in matrix.columns]
     numbers = map(aligned, zip(*matrix.cells, strict=True))
@@ -32,8 +35,11 @@ def matrix_rows(matrix: Matrix, width: int) -> list[Row]:
         header, *rows = zip(*(column for column in grid[first:last]), strict=True)
         lines.append(Row(" " * INDENT + GAP.join([stub[0], *header]).rstrip(), LABEL))
         for i, written in enumerate(rows):
-            of_row = matrix.cells[i][first:last]
-            lines.append(_matrix_row(matrix, stub[i + 1], written, of_row, i == matrix.marked))
+            row = Row(GAP.join([stub[i + 1], *written]).rstrip())
+            if coloured:
+                _colour(row, matrix, i, len(stub[i + 1]), written, matrix.cells[i][first:last])
+            row.indented(INDENT)
+            lines.append(row.marked() if i == matrix.marked else row)
         lines.append(Row())
     return lines[:-1]
 
@@ -45,23 +51,21 @@ def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
     return [text(matrix.symbol), *(short(label, most) for label in matrix.rows)]
 
 
-def _matrix_row(
+def _colour(
+    row: Row,
     matrix: Matrix,
-    name: str,
+    number: int,
+    start: int,
     written: Sequence[str],
     numbers: Sequence[Number | Blank],
-    marked: bool,
-) -> Row:
-    """A row: its name, and its numbers in the hue of their matrix."""
-    row = Row(GAP.join([name, *written]).rstrip())
-    row.stylize(MARKED if marked else LABEL, 0, len(name))
-    start = len(name)
-    for cell, number in zip(written, numbers, strict=True):
-        style = f"{_weight(number) if matrix.figure else MARKED if marked else ''} {hue(number)}"
+) -> None:
+    """Style the name of a row, which ends at `start`, and give its numbers their hues."""
+    marked = number == matrix.marked
+    row.stylize(MARKED if marked else LABEL, 0, start)
+    for cell, of in zip(written, numbers, strict=True):
+        style = f"{_weight(of) if matrix.figure else MARKED if marked else ''} {hue(of)}"
         row.stylize(style.strip(), start + len(GAP), start + len(GAP) + len(cell))
         start += len(GAP) + len(cell)
-    row.indented(INDENT)
-    return row.marked() if marked else row
 
 
 def _weight(share: Number | Blank) -> str:

@@ -137,7 +137,7 @@ def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
         case Working():
             return working_rows(block, width, coloured=coloured)
         case Matrix():
-            return matrix_rows(block, width)
+            return matrix_rows(block, width, coloured=coloured)
         case Table():
             return table_rows(block, width)
         case Picture():

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from tracer.frozen import frozen
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
 from tracer.scenario.parts import Sizes, declared
 
 Part = TypeVar("Part", bound=BaseModel)
 
 
-@dataclass(frozen=True)
+@frozen
 class Blueprint:
     """`numbers` returns a parameter by its address and its sizes; None if there is no such one."""
 

@@ -6,7 +6,6 @@ GPT-2 (Radford et al. 2019) is what it is where nothing else is said.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count, islice
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,6 +14,7 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from tracer.errors import Problem
+from tracer.frozen import frozen
 from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
 from tracer.scenario.drawn import Drawn
@@ -229,7 +229,7 @@ def from_dimensions(asked: Dimensioned) -> Scenario:
     return WithoutNumbers.model_construct(embeddings=table, mask=mask, **said)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Made:
     """The parameters of a decoder: with numbers, if there is a seed, or with shapes alone."""
 

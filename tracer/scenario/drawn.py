@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tracer.frozen import frozen
 
 DEVIATION = 0.02
 """The standard deviation of the weights."""
@@ -18,7 +19,7 @@ TOGETHER = 64
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@frozen
 class Drawn:
     """A matrix whose numbers are drawn each time that they are asked for.
 

@@ -1,9 +1,7 @@
 """What a key of a scenario can hold: numbers with the digits typed, rows, matrices, words."""
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass
+from copy import copy
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
@@ -16,10 +14,11 @@ from pydantic import (
     Tag,
     TypeAdapter,
     ValidatorFunctionWrapHandler,
-    WithJsonSchema,
-    WrapValidator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import core_schema as core
+
+from tracer.frozen import frozen
 
 LARGEST = Decimal(10) ** 12
 SMALLEST = Decimal(10) ** -40
@@ -129,7 +128,7 @@ def _whole(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@frozen
 class OrWord:
     """A word that may stand in place of a mapping, for the schema."""
 
@@ -152,27 +151,48 @@ def none(value: Any) -> Any:
     return None if value == "none" else value
 
 
-def _defined(name: str) -> WithJsonSchema:
-    """What a schema says of it stands in `tracer.scenario.schema`."""
-    return WithJsonSchema({DEFINED: name})
+class Parsed:
+    """How pydantic validates an annotated type. Its JSON schema is in `tracer.scenario.schema`.
+
+    Pydantic would derive the validator from the type anew for each of the keys that have it.
+    """
+
+    def __init__(self, name: str, validator: CoreSchema) -> None:
+        self.name, self.validator = name, validator
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return copy(self.validator)  # pydantic keeps notes about the key in it
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        return {DEFINED: self.name}
 
 
 class Frozen(BaseModel):
     """No key that is not known, no change after reading."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
-Number = Annotated[Decimal, BeforeValidator(_number), _defined("Number")]
-Row: TypeAlias = Annotated[tuple[Number, ...], WrapValidator(_row), _defined("Row")]
-Rows: TypeAlias = Annotated[tuple[Row, ...], Field(min_length=1), _defined("Rows")]
-Matrix: TypeAlias = Annotated[Rows, WrapValidator(_matrix), _defined("Matrix")]
-Word: TypeAlias = Annotated[str, _defined("Word")]
+
+_NUMBER = core.no_info_before_validator_function(_number, core.decimal_schema())
+_ROW = core.no_info_wrap_validator_function(_row, core.tuple_variable_schema(_NUMBER))
+_ROWS = core.tuple_variable_schema(_ROW, min_length=1)
+_MATRIX = core.no_info_wrap_validator_function(_matrix, _ROWS)
+_WORD = core.str_schema()
+_WORDS = core.no_info_before_validator_function(_split, core.tuple_variable_schema(_WORD))
+
+Number = Annotated[Decimal, Parsed("Number", _NUMBER)]
+Row: TypeAlias = Annotated[tuple[Decimal, ...], Parsed("Row", _ROW)]
+Rows: TypeAlias = Annotated[tuple[Row, ...], Parsed("Rows", _ROWS)]
+Matrix: TypeAlias = Annotated[Rows, Parsed("Matrix", _MATRIX)]
+Word: TypeAlias = Annotated[str, Parsed("Word", _WORD)]
 Names: TypeAlias = tuple[Word, ...]
-Words: TypeAlias = Annotated[tuple[Word, ...], BeforeValidator(_split), _defined("Words")]
+Words: TypeAlias = Annotated[tuple[Word, ...], Parsed("Words", _WORDS)]
 """A list of words, or a sentence to be split at its spaces."""
-Pair: TypeAlias = Annotated[tuple[Word, Word], BeforeValidator(_pair), _defined("Pair")]
+Pair: TypeAlias = Annotated[
+    tuple[Word, Word], Parsed("Pair", core.no_info_plain_validator_function(_pair))
+]
 """Two neighbours that are joined."""
 
 
@@ -253,18 +273,13 @@ BY_TOKEN, BY_POSITION = "(by token)", "(by position)"
 TAGS = (ROWS, ROW, NUMBER, WORD, MAPPING, BY_TOKEN, BY_POSITION)
 """Which of several kinds pydantic chose: its names of places hold them, the data does not."""
 
-PinnedNumber = Annotated[
-    Decimal,
-    Field(allow_inf_nan=True),
-    BeforeValidator(_pinned_number),
-]
-_PinnedRow: TypeAlias = tuple[PinnedNumber, ...]
+_PINNED = core.no_info_plain_validator_function(_pinned_number)
+_PINNED_ROW = core.tuple_variable_schema(_PINNED)
+_PINNED_ROWS = core.tuple_variable_schema(_PINNED_ROW)
+_PINNED_KINDS = {NUMBER: _PINNED, ROW: _PINNED_ROW, ROWS: _PINNED_ROWS}
 Pinned: TypeAlias = Annotated[
-    Annotated[PinnedNumber, Tag(NUMBER)]
-    | Annotated[_PinnedRow, Tag(ROW)]
-    | Annotated[tuple[_PinnedRow, ...], Tag(ROWS)],
-    Discriminator(kind_of_numbers),
-    _defined("Pinned"),
+    Decimal | tuple[Decimal, ...] | tuple[tuple[Decimal, ...], ...],
+    Parsed("Pinned", core.tagged_union_schema(_PINNED_KINDS, kind_of_numbers)),
 ]
 """A single number, a row or a matrix, to stand in place of what is computed."""
 
@@ -277,7 +292,9 @@ class Window(Frozen):
     )
 
 
-_Hides = Annotated[Decimal, Field(allow_inf_nan=True), BeforeValidator(_hides)]
+_MASK_ROWS = core.tuple_variable_schema(
+    core.tuple_variable_schema(core.no_info_plain_validator_function(_hides))
+)
 
 
 def _given(value: Any) -> Any:
@@ -300,7 +317,7 @@ PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), 
 Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
     | Annotated[Window, Tag(MAPPING)]
-    | Annotated[Annotated[tuple[tuple[_Hides, ...], ...], _defined("MaskRows")], Tag(ROWS)],
+    | Annotated[tuple[tuple[Decimal, ...], ...], Parsed("MaskRows", _MASK_ROWS), Tag(ROWS)],
     Discriminator(_kind_of_mask),
     BeforeValidator(_mask),
 ]
@@ -314,10 +331,11 @@ Scale: TypeAlias = Annotated[
 ]
 """What the dot products of queries and keys are divided by."""
 
+_TABLES = core.tagged_union_schema(
+    {BY_TOKEN: core.dict_schema(_WORD, _ROW), BY_POSITION: _ROWS}, _kind_of_embeddings
+)
 Embeddings: TypeAlias = Annotated[
-    Annotated[dict[str, Row], Tag(BY_TOKEN)] | Annotated[Rows, Tag(BY_POSITION)],
-    Discriminator(_kind_of_embeddings),
-    WrapValidator(_embeddings),
-    _defined("Embeddings"),
+    dict[str, Row] | Rows,
+    Parsed("Embeddings", core.no_info_wrap_validator_function(_embeddings, _TABLES)),
 ]
 """A row for each word, or one for each position."""

@@ -3,10 +3,8 @@
 The first example of a key is shown where something else stands.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -132,7 +130,9 @@ class Head(Frozen):
     attention, Ainslie et al. 2023).
     """
 
-    labels: HeadLabels = described("Names for the columns.", "{query: [size, age]}", HeadLabels())
+    labels: HeadLabels = described(
+        "Names for the columns.", "{query: [size, age]}", HeadLabels.model_construct()
+    )
     W_Q: Matrix = described("Query weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]")
     W_K: Matrix | None = described(
         "Key weights: one row per feature, d_k columns.", "[[1, 0], [0, 1]]", None
@@ -211,7 +211,7 @@ class Layer(Frozen):
     )
 
     @model_validator(mode="after")
-    def _not_empty(self) -> Layer:
+    def _not_empty(self) -> Self:
         if not (self.attention or self.cross_attention or self.ffn):
             raise ValueError("expected attention, cross_attention or ffn")
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
+from tracer.frozen import frozen
 from tracer.names import closest
 from tracer.scenario.counting import part
 from tracer.scenario.fields import Pinned
@@ -59,7 +60,7 @@ def parse_given(text: str) -> tuple[str, Any]:
         raise TracerError(*(Problem(each, address="--given") for each in wrong)) from None
 
 
-@dataclass(frozen=True)
+@frozen
 class Loaded:
     """A scenario, the short name it goes by, and where each part of it was read."""
 

@@ -3,8 +3,6 @@
 The first example of a key is shown where something else stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -83,7 +81,7 @@ class Positions(Frozen):
     )
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Positions:
+    def _one_of_them(self) -> Self:
         if sum(each is not None for each in (self.sinusoidal, self.table, self.rotary)) != 1:
             raise ValueError("expected one of sinusoidal, table and rotary")
         return self
@@ -145,7 +143,7 @@ class Encoder(Tower):
         return self.vectors is None
 
     @model_validator(mode="after")
-    def _given_or_computed(self) -> Encoder:
+    def _given_or_computed(self) -> Self:
         if self.vectors is None and self.embeddings is None:
             raise ValueError("expected vectors, or embeddings from which they are computed")
         computed = ("embeddings", "positions", "layers", "final_norm")
@@ -273,10 +271,14 @@ class Scenario(Tower):
         (),
     )
     optimizer: Optimizer = described(
-        "How training moves the weights.", "{kind: adam, learning_rate: 0.05}", Optimizer()
+        "How training moves the weights.",
+        "{kind: adam, learning_rate: 0.05}",
+        Optimizer.model_construct(),
     )
     generation: Generation = described(
-        "How a generated text begins and ends.", "{start: <START>, end: <END>}", Generation()
+        "How a generated text begins and ends.",
+        "{start: <START>, end: <END>}",
+        Generation.model_construct(),
     )
     given: PinnedValues = described(
         "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
@@ -285,7 +287,9 @@ class Scenario(Tower):
         {},
     )
     rounding: Rounding = described(
-        "How many digits are shown and carried on.", "{decimals: 3, carry: step}", Rounding()
+        "How many digits are shown and carried on.",
+        "{decimals: 3, carry: step}",
+        Rounding.model_construct(),
     )
     arithmetic: Annotated[Literal["decimal", "float64"], AfterValidator(_carries_nothing)] = (
         described("What is computed with; float64 goes with carry: never.", "decimal", "decimal")

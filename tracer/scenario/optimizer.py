@@ -1,10 +1,8 @@
 """How the weights are moved against their gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -43,7 +41,7 @@ class Optimizer(Frozen):
         "The largest norm of all gradients together; a larger one is shrunk to it.", "1", None
     )
 
-    def changed(self, kind: str | None, said: Mapping[str, Any]) -> Optimizer:
+    def changed(self, kind: str | None, said: Mapping[str, Any]) -> Self:
         """The same with what the command line says; another kind begins anew.
 
         Raises:
@@ -56,12 +54,12 @@ class Optimizer(Frozen):
             new["kind"] = kind
         texts = {name: str(value) for name, value in {**kept, **new}.items() if value is not None}
         try:
-            return Optimizer.model_validate(texts)
+            return self.model_validate(texts)
         except ValidationError as error:
             raise TracerError(*_on_the_command_line(error)) from None
 
     @model_validator(mode="after")
-    def _of_its_kind(self) -> Optimizer:
+    def _of_its_kind(self) -> Self:
         said = self.model_fields_set
         if self.kind != "sgd" and "momentum" in said:
             raise ValueError("momentum goes with sgd only")

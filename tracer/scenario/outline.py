@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from typing import Any, ClassVar, TypeAlias
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
@@ -19,7 +19,7 @@ Runs: TypeAlias = list[list[tuple[int, Layer]]]
 """Layers with their numbers, those together that are built alike."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Blank:
     """A matrix or a row without numbers: nothing but its shape."""
 
@@ -52,7 +52,7 @@ class EncoderWithoutNumbers(_TowerWithoutNumbers, Encoder):
     """An encoder that holds shapes where another holds numbers."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Outline:
     """A scenario without its numbers, and which layers each of its layers stands for."""
 

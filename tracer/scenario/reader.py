@@ -14,6 +14,7 @@ from typing import TypeAlias
 import yaml
 
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 
 Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
 Place: TypeAlias = tuple[int | str, ...]
@@ -58,7 +59,7 @@ class _Mapping:
 Where: TypeAlias = _List | _Mapping | At
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """A scenario as read: its data, and the line and column of each part."""
 

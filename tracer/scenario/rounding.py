@@ -3,11 +3,9 @@
 Rounding is decimal and half away from zero, as people round by hand.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -36,7 +34,7 @@ class Digits(Frozen):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Digits:
+    def _one_of_both(self) -> Self:
         if (self.decimals is None) == (self.significant is None):
             raise ValueError("expected a number of decimals, or {significant: 3}")
         return self

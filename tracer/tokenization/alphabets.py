@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Protocol
+
+from tracer.frozen import frozen
 
 SPACE = "▁"
 BYTE = re.compile("<0x([0-9A-F]{2})>")
@@ -62,7 +63,7 @@ class ByteLetters:
             return symbol.encode()
 
 
-@dataclass(frozen=True)
+@frozen
 class Characters:
     """Characters as they are, ▁ for a space, and <0xC3> for a byte of those that are not known."""
 

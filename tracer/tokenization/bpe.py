@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+from tracer.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Merge:
     """Two neighbours that are joined."""
 

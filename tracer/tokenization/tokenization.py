@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tracer.frozen import frozen
 from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merge
 
 
-@dataclass(frozen=True)
+@frozen
 class Token:
     """A symbol of the vocabulary."""
 
@@ -25,7 +24,7 @@ class Token:
         return as_text(self.content)
 
 
-@dataclass(frozen=True)
+@frozen
 class Piece:
     """A part of the text that is taken by itself: no merge goes beyond its ends."""
 
@@ -42,7 +41,7 @@ class Piece:
         return self.text.encode()
 
 
-@dataclass(frozen=True)
+@frozen
 class Tokenization:
     """A text and its pieces, in order."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tracer import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
+from tracer.frozen import frozen
 from tracer.request import Request
 from tracer.weave.directives import renderer
 from tracer.weave.patch import Change, patch
 from tracer.weave.woven import weave
 
 
-@dataclass(frozen=True)
+@frozen
 class File:
     """A file, what it holds, what it should hold, and how many marks it has."""
 

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
+from tracer.frozen import frozen
 from tracer.weave.structure import DEEPEST, MARKED, NO_END, blocks
 from tracer.weave.tags import Tag, tags
 
@@ -24,7 +25,7 @@ _NO_END_ON_LINE = f"{_NO_END} on the same line (or the start alone on it)"
 _TOO_DEEP = f"quotations and lists in each other, expected at most {DEEPEST} levels"
 
 
-@dataclass(frozen=True)
+@frozen
 class Mark:
     """A start, what is between it and its end, and how that is to be replaced."""
 
@@ -40,7 +41,7 @@ class Mark:
     """Whether all that its content opens ends before it does."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Complaint:
     """What does not fit together, counted from 1."""
 

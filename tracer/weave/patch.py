@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TypeAlias
+
+from tracer.frozen import frozen
 
 AROUND = 3
 """Lines shown before and behind a change."""
@@ -16,7 +17,7 @@ MOST_COMPARED = 400
 """Lines of a change that are compared one by one: that takes up to the square of the time."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """Lines, counted from 0, and those in their place."""
 

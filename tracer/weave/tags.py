@@ -6,8 +6,9 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from tracer.frozen import frozen
 
 START = re.compile(r"<!--[ \t]*+decoder-trace:")
 END = re.compile(r"<!--[ \t]*+/decoder-trace[ \t]*+-->")
@@ -16,7 +17,7 @@ _SIGN_OF_HTML = re.compile("<!--")
 _EMPTY = re.compile("-?>")
 
 
-@dataclass(frozen=True)
+@frozen
 class Tag:
     """A start or an end; a start that does not end on its line asks for None."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
 from tracer.weave.limits import LONGEST_MARK, MOST_MARKS
 from tracer.weave.marks import Complaint, Mark, find
 from tracer.weave.patch import Change
@@ -15,7 +16,7 @@ from tracer.weave.patch import Change
 BYTE_ORDER_MARK = "\ufeff"
 
 
-@dataclass(frozen=True)
+@frozen
 class Woven:
     """A text after weaving, how many marks it has, and which of its lines are theirs."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Quotient, Sum
+from tracer.frozen import frozen
 from tracer.lesson.document import Name, Sentence
 from tracer.lesson.lines import Writer
 from tracer.lesson.told import Told
@@ -41,7 +42,7 @@ class Printed:
         return self.number(column)
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """The followed token's row of a value: its labels, and its numbers as computed and printed."""
 
@@ -108,7 +109,7 @@ def largest_named(value: Value, told: Told) -> tuple[Sentence, Sentence] | None:
     return row.name(ranked[0]), row.ahead(ranked)
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """The part of a sum that is more than half of it, and which one it is, counted from 0."""
 

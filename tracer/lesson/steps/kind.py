@@ -10,11 +10,12 @@ from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression
+from tracer.frozen import frozen
 from tracer.lesson.document import Block, Sentence, Sign
 from tracer.lesson.told import Told
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """Records of the tape that are told together: the softmax of a head, a LayerNorm.
 
@@ -32,7 +33,7 @@ class Step:
         return self.records[-1]
 
 
-@dataclass(frozen=True)
+@frozen
 class Naming:
     """What a symbol may depend on: the operands' symbols, the head, the sub-layer and its input."""
 
@@ -53,7 +54,7 @@ Claim: TypeAlias = Callable[[Step, Told], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Telling:
     """What is told of one role: its symbol, and a few words before its lines."""
 

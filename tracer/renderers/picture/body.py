@@ -7,8 +7,8 @@ here: where that is follows from how wide the body has become.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from tracer.frozen import frozen
 from tracer.lesson.document import Box, Heads, Layer, Part, Row, Tower
 from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Words
@@ -16,7 +16,7 @@ from tracer.renderers.picture.heads import Frame
 from tracer.renderers.rows import cells
 
 
-@dataclass(frozen=True)
+@frozen
 class Way:
     """Around a sub-layer: the rows where it leaves the spine and where it comes back to a sum.
 

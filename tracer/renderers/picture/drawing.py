@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from tracer.frozen import frozen
 from tracer.renderers.rows import cells
 
 Sort: TypeAlias = Literal["box", "name", "title", "tokens", "steps"]
@@ -19,7 +20,7 @@ Cell: TypeAlias = tuple[int, int]
 """Column and row. A picture is built from below: rows are counted upward."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Words:
     """Lines of words, each in the middle of the longest; `row` is that of the last line."""
 
@@ -69,7 +70,7 @@ class Words:
             yield (self.column + (self.width - cells(line)) // 2, self.top - i), line
 
 
-@dataclass(frozen=True)
+@frozen
 class Stroke:
     """A line along a row or a column, from the middle of a cell to that of another."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from tracer.frozen import frozen
 from tracer.lesson.document import Heads, Row
 from tracer.renderers.picture.boxes import arranged, numbers, sign, width_of
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
@@ -18,7 +18,7 @@ MOST_STACKED = 3
 """So many heads are drawn below each other; of more, the first."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Column:
     """A head, its rows from below; or a note in place of heads that are left out."""
 
