@@ -29,7 +29,7 @@ from tracer.decoder.arithmetic import (
     exactly,
 )
 from tracer.decoder.axes import Axis
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import (
     Activate,
@@ -671,7 +671,7 @@ def test_shapes_are_those_of_decimals(spec: Scenario, top_k: int | None) -> None
 
     def shapes(arithmetic: Arithmetic) -> dict[str, tuple[int, ...]]:
         ran = trace(
-            *("f", scenario), unmasked=True, loss=learns, sampling=sampling, arithmetic=arithmetic
+            "f", scenario, PassOptions(True, learns, sampling=sampling, arithmetic=arithmetic)
         )
         return {address: value.numbers.shape for address, value in ran.values.items()}
 

@@ -11,7 +11,7 @@ from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import traced
 from tracer.decoder.arithmetic import SHAPES, Array, Floats, Part
 from tracer.decoder.cost import degree, multiply_adds
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
@@ -29,12 +29,12 @@ class Counting(Floats):
 
 def counted(scenario: Scenario) -> int:
     counting = Counting()
-    trace("counted", scenario, arithmetic=counting)
+    trace("counted", scenario, PassOptions(arithmetic=counting))
     return counting.counted
 
 
 def cost(scenario: Scenario) -> int:
-    return sum(map(multiply_adds, trace("cost", scenario, arithmetic=SHAPES).records))
+    return sum(map(multiply_adds, trace("cost", scenario, PassOptions(arithmetic=SHAPES)).records))
 
 
 @pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture"])
@@ -67,7 +67,7 @@ layers: [{ffn: {W_1: [[1], [2]], W_2: [[1, 2]]}}]
 
 
 def test_with_which_power_of_the_tokens_each_grows() -> None:
-    records = trace("t", load("transformer-base").scenario, arithmetic=SHAPES).records
+    records = trace("t", load("transformer-base").scenario, PassOptions(arithmetic=SHAPES)).records
     found = {
         record.output.address.removeprefix("layer1."): degree(record)
         for record in records

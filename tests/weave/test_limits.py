@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -108,18 +107,18 @@ def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
 
 
 def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answered, traced = list[Request](), list[Request]()
+    answered, traced = list[Request](), list[asked.Subject]()
 
-    def answer(request: Request, trace_for: Callable[[Request], Trace]) -> pipeline.Answer:
+    def explain(request: Request, computed: pipeline.Computed) -> pipeline.Content:
         answered.append(request)
-        return pipeline.answer(request, trace_for)
+        return pipeline.explain(request, computed)
 
-    def trace_for(request: Request) -> Trace:
-        traced.append(request)
-        return asked.trace_for(request)
+    def run_pass(subject: asked.Subject, *, in_summary: bool) -> Trace:
+        traced.append(subject)
+        return asked.run_pass(subject, in_summary=in_summary)
 
-    monkeypatch.setattr(directives, "answer", answer)
-    monkeypatch.setattr(directives, "trace_for", trace_for)
+    monkeypatch.setattr(directives, "explain", explain)
+    monkeypatch.setattr(directives, "run_pass", run_pass)
     text = "".join(number(f"value input[{n},1] -s mine.yaml") for n in (1, 2, 1, 2, 1))
     page.write_text(text + block("run mine.yaml") + block("step query -s mine.yaml -f json") * 2)
     assert run("weave", str(page)) == Ran(0, "", "")

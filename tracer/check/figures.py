@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
 
 from tracer.check.listed import Listed, Read
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
-from tracer.decoder.forward import Trace
+from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.operations import Dot, MatMul, Mean, MeanOf
 from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
@@ -114,13 +114,9 @@ class _Passes:
     """The passes that a file asks for, each of them once."""
 
     def __init__(self, read: Read, loaded: Loaded) -> None:
-        addresses = [listed.address or "" for listed in read.listed]
-        self.plain = Pass(
-            loaded,
-            loss=not loaded.scenario.training and any(map(_is_of_loss, addresses)),
-            unmasked=any(".unmasked." in address for address in addresses),
-            lens=any(".lens." in address for address in addresses),
-        )
+        options = PassOptions.recording([listed.address or "" for listed in read.listed])
+        loss = options.loss and not loaded.scenario.training
+        self.plain = Pass(loaded, replace(options, loss=loss, gradients=False))
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
@@ -135,7 +131,7 @@ class _Passes:
             raise NotThereError("example", f"no training example {number}, {there}")
         if number not in self.examples:
             loaded = self.plain.of_example(number).loaded
-            self.examples[number] = Pass(loaded, loss=True)
+            self.examples[number] = Pass(loaded, PassOptions(loss=True))
         return self.examples[number]
 
 
