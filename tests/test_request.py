@@ -105,6 +105,7 @@ BESIDE_THE_POINT = {
     "run alex --sequence 1": "--sequence: the scenario has no sequences",
     "run comics --sequence 99": "--sequence: no sequence 99, the last is 4",
     "loss pizza --example 1": "--example: the scenario has no training examples",
+    "tutorial alex --train --token 99": "no token '99', expected 1 to 4 or its text",
     "step unmasked": "the step 'unmasked' is shown with --no-mask",
     "step loss": "the step 'loss' is shown with decoder-trace loss",
     "step sampling": "the step 'sampling' is shown with decoder-trace generate --seed 1",

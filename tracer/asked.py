@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
+from tracer.lesson.selection import position_of
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 
 if TYPE_CHECKING:
     from tracer.decoder.training import Training
+
+
+OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
 
 @dataclass(frozen=True)
@@ -139,3 +143,31 @@ def run_training(
     with loaded.telling():
         options = TrainingOptions(changed, steps, subject.example)
         return train(loaded.name, scenario, options, loaded.located)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A pass, and the training that is explained with it."""
+
+    trace: Trace
+    training: Training | None = None
+
+
+def compute(request: Request) -> Computed:
+    """The pass that is asked for, and its training where that is explained, too."""
+    subject = subject_of(request)
+    if subject.options.gradients:
+        training = training_of(request)
+        return Computed(training.steps[0], training)
+    found = run_pass(subject, in_summary=request.is_whole_text)
+    if not request.trains:
+        return Computed(found)
+    if request.token is not None:  # a mistake in it is reported before a training that takes long
+        position_of(request.token, found.tokens)
+    return Computed(found, training_of(request))
+
+
+def training_of(request: Request) -> Training:
+    """The training that is asked for."""
+    settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
+    return run_training(subject_of(request), request.optimizer, settings, request.steps or 1)

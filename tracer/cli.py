@@ -13,9 +13,9 @@ import typer
 from tracer import __version__, completion, pager, progress, streams
 from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
-from tracer.options import WRITE, register
+from tracer.options import COMMANDS, WRITE, register
 from tracer.renderers import Format
-from tracer.request import Command, Request, check
+from tracer.request import Request, check
 from tracer.usage import Command as TyperCommand
 from tracer.usage import Commands
 from tracer.values import file_name, one_of, some
@@ -53,14 +53,14 @@ def show(request: Request) -> None:
             else:
                 content = rendered(request, content)
     if request.output is not None:
-        files[request.output] = content
+        files.append((request.output, content))
     elif isinstance(content, str) and (request.no_pager or not pager.page(content)):
         sys.stdout.write(content)
     if files:
         from tracer.files.writing import write
 
         sys.stdout.flush()  # nothing is written where not all can be
-        write(files.items(), reads=reads, make=request.figures)
+        write(files, reads=reads, make=request.figures)
     if not answered.holds:
         raise typer.Exit(1)
 
@@ -91,13 +91,9 @@ def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Calla
     return app.command(cls=TyperCommand, rich_help_panel=group, epilog="\n".join(examples))
 
 
-ANSWERED: tuple[Command, ...] = (
-    *("run", "step", "steps", "shapes", "why", "value", "lens"),
-    *("loss", "train", "generate"),
-    *("tutorial", "page"),
-)
-for each in ANSWERED:
-    register(app, each, show)
+for each in COMMANDS:
+    if each != "check":  # which the help lists behind weave
+        register(app, each, show)
 
 
 @command(WRITE, "weave text.md", "weave text.md --check")

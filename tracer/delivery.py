@@ -27,27 +27,27 @@ def rendered(request: Request, content: Document | str, width: int | None = None
     )
 
 
-def files_beside(request: Request, answer: Answer) -> dict[Path, str | bytes]:
+def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | bytes]]:
     """The files beside the text: pictures, the trained scenario, the key to a worksheet.
 
     Raises:
         TracerError: pictures are asked for, and there are none.
     """
-    written: dict[Path, str | bytes] = {}
+    written: list[tuple[Path, str | bytes]] = []
     if request.figures is not None:
-        written |= _pictures(request.figures, answer.content)
+        written += _pictures(request.figures, answer.content)
     if request.save is not None and answer.trained is not None:
         from tracer.scenario import writer
 
-        written[request.save] = writer.written(answer.trained)
+        written.append((request.save, writer.written(answer.trained)))
     if request.key is not None and isinstance(answer.content, Document):
         from tracer.lesson.key import key
 
-        written[request.key] = rendered(request, key(answer.content))
+        written.append((request.key, rendered(request, key(answer.content))))
     return written
 
 
-def _pictures(folder: Path, content: Content) -> dict[Path, str]:
+def _pictures(folder: Path, content: Content) -> list[tuple[Path, str]]:
     """The pictures of a document: each file, and what it holds."""
     from tracer.renderers.figures import figures
 
@@ -55,7 +55,7 @@ def _pictures(folder: Path, content: Content) -> dict[Path, str]:
     if not found:
         message = "there are no pictures of this; attention weights, of the step softmax, have some"
         raise TracerError(Problem(message, address="--figures"))
-    return {folder / name: text for name, text in found.items()}
+    return [(folder / name, text) for name, text in found.items()]
 
 
 def _way_to_figures(request: Request) -> str | None:

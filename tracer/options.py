@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tracer import completion
 from tracer.errors import Problem, TracerError
 from tracer.renderers import Format
-from tracer.request import DEFAULTS, OPTIONS, SCENARIO, Command, Request
+from tracer.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Request
 from tracer.usage import Command as TyperCommand
 from tracer.usage import WrongUsage
 
@@ -189,49 +188,24 @@ def _request(name: Any, answers: dict[str, Any]) -> Request:
     return Request(name, **answers)
 
 
-def _argument(kind: Any, metavar: str, offers: Any, help: str, **how: Any) -> Any:
-    how |= {"metavar": metavar, "autocompletion": offers, "help": help, "show_default": False}
-    return Annotated[kind, typer.Argument(**how)]
-
-
-ARGUMENTS: dict[str, Any] = {
-    "SCENARIO": _argument(
-        str,
-        "SCENARIO",
-        completion.scenarios,
-        "A file, the name of a scenario that comes with the program, or - for standard input.",
-        parser=SCENARIO,
-    ),
-    "NAME": _argument(
-        str,
-        "NAME",
-        completion.steps,
-        "A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
-    ),
-    "ENTRY": _argument(
-        list[str],
-        "ADDRESS[ROW,COLUMN]",
-        completion.addresses,
-        "The address of a value; its row and column by label, or by number from 1.",
-    ),
-}
-
-
 def _parameter(name: str, defaults: dict[str, Any]) -> inspect.Parameter:
-    """An argument or option of a command, as Typer reads it from a signature."""
+    """An argument (in capitals) or an option, as Typer reads it from a signature."""
+    taken = ARGUMENTS.get(name) or OPTIONS[name]
+    how: dict[str, Any] = {"help": taken.help, "show_default": False}
+    kind: Any = bool
+    if taken.takes:
+        how |= {"metavar": taken.takes, "autocompletion": taken.offers}
+        how |= {"parser": taken.reads} if taken.reads else {}
+        kind = str if taken.reads else list[str]
     keyword = inspect.Parameter.KEYWORD_ONLY
     if name in ARGUMENTS:
-        return inspect.Parameter(name.lower(), keyword, annotation=ARGUMENTS[name])
-    option, default = OPTIONS[name], defaults.get(name, DEFAULTS[name])
-    how: dict[str, Any] = {"help": option.help, "show_default": False}
-    kind: Any = bool
-    if option.takes:
-        how |= {"metavar": option.takes, "autocompletion": option.offers}
-        kind = str | None if option.reads else list[str] | None
-        how |= {"parser": option.reads} if option.reads else {}
+        annotation: Any = Annotated[kind, typer.Argument(**how)]
+        return inspect.Parameter(name.lower(), keyword, annotation=annotation)
     if name == "scenario":
         how |= {"envvar": "DECODER_TRACE_SCENARIO", "show_envvar": False}
-    names = filter(None, (option.name or f"--{name.replace('_', '-')}", option.short))
+    names = filter(None, (taken.name or f"--{name.replace('_', '-')}", taken.short))
+    default = defaults.get(name, DEFAULTS[name])
+    if default in (None, ()):
+        default, kind = None, kind | None
     annotation = Annotated[kind, typer.Option(*names, **how)]
-    default = None if default == () else default
     return inspect.Parameter(name, keyword, default=default, annotation=annotation)

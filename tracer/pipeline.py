@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tracer.asked import resolve, run_pass, run_training, subject_of
+from tracer.asked import Computed, compute, resolve, run_pass, subject_of
 from tracer.decoder.arithmetic import SHAPES
 from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
@@ -23,7 +23,6 @@ from tracer.renderers import Format
 from tracer.request import Request
 
 if TYPE_CHECKING:
-    from tracer.decoder.training import Training
     from tracer.scenario.model import Scenario
 
 Content: TypeAlias = Document | str | bytes
@@ -31,8 +30,6 @@ Content: TypeAlias = Document | str | bytes
 
 DEFAULT_SEED = 1
 """Of a worksheet."""
-
-OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
 
 @dataclass(frozen=True)
@@ -42,14 +39,6 @@ class Answer:
     content: Content
     holds: bool = True
     trained: Scenario | None = None
-
-
-@dataclass(frozen=True)
-class Computed:
-    """A pass, and the training that is explained with it."""
-
-    trace: Trace
-    training: Training | None = None
 
 
 def answer(request: Request) -> Answer:
@@ -71,22 +60,6 @@ def answer(request: Request) -> Answer:
             computed = compute(request)
             trained = computed.training.trained if computed.training else None
             return Answer(explain(request, computed), trained=trained)
-
-
-def compute(request: Request) -> Computed:
-    """The pass that is asked for, and its training where that is explained, too."""
-    subject = subject_of(request)
-    if subject.options.gradients:
-        training = training_of(request)
-        return Computed(training.steps[0], training)
-    found = run_pass(subject, in_summary=request.is_whole_text)
-    return Computed(found, training_of(request) if request.trains else None)
-
-
-def training_of(request: Request) -> Training:
-    """The training that is asked for."""
-    settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
-    return run_training(subject_of(request), request.optimizer, settings, request.steps or 1)
 
 
 def explain(request: Request, computed: Computed) -> Content:

@@ -32,21 +32,11 @@ from tracer.values import (
 if TYPE_CHECKING:
     from tracer.lesson.terms import Terms
 
-Command: TypeAlias = Literal[
-    "run",
-    "step",
-    "steps",
-    "shapes",
-    "why",
-    "value",
-    "lens",
-    "loss",
-    "train",
-    "generate",
-    "tutorial",
-    "page",
-    "check",
+AboutAPass: TypeAlias = Literal[
+    "run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"
 ]
+"""Commands that explain one pass through the decoder, or a training."""
+Command: TypeAlias = AboutAPass | Literal["steps", "shapes", "generate", "check"]
 
 MOST_TOKENS = 1_000_000
 """Each of them has a label."""
@@ -276,6 +266,25 @@ class Request:
         is_text = self.command in ("run", "tutorial", "page") and not self.format.is_data
         return is_text and self.layer is None
 
+
+ARGUMENTS = {
+    "SCENARIO": Option(
+        "A file, the name of a scenario that comes with the program, or - for standard input.",
+        *("SCENARIO", SCENARIO),
+        offers=completion.scenarios,
+    ),
+    "NAME": Option(
+        "A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
+        *("NAME", str),
+        offers=completion.steps,
+    ),
+    "ENTRY": Option(
+        "The address of a value; its row and column by label, or by number from 1.",
+        "ADDRESS[ROW,COLUMN]",
+        offers=completion.addresses,
+    ),
+}
+"""By the name of their field, in capitals: a scenario is an option, too."""
 
 OPTIONS: dict[str, Option] = {
     field.name: field.metadata["option"] for field in fields(Request) if field.metadata

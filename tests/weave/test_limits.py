@@ -109,7 +109,7 @@ def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
 def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered, traced = list[Request](), list[asked.Subject]()
 
-    def explain(request: Request, computed: pipeline.Computed) -> pipeline.Content:
+    def explain(request: Request, computed: asked.Computed) -> pipeline.Content:
         answered.append(request)
         return pipeline.explain(request, computed)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from tracer.asked import Subject, resolve, run_pass, subject_of
+from tracer.asked import Computed, Subject, resolve, run_pass, subject_of, training_of
 from tracer.decoder.forward import Trace
 from tracer.decoder.variant import TRIES
 from tracer.delivery import rendered
@@ -15,7 +15,7 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.tutorial import MOST_TURNS
 from tracer.names import closest
 from tracer.options import COMMANDS, parse
-from tracer.pipeline import Computed, Content, answer, explain, training_of
+from tracer.pipeline import Content, answer, explain
 from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
 from tracer.request import Request, check
@@ -52,20 +52,15 @@ def renderer(path: Path) -> Callable[[Words], str]:
 
     def content(request: Request) -> Content:
         subject = subject_of(request)
-        match request.command:
-            case "steps" | "shapes":  # only its shapes are looked at
-                allowed.read(folder, request.scenario)
-                return answer(request).content
-            case "generate":
-                allowed.read(folder, request.scenario)
+        if request.command in ("steps", "shapes", "generate", "train"):
+            allowed.read(folder, request.scenario)
+            if request.command == "generate":
                 scenario = resolve(subject).scenario
                 turns = request.max_tokens or scenario.generation.max_tokens
                 allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
-                return answer(request).content
-            case "train":
-                allowed.read(folder, request.scenario)
+            elif request.command == "train":
                 allowed.train(resolve(subject).scenario, request.steps or 1)
-                return answer(request).content
+            return answer(request).content
         found = shared(subject)
         if request.command == "tutorial":
             # It also tells the pass without the mask, the loss and a generated text.
