@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.command import printed
 from tests.helpers.small_scenario import SMALL
 from tracer.delivery import rendered
 from tracer.options import COMMANDS
@@ -52,6 +53,13 @@ def test_a_file_that_has_changed_is_read_again(command: Command, tmp_path: Path)
     never_read_before = replace(request, folder=scenario(tmp_path / "elsewhere", AFTER))
     texts = [rendered(here, each.content) for each in (first, again, answer(never_read_before))]  # type: ignore[arg-type]
     assert texts[0] != texts[1] == texts[2]
+
+
+def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    file = tmp_path / "stdin.yaml"  # which goes by the same name
+    file.write_text(BEFORE, encoding="utf-8")
+    shown = printed("tutorial", "-", "--train", stdin=BEFORE)
+    assert shown == printed("tutorial", str(file), "--train")
 
 
 def test_what_is_saved_is_trained_from_the_file_as_it_is(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 
 if TYPE_CHECKING:
-    from tracer.decoder.training import Training
+    from tracer.decoder.training import Training, TrainingOptions
 
 
 OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
@@ -104,44 +103,28 @@ def _check_number(number: int, what: str, there: int, option: str) -> None:
         )
 
 
-def run_pass(subject: Subject, *, in_summary: bool = False) -> Trace:
-    """The pass of a subject; with gradients, the first step of its training.
-
-    With `in_summary`, the pass of a trained model records the lens, too.
-    """
-    options = subject.options
-    if options.gradients:
-        return run_training(subject).steps[0]
-    loaded = resolve(subject)
-    lens = options.lens or (in_summary and loaded.scenario.on_demand)
+def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
+    """The pass of a scenario; a problem names its place in the scenario's file."""
     with loaded.telling():
-        options = replace(options, lens=lens, located=loaded.located)
-        return trace(loaded.name, loaded.scenario, options)
+        return trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
 
 
-def run_training(
-    subject: Subject,
-    optimizer: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    steps: int = 1,
-) -> Training:
-    """Some steps of training; the optimizer and its settings override those of the scenario.
+def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
+    """The training of a scenario; a problem names its place in the scenario's file.
 
     Raises:
         TracerError: there is no such example, the scenario is a trained model, or it has no loss.
     """
-    from tracer.decoder.training import TrainingOptions, train
+    from tracer.decoder.training import train
 
-    loaded = resolve(subject)
     scenario = loaded.scenario
-    changed = scenario.optimizer.changed(optimizer, settings or {})
-    if subject.example is not None:
-        _check_number(subject.example, "training example", len(scenario.training), "--example")
-    if scenario.on_demand:
-        message = "a model of this size is not trained here; only its passes are worked"
-        raise TracerError(Problem(message, subject.scenario))
+    if options.example is not None:
+        there = len(scenario.training)
+        _check_number(options.example, "training example", there, "--example")
     with loaded.telling():
-        options = TrainingOptions(changed, steps, subject.example)
+        if scenario.on_demand:
+            message = "a model of this size is not trained here; only its passes are worked"
+            raise TracerError(Problem(message))
         return train(loaded.name, scenario, options, loaded.located)
 
 
@@ -156,18 +139,25 @@ class Computed:
 def compute(request: Request) -> Computed:
     """The pass that is asked for, and its training where that is explained, too."""
     subject = subject_of(request)
+    loaded = resolve(subject)
     if subject.options.gradients:
-        training = training_of(request)
+        training = training_of(request, loaded)
         return Computed(training.steps[0], training)
-    found = run_pass(subject, in_summary=request.is_whole_text)
+    options = subject.options
+    if request.is_whole_text and loaded.scenario.on_demand:
+        options = replace(options, lens=True)  # which the summary of a trained model shows
+    found = run_pass(loaded, options)
     if not request.trains:
         return Computed(found)
     if request.token is not None:  # a mistake in it is reported before a training that takes long
         position_of(request.token, found.tokens)
-    return Computed(found, training_of(request))
+    return Computed(found, training_of(request, loaded))
 
 
-def training_of(request: Request) -> Training:
-    """The training that is asked for."""
+def training_of(request: Request, loaded: Loaded) -> Training:
+    """The training that is asked for: options override the settings of the optimizer."""
+    from tracer.decoder.training import TrainingOptions
+
     settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
-    return run_training(subject_of(request), request.optimizer, settings, request.steps or 1)
+    optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
+    return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))

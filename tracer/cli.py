@@ -32,7 +32,7 @@ SCENARIOS = "Scenarios"
 
 
 def show(request: Request) -> None:
-    """Answer a request: on the screen, or in a file without colour, and what goes beside it.
+    """Print the answer to a request, or write it without colour to a file; write its other files.
 
     The exit code is 1 if a check finds something wrong.
     """
@@ -66,7 +66,7 @@ def show(request: Request) -> None:
 
 
 def _checked_targets(request: Request) -> list[Path | None]:
-    """The files that the command reads, if it writes any; it may not write over them.
+    """The files that the command reads and must not write over; none if it writes no files.
 
     Raises:
         TracerError: the output is one of them. Nothing has been computed yet.
@@ -92,7 +92,7 @@ def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Calla
 
 
 for each in COMMANDS:
-    if each != "check":  # which the help lists behind weave
+    if each != "check":  # the help lists it after weave
         register(app, each, show)
 
 

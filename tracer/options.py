@@ -139,7 +139,7 @@ COMMANDS: dict[Command, Usage] = {
 
 
 def register(app: typer.Typer, name: Command, then: Callable[[Request], None]) -> None:
-    """Make a command of Typer's, which gives the request that it has read to a function."""
+    """Register a command with Typer: it reads its words and calls `then` with the request."""
     usage = COMMANDS[name]
     parameters = [_parameter(taken, usage.defaults) for taken in usage.takes.split()]
 
@@ -182,7 +182,7 @@ def _parser(name: Any) -> Any:
 
 
 def _request(name: Any, answers: dict[str, Any]) -> Request:
-    """What the command line answered, as a Request: lists as tuples."""
+    """The parsed words as a Request: lists as tuples."""
     several = {each for each, default in DEFAULTS.items() if default == ()}
     answers = {each: tuple(a or ()) if each in several else a for each, a in answers.items()}
     return Request(name, **answers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
@@ -94,8 +94,7 @@ def explain(request: Request, computed: Computed) -> Content:
 
 
 def _contents(request: Request) -> Content:
-    shapes = replace(subject_of(request), options=PassOptions(arithmetic=SHAPES))
-    found = run_pass(shapes)
+    found = run_pass(resolve(subject_of(request)), PassOptions(arithmetic=SHAPES))
     if request.format.is_data:
         from tracer.renderers import as_json
 

@@ -7,8 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from tracer.asked import Computed, Subject, resolve, run_pass, subject_of, training_of
+from tracer.asked import (
+    Computed,
+    Subject,
+    resolve,
+    run_pass,
+    run_training,
+    subject_of,
+    training_of,
+)
 from tracer.decoder.forward import Trace
+from tracer.decoder.training import TrainingOptions
 from tracer.decoder.variant import TRIES
 from tracer.delivery import rendered
 from tracer.errors import Problem, TracerError
@@ -46,9 +55,16 @@ def renderer(path: Path) -> Callable[[Words], str]:
     @_once
     def shared(subject: Subject) -> Trace:
         allowed.read(folder, subject.scenario)
-        form = resolve(replace(subject, vary=None)).scenario
-        allowed.compute(form, passes=1 if subject.vary is None else 1 + TRIES)
-        return run_pass(subject, in_summary=True)
+        loaded = resolve(replace(subject, vary=None))
+        allowed.compute(loaded.scenario, passes=1 if subject.vary is None else 1 + TRIES)
+        if subject.vary is not None:
+            loaded = resolve(subject)
+        if subject.options.gradients:
+            options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
+            return run_training(loaded, options).steps[0]
+        # A summary, and a step, of a trained model share a pass that has the lens.
+        lens = subject.options.lens or loaded.scenario.on_demand
+        return run_pass(loaded, replace(subject.options, lens=lens))
 
     def content(request: Request) -> Content:
         subject = subject_of(request)
@@ -69,7 +85,8 @@ def renderer(path: Path) -> Callable[[Words], str]:
                 allowed.train(found.scenario, 1)
         elif request.command not in QUOTES:
             allowed.compute(found.scenario)
-        return explain(request, Computed(found, training_of(request) if request.trains else None))
+        training = training_of(request, resolve(subject)) if request.trains else None
+        return explain(request, Computed(found, training))
 
     @_once
     def render(words: Words) -> str:
