@@ -24,13 +24,14 @@ ORDER = (
         ("check",),
     ),
     *(
+        ("completion", "usage", "pager"),
+        ("values",),
         ("request",),
         ("asked",),
         ("pipeline",),
-        ("delivery",),
-        ("completion", "values", "usage", "pager"),
+        ("delivery", "options", "library"),
     ),
-    *(("library", "weave", "options"), ("cli",)),
+    *(("weave",), ("cli",)),
     ("__main__",),
 )
 """Each may import what stands before it, and what stands beside it in its own package."""

@@ -11,7 +11,7 @@ from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL
 from tracer import asked
 from tracer.errors import TracerError
-from tracer.request import RULES, Request, check
+from tracer.request import OPTIONS, Request, check
 
 REFUSED = {
     "run alex --no-pager -o out.txt": "--no-pager: goes with the screen, not --output",
@@ -66,7 +66,8 @@ def test_what_would_change_nothing_is_refused(
 
 def test_each_rule_refuses_something() -> None:
     refused = {told.partition(":")[0] for told in REFUSED.values()}
-    assert refused == {f"--{rule.option}".replace("_", "-") for rule in RULES}
+    ruled = {name for name, option in OPTIONS.items() if option.rule}
+    assert refused == {f"--{name}".replace("_", "-") for name in ruled}
 
 
 def test_all_that_is_refused_is_told_at_once() -> None:
@@ -104,6 +105,7 @@ BESIDE_THE_POINT = {
     "run alex --sequence 1": "--sequence: the scenario has no sequences",
     "run comics --sequence 99": "--sequence: no sequence 99, the last is 4",
     "loss pizza --example 1": "--example: the scenario has no training examples",
+    "tutorial alex --train --token 99": "no token '99', expected 1 to 4 or its text",
     "step unmasked": "the step 'unmasked' is shown with --no-mask",
     "step loss": "the step 'loss' is shown with decoder-trace loss",
     "step sampling": "the step 'sampling' is shown with decoder-trace generate --seed 1",

@@ -14,7 +14,7 @@ import typer
 from tests.helpers.command import printed, run
 from tests.helpers.small_scenario import SMALL
 from tracer.cli import app
-from tracer.options import ARGUMENTS, OPTIONS
+from tracer.request import ARGUMENTS, OPTIONS
 
 COMMANDS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 TEXT = "# Mine\n\n<!-- decoder-trace: step softmax -->\n<!-- /decoder-trace -->\n"
@@ -154,6 +154,5 @@ def test_nothing_in_a_word_acts_on_the_terminal() -> None:
 
 
 def test_every_option_and_argument_has_a_help() -> None:
-    for annotated in (*OPTIONS.values(), *ARGUMENTS.values()):
-        told = annotated.__metadata__[0].help
+    for told in [declared.help for declared in (*OPTIONS.values(), *ARGUMENTS.values())]:
         assert told[0].isupper() and told.endswith(".")

@@ -1,175 +1,164 @@
-"""A request → the scenario that is asked for, and its trace."""
+"""A request → what is computed for it: a scenario with its overrides, and a pass or a training."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.errors import Problem, TracerError
-from tracer.formula.arithmetic import Arithmetic
-from tracer.names import closest, places
+from tracer.frozen import frozen
+from tracer.lesson.selection import position_of
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
 
 if TYPE_CHECKING:
-    from tracer.decoder.training import Training
+    from tracer.decoder.training import Training, TrainingOptions
 
 
-OF_OPTIMIZERS = ("momentum", "weight_decay", "clip")
-
-SEVERAL = 8
-"""So many places of a token are told."""
+OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
 
-def scenario_for(request: Request) -> Loaded:
-    """The scenario with the numbers, the rounding, the pins and the tokens that are asked for."""
-    loaded = load(request.scenario, request.folder)
+@frozen
+class Subject:
+    """A scenario by name, its overrides, and what a pass of it records.
+
+    Requests that show the same numbers in different ways have the same subject.
+    """
+
+    scenario: str
+    folder: Path
+    options: PassOptions
+    vary: int | None
+    decimals: int | None
+    carry: Carry | None
+    given: tuple[str, ...]
+    sequence: int | None
+    example: int | None
+
+
+def subject_of(request: Request) -> Subject:
+    """The subject of a request; no file is read."""
+    asked = PassOptions.recording([word.partition("[")[0] for word in request.entry[:1]])
+    learns = asked.gradients or request.command == "train"
+    options = PassOptions(
+        unmasked=asked.unmasked or request.no_mask,
+        loss=asked.loss or learns or request.command == "loss",
+        gradients=learns,
+        lens=asked.lens or request.command == "lens",
+    )
+    return Subject(
+        request.scenario,
+        request.folder,
+        options,
+        request.vary,
+        request.decimals,
+        request.carry,
+        request.given,
+        request.sequence,
+        request.example,
+    )
+
+
+def resolve(subject: Subject) -> Loaded:
+    """The scenario with its overrides: numbers, rounding, pinned values and tokens.
+
+    Raises:
+        TracerError: there is no such scenario, or an override does not fit it.
+    """
+    loaded = load(subject.scenario, subject.folder)
     scenario, changes = loaded.scenario, dict[str, Any]()
-    if request.vary is not None:
+    if subject.vary is not None:
         from tracer.decoder.variant import variant
 
-        scenario = variant(loaded.name, scenario, request.vary)
-    if request.decimals is not None:
-        changes["decimals"] = request.decimals
-    if request.carry is not None:
-        changes["carry"] = request.carry
+        scenario = variant(loaded.name, scenario, subject.vary)
+    if subject.decimals is not None:
+        changes["decimals"] = subject.decimals
+    if subject.carry is not None:
+        changes["carry"] = subject.carry
     rounding = scenario.rounding.model_copy(update=changes)
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
         message = "the scenario computes with float64, which goes with `never` only"
         raise TracerError(Problem(message, address="--carry"))
-    pinned = {**scenario.given, **dict(map(parse_given, request.given))}
+    pinned = {**scenario.given, **dict(map(parse_given, subject.given))}
     scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
-    if request.sequence is not None:
-        batch = scenario.batch
-        if request.sequence > len(batch):
-            raise TracerError(
-                Problem(_not_among(request.sequence, "sequence", len(batch)), address="--sequence")
-            )
-        scenario = scenario.reading(batch[request.sequence - 1])
-    if request.of_loss and not request.of_training and (request.example or scenario.training):
-        number, examples = request.example or 1, scenario.training
-        if number > len(examples):
-            raise TracerError(
-                Problem(_not_among(number, "training example", len(examples)), address="--example")
-            )
-        scenario = scenario.reading_example(examples[number - 1])
+    if subject.sequence is not None:
+        _check_number(subject.sequence, "sequence", len(scenario.batch), "--sequence")
+        scenario = scenario.reading(scenario.batch[subject.sequence - 1])
+    reads_example = subject.options.loss and not subject.options.gradients
+    if reads_example and (subject.example or scenario.training):
+        number = subject.example or 1
+        _check_number(number, "training example", len(scenario.training), "--example")
+        scenario = scenario.reading_example(scenario.training[number - 1])
     return replace(loaded, scenario=scenario)
 
 
-def _not_among(number: int, what: str, there: int) -> str:
-    return f"no {what} {number}, the last is {there}" if there else f"the scenario has no {what}s"
-
-
-def trace_for(request: Request) -> Trace:
-    """The trace that a request looks at."""
-    if request.of_training:
-        return trained(request).steps[0]
-    loaded = scenario_for(request)
-    return traced(
-        loaded,
-        unmasked=is_unmasked(request),
-        loss=request.of_loss,
-        lens=request.of_lens or is_in_summary(request, loaded),
-    )
-
-
-def traced(
-    loaded: Loaded,
-    *,
-    unmasked: bool = False,
-    loss: bool = False,
-    lens: bool = False,
-    arithmetic: Arithmetic | None = None,
-) -> Trace:
-    """The trace of a scenario, of which what goes wrong is told with its place in the file."""
-    with loaded.telling():
-        return trace(
-            loaded.name,
-            loaded.scenario,
-            unmasked=unmasked,
-            loss=loss,
-            lens=lens,
-            arithmetic=arithmetic,
-            located=loaded.located,
+def _check_number(number: int, what: str, there: int, option: str) -> None:
+    """Raise a TracerError if there are fewer than `number`."""
+    if number > there:
+        last = f"no {what} {number}, the last is {there}"
+        raise TracerError(
+            Problem(last if there else f"the scenario has no {what}s", address=option)
         )
 
 
-def basis(request: Request) -> Request:
-    """What of a request its trace depends on, as a request that looks at the same trace."""
-    return Request(
-        "train"
-        if request.of_training
-        else "loss"
-        if request.of_loss
-        else "lens"
-        if request.of_lens
-        else "run",
-        request.scenario,
-        request.folder,
-        sequence=request.sequence,
-        example=request.example,
-        no_mask=is_unmasked(request),
-        given=request.given,
-        decimals=request.decimals,
-        carry=request.carry,
-        vary=request.vary,
-    )
+def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
+    """The pass of a scenario; a problem names its place in the scenario's file."""
+    with loaded.telling():
+        return trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
 
 
-def is_unmasked(request: Request) -> bool:
-    """Whether what a token sees without the mask is asked for, or one of its numbers."""
-    return request.no_mask or any(".unmasked." in word for word in request.entry[:1])
+def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
+    """The training of a scenario; a problem names its place in the scenario's file.
 
-
-def is_in_summary(request: Request, loaded: Loaded) -> bool:
-    """Whether a trained model's way is told, rather than worked step by step."""
-    tells = request.command in ("run", "tutorial", "page") and not request.format.is_data
-    return loaded.scenario.on_demand and tells and request.layer is None
-
-
-@lru_cache(maxsize=1)
-def trained(request: Request) -> Training:
-    """What training makes of the scenario that is asked for."""
+    Raises:
+        TracerError: there is no such example, the scenario is a trained model, or it has no loss.
+    """
     from tracer.decoder.training import train
 
-    loaded = scenario_for(request)
     scenario = loaded.scenario
-    said = {name: getattr(request, name) for name in ("learning_rate", *OF_OPTIMIZERS)}
-    optimizer = scenario.optimizer.changed(request.optimizer, said)
-    if request.example is not None and request.example > len(scenario.training):
+    if options.example is not None:
         there = len(scenario.training)
-        message = _not_among(request.example, "training example", there)
-        raise TracerError(Problem(message, address="--example"))
-    if scenario.on_demand:
-        message = "a model of this size is not trained here; only its passes are worked"
-        raise TracerError(Problem(message, request.scenario))
+        _check_number(options.example, "training example", there, "--example")
     with loaded.telling():
-        return train(
-            loaded.name,
-            scenario,
-            optimizer,
-            request.steps or 1,
-            request.example,
-            located=loaded.located,
-        )
+        if scenario.on_demand:
+            message = "a model of this size is not trained here; only its passes are worked"
+            raise TracerError(Problem(message))
+        return train(loaded.name, scenario, options, loaded.located)
 
 
-def position_of(token: str, tokens: tuple[str, ...]) -> int:
-    """The place, counted from 0, of a token given by its position or its text."""
-    positions = [str(position) for position in range(1, len(tokens) + 1)]
-    if token in positions:
-        return positions.index(token)
-    found = places(token, tokens)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(str(place + 1) for place in found[:SEVERAL])
-        if len(found) > SEVERAL:
-            several += " …"
-        message = f"the token {token!r} stands at several positions, give one of them: {several}"
-        raise TracerError(Problem(message))
-    hint = closest(token, tokens)
-    raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
+@frozen
+class Computed:
+    """A pass, and the training that is explained with it."""
+
+    trace: Trace
+    training: Training | None = None
+
+
+def compute(request: Request) -> Computed:
+    """The pass that is asked for, and its training where that is explained, too."""
+    subject = subject_of(request)
+    loaded = resolve(subject)
+    if subject.options.gradients:
+        training = training_of(request, loaded)
+        return Computed(training.steps[0], training)
+    options = subject.options
+    if request.is_whole_text and loaded.scenario.on_demand:
+        options = replace(options, lens=True)  # which the summary of a trained model shows
+    found = run_pass(loaded, options)
+    if not request.trains:
+        return Computed(found)
+    if request.token is not None:  # a mistake in it is reported before a training that takes long
+        position_of(request.token, found.tokens)
+    return Computed(found, training_of(request, loaded))
+
+
+def training_of(request: Request, loaded: Loaded) -> Training:
+    """The training that is asked for: options override the settings of the optimizer."""
+    from tracer.decoder.training import TrainingOptions
+
+    settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
+    optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
+    return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))

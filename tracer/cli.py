@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tracer import __version__, completion, pager, progress, streams
 from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
-from tracer.options import PAGE, ROUNDING, TEXT, asks, request
+from tracer.options import COMMANDS, WRITE, register, shown_examples
 from tracer.renderers import Format
-from tracer.request import Request
+from tracer.request import Request, check
 from tracer.usage import Commands
 from tracer.values import file_name, one_of, some
-
-if TYPE_CHECKING:
-    from tracer.pipeline import Answer
 
 app = typer.Typer(
     name="decoder-trace",
@@ -32,135 +28,72 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-LOOK, TRAIN_AND_GENERATE, WRITE, SCENARIOS = (
-    *("Look at the calculation", "Train and generate", "Make a text of it", "Scenarios"),
-)
+SCENARIOS = "Scenarios"
+
+
+def show(request: Request) -> None:
+    """Print the answer to a request, or write it without colour to a file; write its other files.
+
+    The exit code is 1 if a check finds something wrong.
+    """
+    from tracer.delivery import files_beside, rendered
+    from tracer.lesson.document import Document
+    from tracer.pipeline import answer
+
+    reads = _checked_targets(request)
+    with progress.shown(f"{request.command} {request.scenario}"):
+        check(request)
+        answered = answer(request)
+        files, content = files_beside(request, answered), answered.content
+        if isinstance(content, Document):
+            if request.output is None and request.format is Format.TERMINAL:
+                from tracer.renderers import terminal
+
+                content = terminal.shown(terminal.laid_out(content))
+            else:
+                content = rendered(request, content)
+    if request.output is not None:
+        files.append((request.output, content))
+    elif isinstance(content, str) and (request.no_pager or not pager.page(content)):
+        sys.stdout.write(content)
+    if files:
+        from tracer.files.writing import write
+
+        sys.stdout.flush()  # nothing is written where not all can be
+        write(files, reads=reads, make=request.figures)
+    if not answered.holds:
+        raise typer.Exit(1)
+
+
+def _checked_targets(request: Request) -> list[Path | None]:
+    """The files that the command reads and must not write over; none if it writes no files.
+
+    Raises:
+        TracerError: the output is one of them. Nothing has been computed yet.
+    """
+    if not request.writes:
+        return []
+    from tracer.files import targets
+    from tracer.scenario.loading import file_of
+
+    reads: list[Path | None] = [] if request.force else [file_of(request.scenario)]
+    if request.command == "check" and not request.force:
+        from tracer.pipeline import figures_of
+
+        reads.append(request.against or figures_of(request))
+    written = filter(None, (request.output, request.save, request.key))
+    targets.check(written, reads)
+    return reads
 
 
 def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a command of a function: where the help lists it, and how it is used."""
-    # Typer keeps the line breaks of a paragraph that begins with \b.
-    lines = "".join(f"\n  decoder-trace {example}" for example in examples)
-    return app.command(rich_help_panel=group, epilog=f"\b\nExamples:{lines}")
+    return app.command(rich_help_panel=group, epilog=shown_examples(examples))
 
 
-@command(LOOK, "run alex.yaml", "run science --token like")
-@asks(
-    *("SCENARIO", "token", "layer", "head", "sequence", "no_mask", "terms", "given", "vary"),
-    *PAGE,
-)
-def run(request: Request) -> None:
-    """Every step of the forward pass, worked for one token."""
-    _show(request)
-
-
-@command(LOOK, "step softmax --head 1", "step encoder.softmax -s picture --layer 1")
-@asks(
-    *("NAME", "scenario", "token", "layer", "head", "sequence", "no_mask", "terms", "given"),
-    *PAGE,
-)
-def step(request: Request) -> None:
-    """One step or a group of steps: softmax, norm, attention, ffn."""
-    _show(request)
-
-
-@command(LOOK, "steps alex.yaml", "steps my.yaml --format markdown")
-@asks("SCENARIO", "format", "standalone", "output", "force", "no_pager")
-def steps(request: Request) -> None:
-    """The steps with their numbers, names, shapes and addresses."""
-    _show(request)
-
-
-@command(LOOK, "shapes gpt2-small", "shapes alex.yaml --length 100")
-@asks(
-    *("SCENARIO", "length", "format", "heading", "standalone"),
-    *("output", "force", "no_pager"),
-)
-def shapes(request: Request) -> None:
-    """The shape of every matrix, parameters, multiply-adds, bytes."""
-    _show(request)
-
-
-@command(LOOK, 'why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2')
-@asks("ENTRY", "scenario", "depth", "sequence", "example", "given", *TEXT)
-def why(request: Request) -> None:
-    """One number, and all that it came from, back to what was typed."""
-    _show(request)
-
-
-@command(LOOK, 'value "output[Alex,spicy]"', 'value "probabilities[3,1]" -s science')
-@asks("ENTRY", "scenario", "sequence", "example", "given", *ROUNDING)
-def value(request: Request) -> None:
-    """One number as it is printed, for a sentence of your own.
-
-    With the words `as percent` behind it, a share is shown as a percentage.
-    """
-    _show(request)
-
-
-@command(LOOK, "lens pizza", "lens science --token like")
-@asks("SCENARIO", "token", "sequence", "given", *PAGE)
-def lens(request: Request) -> None:
-    """What each layer would say, if it were the last."""
-    _show(request)
-
-
-@command(TRAIN_AND_GENERATE, "loss pizza", "loss pizza --format markdown")
-@asks("SCENARIO", "example", "given", *TEXT)
-def loss(request: Request) -> None:
-    """The training pass: predictions beside targets, and the loss."""
-    _show(request)
-
-
-OPTIMIZING = ("optimizer", "learning_rate", "momentum", "weight_decay", "clip")
-
-
-@command(TRAIN_AND_GENERATE, "train pizza", "train pizza --steps 10 --save trained.yaml")
-@asks("SCENARIO", "token", "parameter", "example", "steps", *OPTIMIZING, "save", "given", *PAGE)
-def train(request: Request) -> None:
-    """The way back, each gradient worked; the update of the weights."""
-    _show(request)
-
-
-DRAWING = ("temperature", "top_k", "top_p", "seed")
-
-
-@command(TRAIN_AND_GENERATE, "generate pizza", "generate pizza --temperature 0.8 --seed 1")
-@asks("SCENARIO", "start", "max_tokens", *DRAWING, "kv_cache", "worked", *TEXT)
-def generate(request: Request) -> None:
-    """A text, generated turn by turn.
-
-    Each turn adds the most probable word, unless --temperature, --top-k, --top-p or --seed asks
-    for words to be drawn.
-    """
-    _show(request)
-
-
-WORKSHEET = ("blanks", "level", "seed", "key", "vary")
-
-
-@command(
-    WRITE,
-    "tutorial my.yaml --figures pictures -o my.md",
-    "tutorial alex --blanks --key key.md",
-)
-@asks(
-    *("SCENARIO", "token", "layer", "head", "train", "given", *WORKSHEET, *PAGE),
-    format=Format.MARKDOWN,
-)
-def tutorial(request: Request) -> None:
-    """The complete text: the question, every step, a summary."""
-    _show(request)
-
-
-@command(WRITE, "page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html")
-@asks(
-    *("SCENARIO", "token", "layer", "head", "train", "steps", "given", "vary"),
-    *(*ROUNDING, "brief", "output", "force"),
-)
-def page(request: Request) -> None:
-    """A page for a browser: point at a number to see its line."""
-    _show(request)
+for each in COMMANDS:
+    if each != "check":  # the help lists it after weave
+        register(app, each, show)
 
 
 @command(WRITE, "weave text.md", "weave text.md --check")
@@ -177,7 +110,7 @@ def weave(
     from tracer.weave.files import woven
 
     with progress.shown("weave"):
-        found = woven(files, _asked)
+        found = woven(files)
     for file in found:
         if not file.marks:
             message = "no marks to weave, expected <!-- decoder-trace: … -->"
@@ -190,27 +123,7 @@ def weave(
     write(texts.items(), held={path: file.old for path, file in stale.items()})
 
 
-@command(WRITE, "check pizza", "check my.yaml --against dump.npz")
-@asks(
-    *("SCENARIO", "figures_file", "against", "tolerance", "decimals", "carry", "format", "math"),
-    *("heading", "standalone", "output", "force", "no_pager"),
-)
-def check(request: Request) -> None:
-    """Published figures, or another program's arrays, held against it.
-
-    A figures file lists what a text prints: `figures:`, and under it for each number or row
-    `- {line: 77, address: layer1.attention.head1.scores, row: Alex, column: 2, printed: 7.956}`.
-    `_` stands for a number that is left out, `part: products`, `sum`, `shape` or `parameters` for
-    what is no value, `unknown: why` in place of an address for what the scenario does not compute.
-    The exit code is 1 if anything is wrong.
-    """
-    from tracer.pipeline import checked
-
-    _not_written_over(request)
-    with progress.shown(f"check {request.scenario}"):
-        found = checked(request)
-    _show(request, found.answer)
-    raise typer.Exit(0 if found.holds else 1)
+register(app, "check", show)
 
 
 @command(WRITE, "audit text.md", "audit text.md --strict --format json")
@@ -345,83 +258,16 @@ def start(arguments: Sequence[str] | None = None) -> None:
         _program(*words[:1])(arguments, prog_name="decoder-trace")
 
 
-def _show(request: Request, answered: Answer | None = None) -> None:
-    """Print the answer, or write it to a file without colour; and its pictures to theirs."""
-    from tracer.delivery import keyed, pictures, rendered, saved
-    from tracer.lesson.document import Document
-    from tracer.pipeline import answer
-
-    on_screen = request.output is None and request.format is Format.TERMINAL
-    reads = _not_written_over(request)
-    with progress.shown(f"{request.command} {request.scenario}"):
-        answered = answer(request) if answered is None else answered
-        drawn = pictures(request, answered)
-        kept = saved(request) | keyed(request, answered)
-        if isinstance(answered, Document) and on_screen:
-            from tracer.renderers import terminal
-
-            content: str | bytes = terminal.shown(terminal.laid_out(answered))
-        elif isinstance(answered, bytes):
-            content = answered
-        else:
-            content = rendered(request, answered)
-    written: list[tuple[Path, str | bytes]] = [*drawn.items(), *kept.items()]
-    if request.output is not None:
-        written.append((request.output, content))
-    elif isinstance(content, str) and (request.no_pager or not pager.page(content)):
-        sys.stdout.write(content)
-    if written:
-        from tracer.files.writing import write
-
-        sys.stdout.flush()  # nothing is written where not all can be
-        write(written, reads=reads, make=request.figures if drawn else None)
-
-
-def _not_written_over(request: Request) -> list[Path | None]:
-    """What the command reads, if it is to write; told at once if the output is among it."""
-    if not request.writes:
-        return []
-    from tracer.files.targets import check
-    from tracer.scenario.loading import file_of
-
-    reads = [] if request.force else [file_of(request.scenario), *_also_read(request)]
-    check(filter(None, (request.output, request.save, request.key)), reads)
-    return reads
-
-
-def _also_read(request: Request) -> list[Path]:
-    """What a check reads beside its scenario."""
-    if request.command != "check":
-        return []
-    from tracer.pipeline import figures_of
-
-    return [request.against or figures_of(request)]
-
-
-@functools.cache
 def _program(name: str = "") -> Any:
     """The program with the command of this name alone; with all, if there is none.
 
     Typer takes as long to build all commands as a small scenario takes to run.
     """
-    program = copy(app)
-    commands = app.registered_commands
-    named = [each for each in commands if getattr(each.callback, "__name__", "") == name]
+    program, commands = copy(app), app.registered_commands
+    named = [each for each in commands if name == (each.name or _function_name(each))]
     program.registered_commands = named or commands
     return typer.main.get_command(program)
 
 
-def _asked(words: Sequence[str]) -> Request:
-    """A command in words as the command line understands it, without running it.
-
-    Raises:
-        TracerError: the command line would not take it.
-    """
-    name, *arguments = words
-    # In a mark the format is Markdown if none is said, and there is no help to ask for.
-    here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
-    try:
-        context = _program(name).commands[name].make_context(name, arguments, **here)
-    except typer.TyperException as error:
-        raise TracerError(Problem(error.format_message())) from None
-    return request(name, context.params)
+def _function_name(command: Any) -> str:
+    return str(getattr(command.callback, "__name__", ""))

@@ -99,7 +99,7 @@ def _trace(ctx: typer.Context) -> Trace:
         OSError: it is no file that can be read at once.
         TracerError: it is no scenario.
     """
-    from tracer.decoder.forward import trace
+    from tracer.decoder.forward import PassOptions, trace
     from tracer.formula.arithmetic import SHAPES
     from tracer.scenario.loading import STANDARD_INPUT, load
 
@@ -112,7 +112,7 @@ def _trace(ctx: typer.Context) -> Trace:
         raise OSError("reading it takes too long")
     loaded = load(name)
     unmasked = bool(ctx.params.get("no_mask"))
-    return trace(loaded.name, loaded.scenario, unmasked=unmasked, arithmetic=SHAPES)
+    return trace(loaded.name, loaded.scenario, PassOptions(unmasked, arithmetic=SHAPES))
 
 
 def _is_a_word(text: str) -> bool:

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
+from tracer.pipeline import Answer, Content
 from tracer.renderers import Heading, render
 from tracer.request import Request
 
-if TYPE_CHECKING:
-    pass
 
-from tracer.asked import trained
-from tracer.pipeline import Answer
-
-
-def rendered(request: Request, answered: Document | str, width: int | None = None) -> str:
-    """The answer as text without colour; `width` is that of a terminal."""
-    if isinstance(answered, str):
-        return answered
+def rendered(request: Request, content: Document | str, width: int | None = None) -> str:
+    """The content as text without colour; `width` is that of a terminal."""
+    if isinstance(content, str):
+        return content
     return render(
-        answered,
+        content,
         request.format,
         math=request.math,
         heading=request.heading or Heading.TWO,
@@ -33,35 +27,35 @@ def rendered(request: Request, answered: Document | str, width: int | None = Non
     )
 
 
-def pictures(request: Request, answered: Answer) -> dict[Path, str]:
-    """The pictures of a document, if they are asked for: each file, and what it holds."""
-    if request.figures is None or not isinstance(answered, Document):
-        return {}
+def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | bytes]]:
+    """The files beside the text: pictures, the trained scenario, the key to a worksheet.
+
+    Raises:
+        TracerError: pictures are asked for, and there are none.
+    """
+    written: list[tuple[Path, str | bytes]] = []
+    if request.figures is not None:
+        written += _pictures(request.figures, answer.content)
+    if request.save is not None and answer.trained is not None:
+        from tracer.scenario import writer
+
+        written.append((request.save, writer.written(answer.trained)))
+    if request.key is not None and isinstance(answer.content, Document):
+        from tracer.lesson.key import key
+
+        written.append((request.key, rendered(request, key(answer.content))))
+    return written
+
+
+def _pictures(folder: Path, content: Content) -> list[tuple[Path, str]]:
+    """The pictures of a document: each file, and what it holds."""
     from tracer.renderers.figures import figures
 
-    found = figures(answered)
+    found = figures(content) if isinstance(content, Document) else {}
     if not found:
         message = "there are no pictures of this; attention weights, of the step softmax, have some"
         raise TracerError(Problem(message, address="--figures"))
-    return {request.figures / name: text for name, text in found.items()}
-
-
-def keyed(request: Request, answered: Answer) -> dict[Path, str]:
-    """The key to a worksheet, if it is asked for: its file, and what it holds."""
-    if request.key is None or not isinstance(answered, Document):
-        return {}
-    from tracer.lesson.key import key
-
-    return {request.key: rendered(request, key(answered))}
-
-
-def saved(request: Request) -> dict[Path, str]:
-    """The trained scenario, if it is to be kept: its file, and its YAML."""
-    if request.save is None:
-        return {}
-    from tracer.scenario.writer import written
-
-    return {request.save: written(trained(request).trained)}
+    return [(folder / name, text) for name, text in found.items()]
 
 
 def _way_to_figures(request: Request) -> str | None:

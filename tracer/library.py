@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracer.asked import position_of
 from tracer.decoder import forward
 from tracer.lesson import document, passes
-from tracer.lesson.selection import select, steps
+from tracer.lesson.selection import position_of, select, steps
 from tracer.lesson.symbols import symbols
 from tracer.names import closest
 from tracer.renderers import Format
@@ -128,7 +127,7 @@ def trace(scenario: Scenario, *, name: str = "scenario", unmasked: bool = False)
     Raises:
         TracerError: a division by zero, numbers beyond all bounds, or a pin that does not fit.
     """
-    return Trace(forward.trace(name, scenario, unmasked=unmasked))
+    return Trace(forward.trace(name, scenario, forward.PassOptions(unmasked)))
 
 
 def explain(

@@ -1,12 +1,13 @@
-"""Request → answer, the whole way: what is asked for, of which steps, as a document or as data."""
+"""Request → answer: what is asked for is computed, and explained as a document or as data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from tracer.decoder.forward import Trace
+from tracer.asked import Computed, compute, resolve, run_pass, subject_of
+from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
@@ -14,87 +15,151 @@ from tracer.frozen import frozen
 from tracer.lesson.document import Document
 from tracer.lesson.entries import find
 from tracer.lesson.passes import contents, forward_pass
-from tracer.lesson.selection import of_encoder, select, steps
+from tracer.lesson.selection import of_encoder, position_of, select, steps
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest
 from tracer.renderers import Format
-from tracer.request import Request, check
-from tracer.scenario.loading import Loaded
+from tracer.request import Request
 
 if TYPE_CHECKING:
-    from tracer.decoder.training import Training
+    from tracer.scenario.model import Scenario
 
-from tracer.asked import position_of, scenario_for, trace_for, traced, trained
-
-Answer: TypeAlias = Document | str | bytes
+Content: TypeAlias = Document | str | bytes
 """A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
 
 DEFAULT_SEED = 1
 """Of a worksheet."""
 
 
-def answer(request: Request, trace_for: Callable[[Request], Trace] = trace_for) -> Answer:
+@frozen
+class Answer:
+    """What is shown; whether a check holds; the scenario with the weights after training."""
+
+    content: Content
+    holds: bool = True
+    trained: Scenario | None = None
+
+
+def answer(request: Request) -> Answer:
     """What is asked for.
 
-    Another `trace_for` may know traces that were made before.
+    Raises:
+        TracerError: something in the scenario, in another file or in the request is wrong.
     """
-    check(request)
     match request.command:
         case "steps":
-            return _contents(request, traced(scenario_for(request), arithmetic=SHAPES))
+            return Answer(_contents(request))
         case "shapes":
-            return _shapes(request, scenario_for(request))
-        case "run" | "step":
-            return _forward_pass(request, trace_for(request))
-        case "page":
-            return _page(request, trace_for(request))
-        case "tutorial":
-            return _with_blanks(request, _forward_pass(request, trace_for(request)))
-        case "lens":
-            return _lens(request, trace_for(request))
-        case "loss":
-            return _training_pass(request, trace_for(request))
-        case "train":
-            return _trained(request, trained(request))
+            return Answer(_shapes(request))
         case "generate":
-            return _generated(request, scenario_for(request))
-        case "value" | "why":
-            return _entry(request, trace_for(request))
+            return Answer(_generated(request))
         case "check":
-            return checked(request).answer
+            return _checked(request)
+        case _:
+            computed = compute(request)
+            trained = computed.training.trained if computed.training else None
+            return Answer(explain(request, computed), trained=trained)
+
+
+def explain(request: Request, computed: Computed) -> Content:
+    """The answer to a request about a pass or a training."""
+    found = computed.trace
+    match request.command:
+        case "run" | "step":
+            return _forward_pass(request, computed)
+        case "tutorial":
+            return _with_blanks(request, _forward_pass(request, computed))
+        case "page":
+            return _page(request, computed)
+        case "lens":
+            return _lens(request, found)
+        case "loss":
+            return _training_pass(request, found)
+        case "train":
+            return _trained(request, computed)
+        case "value":
+            from tracer.renderers.quote import quoted
+
+            return quoted(found, request.entry)
+        case "why":
+            return _why(request, found)
+        case "steps" | "shapes" | "generate" | "check":
+            raise ValueError(f"{request.command} is not about a pass")
         case _:
             assert_never(request.command)
 
 
-@frozen
-class Checked:
-    """What a check has found, and whether all holds."""
-
-    answer: Document | str
-    holds: bool
+# --- without a pass, or with passes of its own ---------------------------------------------------
 
 
-def checked(request: Request) -> Checked:
-    """What is found of the figures of a text, or of another program's arrays.
+def _contents(request: Request) -> Content:
+    found = run_pass(resolve(subject_of(request)), PassOptions(arithmetic=SHAPES))
+    if request.format.is_data:
+        from tracer.renderers import as_json
 
-    Raises:
-        TracerError: an option changes nothing; the scenario or a file cannot be read.
-    """
+        return as_json.contents(found)
+    return contents(found)
+
+
+def _shapes(request: Request) -> Content:
+    from tracer.lesson.survey import survey
+
+    loaded = resolve(subject_of(request))
+    with loaded.telling():
+        found = survey(loaded.name, loaded.scenario, request.length)
+    if request.format is Format.JSON:
+        from tracer.renderers import as_json
+
+        return as_json.shapes(found)
+    from tracer.lesson.shapes import shapes
+
+    return shapes(found)
+
+
+def _generated(request: Request) -> Content:
+    from tracer.decoder.generation import GenerationOptions, choice, generate
+
+    loaded = resolve(subject_of(request))
+    scenario, table = loaded.scenario, loaded.scenario.embeddings
+    for token in request.start:
+        if isinstance(table, Mapping) and token not in table:
+            message = f"no embedding for the token {token!r}{closest(token, table)}"
+            raise TracerError(Problem(message, address="--start"))
+    options = GenerationOptions(
+        request.start or scenario.beginning,
+        request.max_tokens or scenario.generation.max_tokens,
+        choice(request.seed, request.temperature, request.top_k, request.top_p),
+        # Rows that nobody sees are not computed again.
+        cached=request.kv_cache or not (request.worked or scenario.looks_ahead),
+    )
+    with loaded.telling():
+        found = generate(loaded.name, scenario, options, loaded.located)
+    worked, cached = request.worked, request.kv_cache
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.generated(found, worked=worked, cached=cached)
+    from tracer.lesson.generated_text import generated_text
+
+    return generated_text(found, worked=worked, cached=cached, full=not request.brief)
+
+
+def _checked(request: Request) -> Answer:
+    """What is found of the figures of a text, or of another program's arrays."""
     from tracer.check import as_json
     from tracer.check.checking import check_against, check_figures
     from tracer.check.told import told
 
-    check(request)
-    loaded, in_json = scenario_for(request), request.format is Format.JSON
+    loaded, in_json = resolve(subject_of(request)), request.format is Format.JSON
     if request.against is None:
         report = check_figures(loaded, figures_of(request))
-        return Checked(as_json.of_figures(report) if in_json else told(report), report.holds)
+        return Answer(as_json.of_figures(report) if in_json else told(report), report.holds)
     tolerance = None if request.tolerance is None else float(request.tolerance)
     asked = request.carry is not None or request.decimals is not None
     rounding = loaded.scenario.rounding if asked else None
     found = check_against(loaded, request.folder / request.against, tolerance, rounding)
-    return Checked(as_json.of_differences(found) if in_json else found.document(), found.holds)
+    return Answer(as_json.of_differences(found) if in_json else found.document(), found.holds)
 
 
 def figures_of(request: Request) -> Path:
@@ -110,26 +175,7 @@ def figures_of(request: Request) -> Path:
     return figures_beside(request.scenario, request.folder)
 
 
-def _contents(request: Request, found: Trace) -> Answer:
-    if request.format.is_data:
-        from tracer.renderers import as_json
-
-        return as_json.contents(found)
-    return contents(found)
-
-
-def _shapes(request: Request, loaded: Loaded) -> Document | str:
-    from tracer.lesson.survey import survey
-
-    with loaded.telling():
-        found = survey(loaded.name, loaded.scenario, request.length)
-    if request.format is Format.JSON:
-        from tracer.renderers import as_json
-
-        return as_json.shapes(found)
-    from tracer.lesson.shapes import shapes
-
-    return shapes(found)
+# --- about a pass or a training ------------------------------------------------------------------
 
 
 def _chosen(request: Request, found: Trace) -> list[Step]:
@@ -139,49 +185,48 @@ def _chosen(request: Request, found: Trace) -> list[Step]:
     return [step for step in chosen if step.place.layer] if only else chosen
 
 
-def _page(request: Request, found: Trace) -> str:
+def _token(request: Request, tokens: tuple[str, ...]) -> int:
+    """The place, counted from 0, of the token that is asked for; the last if none is."""
+    return len(tokens) - 1 if request.token is None else position_of(request.token, tokens)
+
+
+def _page(request: Request, computed: Computed) -> str:
     from tracer.lesson.page import page
     from tracer.renderers.page.as_html import render
 
-    token = len(found.tokens) - 1
-    if request.token is not None:
-        token = position_of(request.token, found.tokens)
-    learned = trained(request) if request.train else None
-    chosen, full = _chosen(request, found), not request.brief
-    return render(page(found, chosen, token, training=learned, full=full))
+    found = computed.trace
+    token, chosen = _token(request, found.tokens), _chosen(request, found)
+    training = computed.training
+    return render(page(found, chosen, token, training=training, full=not request.brief))
 
 
-def _forward_pass(request: Request, found: Trace) -> Answer:
+def _forward_pass(request: Request, computed: Computed) -> Content:
+    found = computed.trace
     every, chosen = steps(found.records), _chosen(request, found)
-    tokens, encodes = found.tokens, of_encoder(chosen)
-    if encodes and found.scenario.encoder:
-        tokens = found.scenario.encoder.tokens
-    position = None if request.token is None else position_of(request.token, tokens)
+    of_other = found.scenario.encoder if of_encoder(chosen) else None
+    token = _token(request, of_other.tokens if of_other else found.tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
         message = "nothing is masked here; of the steps, mask, softmax and attention show it"
         raise TracerError(Problem(message, address="--no-mask"))
-    followed = len(tokens) - 1 if position is None else position
-    if chosen == every and found.scenario.on_demand and not request.format.is_binary:
+    whole, full = chosen == every, not request.brief
+    if whole and found.scenario.on_demand and not request.format.is_binary:
         from tracer.lesson.way import in_summary, summarized
 
         if request.format.is_data:
-            return _data(request, found, summarized(every), followed)
-        return in_summary(found, followed, full=not request.brief, terms=request.terms)
+            return _data(request, found, summarized(every), token)
+        return in_summary(found, token, full=full, terms=request.terms)
     if request.format.is_data:
-        whole = len(chosen) == len(every)
-        shown = None if whole else [r for s in chosen for r in s.records]
-        return _data(request, found, shown, position)
+        shown = None if whole else [record for step in chosen for record in step.records]
+        return _data(request, found, shown, None if request.token is None else token)
     if request.command == "tutorial":
         from tracer.lesson.tutorial import tutorial
 
-        learned = trained(request) if request.train else None
-        return tutorial(found, chosen, followed, training=learned, full=not request.brief)
-    whole = request.command == "run"
-    full = not request.brief
-    return forward_pass(found, chosen, followed, whole=whole, full=full, terms=request.terms)
+        return tutorial(found, chosen, token, training=computed.training, full=full)
+    is_run = request.command == "run"
+    return forward_pass(found, chosen, token, whole=is_run, full=full, terms=request.terms)
 
 
-def _with_blanks(request: Request, told: Answer) -> Answer:
+def _with_blanks(request: Request, told: Content) -> Content:
     """A tutorial as a worksheet, if one is asked for."""
     if not request.blanks or not isinstance(told, Document):
         return told
@@ -208,75 +253,39 @@ def _data(
     return as_json.render(found, records, token)
 
 
-def _lens(request: Request, found: Trace) -> Answer:
+def _lens(request: Request, found: Trace) -> Content:
     from tracer.lesson.lens import lens
 
     if request.format.is_data:
         seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
         return _data(request, found, seen)
-    token = request.token
-    return lens(found, len(found.tokens) - 1 if token is None else position_of(token, found.tokens))
+    return lens(found, _token(request, found.tokens))
 
 
-def _training_pass(request: Request, found: Trace) -> Answer:
+def _training_pass(request: Request, found: Trace) -> Content:
     from tracer.lesson.training_pass import training_pass
 
-    return (
-        _data(request, found)
-        if request.format.is_data
-        else training_pass(found, full=not request.brief)
-    )
+    if request.format.is_data:
+        return _data(request, found)
+    return training_pass(found, full=not request.brief)
 
 
-def _trained(request: Request, training: Training) -> Answer:
+def _trained(request: Request, computed: Computed) -> Content:
     from tracer.lesson.training_text import training_text
 
-    first = training.steps[0]
+    found, training = computed.trace, computed.training
+    assert training
     if request.format.is_binary:
-        return _data(request, first)
+        return _data(request, found)
     if request.format.is_data:
         from tracer.renderers import as_json
 
         return as_json.training(training)
-    token = None if request.token is None else position_of(request.token, first.tokens)
+    token = None if request.token is None else position_of(request.token, found.tokens)
     return training_text(training, token, request.parameter, full=not request.brief)
 
 
-def _generated(request: Request, loaded: Loaded) -> Answer:
-    from tracer.decoder.generation import choice, generate
-
-    table = loaded.scenario.embeddings
-    for token in request.start:
-        if isinstance(table, Mapping) and token not in table:
-            message = f"no embedding for the token {token!r}{closest(token, table)}"
-            raise TracerError(Problem(message, address="--start"))
-    with loaded.telling():
-        found = generate(
-            loaded.name,
-            loaded.scenario,
-            start=request.start or loaded.scenario.beginning,
-            most=request.max_tokens or loaded.scenario.generation.max_tokens,
-            choice=choice(request.seed, request.temperature, request.top_k, request.top_p),
-            # Rows that nobody sees are not computed again.
-            cached=request.kv_cache or not (request.worked or loaded.scenario.looks_ahead),
-            located=loaded.located,
-        )
-    if request.format.is_data:
-        from tracer.renderers import as_json
-
-        return as_json.generated(found, worked=request.worked, cached=request.kv_cache)
-    from tracer.lesson.generated_text import generated_text
-
-    return generated_text(
-        found, worked=request.worked, cached=request.kv_cache, full=not request.brief
-    )
-
-
-def _entry(request: Request, found: Trace) -> Answer:
-    if request.command == "value":
-        from tracer.renderers.quote import quoted
-
-        return quoted(found, request.entry)
+def _why(request: Request, found: Trace) -> Content:
     from tracer.lesson.why import records_behind, why
 
     entry = find(found, " ".join(request.entry))

@@ -1,38 +1,92 @@
-"""What a command asks for. It is read by the command line, or from a mark in an author's text."""
+"""What a command asks for: each option declared once, with its help and what it goes with.
+
+A request is read by the command line, or from a mark in an author's text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import fields
 from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tracer import completion
 from tracer.decoder.roles import LOSS
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.renderers import Format, Heading
 from tracer.scenario.carry import Carry
+from tracer.values import (
+    Option,
+    Rule,
+    choice,
+    count,
+    file_name,
+    flag,
+    number,
+    option,
+    some,
+    terms,
+)
 
 if TYPE_CHECKING:
     from tracer.lesson.terms import Terms
 
-DEFAULT_SCENARIO = "alex"
-
-Command: TypeAlias = Literal[
-    "run",
-    "step",
-    "steps",
-    "shapes",
-    "loss",
-    "train",
-    "lens",
-    "generate",
-    "tutorial",
-    "page",
-    "value",
-    "why",
-    "check",
+AboutAPass: TypeAlias = Literal[
+    "run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"
 ]
+"""Commands that explain one pass through the decoder, or a training."""
+Command: TypeAlias = AboutAPass | Literal["steps", "shapes", "generate", "check"]
+
+MOST_TOKENS = 1_000_000
+"""Each of them has a label."""
+
+MOST_STEPS = 10_000
+
+OF_A_PASS = ("run", "step", "lens", "loss", "train")
+"""Commands whose answer is the numbers of a pass, or a text about them."""
+
+
+class OptimizerKind(StrEnum):
+    """How the weights are moved."""
+
+    SGD = "sgd"
+    ADAM = "adam"
+    ADAMW = "adamw"
+
+
+SCENARIO = some("a file, the name of a scenario, or -")
+_FILE = some("the name of a file", Path)
+_FOLDER = some("the name of a folder", Path)
+_POSITIVE = number("a number above 0", lambda x: x > 0)
+_MOMENTUM = number("a number from 0 to below 1", lambda m: 0 <= m < 1)
+_DECAY = number("a number from 0 on", lambda d: d >= 0)
+_TEMPERATURE = number("a number from 0.001 to 1000", lambda t: Decimal("0.001") <= t <= 1000)
+_SHARE = number("a number above 0, at most 1", lambda p: 0 < p <= 1)
+_TOLERANCE = number("a number from 0 to 1", lambda t: 0 <= t <= 1)
+
+_BINARY = Rule(
+    "run, step, lens, loss or train and --output, where it is {format}",
+    lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
+)
+_TEXT = Rule("a text, not --format {format}", lambda r: not r.format.is_data)
+_MARKDOWN = Rule("--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN)
+_LATEX = Rule("--format latex, not {format}", lambda r: r.format is Format.LATEX)
+_PICTURES = Rule(
+    "--format markdown or terminal, not {format}",
+    lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
+)
+_FORWARD = Rule("numbers of the forward pass, not of the loss", lambda r: not r.of_loss)
+_LOSS = Rule("numbers of the loss", lambda r: r.of_loss)
+_WHOLE = Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
+_TRAIN = Rule("--train", lambda r: r.train or r.command == "train")
+_BLANKS = Rule("--blanks", lambda r: r.blanks)
+_DRAWN = Rule("--blanks", lambda r: r.blanks or r.command == "generate")
+_FIGURES = Rule("figures of a text, not --against", lambda r: r.against is None)
+_AGAINST = Rule("--against", lambda r: r.against is not None)
+_WRITES = Rule("--output, --figures, --save or --key", lambda r: r.writes)
+_SCREEN = Rule("the screen, not --output", lambda r: r.output is None)
 
 
 @frozen
@@ -40,58 +94,156 @@ class Request:
     """A command with its options; those that it does not have are at their defaults."""
 
     command: Command
-    scenario: str = DEFAULT_SCENARIO
+    scenario: str = option(
+        "The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO may name it, "
+        "too.",
+        *("SCENARIO", SCENARIO, "alex"),
+        short="-s",
+        offers=completion.scenarios,
+    )
     folder: Path = Path()
     """Where the scenario's path starts."""
     name: str | None = None
     """A step, a group of steps or an address."""
     entry: tuple[str, ...] = ()
     """The words of ADDRESS[ROW,COLUMN] as percent."""
-    token: str | None = None
-    layer: int | None = None
-    head: int | None = None
-    sequence: int | None = None
-    example: int | None = None
-    parameter: str | None = None
-    steps: int | None = None
-    optimizer: str | None = None
-    learning_rate: Decimal | None = None
-    momentum: Decimal | None = None
-    weight_decay: Decimal | None = None
-    clip: Decimal | None = None
-    save: Path | None = None
-    train: bool = False
-    blanks: bool = False
-    level: int | None = None
-    key: Path | None = None
-    vary: int | None = None
-    depth: int | None = None
-    length: int | None = None
-    no_mask: bool = False
-    terms: Terms | None = None
-    given: tuple[str, ...] = ()
-    start: tuple[str, ...] = ()
-    max_tokens: int | None = None
-    worked: bool = False
-    kv_cache: bool = False
-    temperature: Decimal | None = None
-    top_k: int | None = None
-    top_p: Decimal | None = None
-    seed: int | None = None
-    format: Format = Format.TERMINAL
-    brief: bool = False
-    math: bool = False
-    heading: Heading | None = None
-    standalone: bool = False
-    figures: Path | None = None
-    figures_file: Path | None = None
-    against: Path | None = None
-    tolerance: Decimal | None = None
-    output: Path | None = None
-    force: bool = False
-    no_pager: bool = False
-    decimals: int | None = None
-    carry: Carry | None = None
+
+    # What is computed and explained.
+    token: str | None = option(
+        "Follow this token: its position, or its text. If not given: the last. It is one of the "
+        "encoder's where all that is shown is the encoder's.",
+        *("TOKEN", str),
+        short="-t",
+        offers=completion.tokens,
+    )
+    layer: int | None = count("Of the layers, only this one.", short="-l", offers=completion.layers)
+    head: int | None = count("Of the heads, only this one.", offers=completion.heads)
+    sequence: int | None = count("Read this sequence of the scenario's batch.", rule=_FORWARD)
+    example: int | None = count("Read this one of the training examples.", rule=_LOSS)
+    parameter: str | None = option(
+        "Work the gradient of this parameter: layer1.ffn.W_1. If not given: the first.",
+        *("ADDRESS", str),
+    )
+    steps: int | None = count(
+        "Train so many steps; the first is worked.", most=MOST_STEPS, rule=_TRAIN
+    )
+    optimizer: str | None = choice(
+        "How the weights are moved: sgd, adam or adamw. If not given: as the scenario says.",
+        *("KIND", OptimizerKind),
+    )
+    learning_rate: Decimal | None = option("How far a step goes.", "RATE", _POSITIVE)
+    momentum: Decimal | None = option(
+        "How much of the step before goes on in the next; of sgd.", "SHARE", _MOMENTUM
+    )
+    weight_decay: Decimal | None = option("How strongly each weight is drawn to 0.", "RATE", _DECAY)
+    clip: Decimal | None = option(
+        "Shrink all gradients together to this norm, if theirs is larger.", "NORM", _POSITIVE
+    )
+    save: Path | None = option(
+        "Write the trained scenario to this file: YAML that runs.", "FILE", file_name
+    )
+    train: bool = flag("Go on with training: the way back and the update.", rule=_WHOLE)
+    blanks: bool = flag("Leave numbers out, as a worksheet to be filled in.", rule=_TEXT)
+    level: int | None = count(
+        "Of a worksheet, what is left out: results of lines (1), products too (2), the matrix of "
+        "one step too (3). If not given: 1.",
+        most=3,
+        rule=_BLANKS,
+    )
+    key: Path | None = option(
+        "Write what belongs in the blanks to this file.", "FILE", file_name, rule=_BLANKS
+    )
+    vary: int | None = count(
+        "Draw other numbers for the same scenario; the same seed, the same numbers.",
+        least=None,
+        takes="SEED",
+    )
+    depth: int | None = count(
+        "Go back this many steps. If not given: all the way.", least=0, rule=_TEXT
+    )
+    length: int | None = count(
+        "As if so many tokens were read. If not given: those of the scenario.", most=MOST_TOKENS
+    )
+    no_mask: bool = flag("Also show what a token would see without the mask.")
+    terms: Terms | None = option(
+        "Write out so many terms of a long sum; with largest, its largest terms.", "N", terms
+    )
+    given: tuple[str, ...] = option(
+        'Pin a value instead of computing it: "input=[[1,2],[3,4]]".', "ADDRESS=VALUES", None, ()
+    )
+    start: tuple[str, ...] = option(
+        "Begin with this token; several, one after the other.", "TOKEN", None, ()
+    )
+    max_tokens: int | None = count("Add this many words at most.")
+    worked: bool = flag("Show every step of each turn.")
+    kv_cache: bool = flag("Compute only the new token's row in each turn.")
+    temperature: Decimal | None = option(
+        "Draw words, from the logits divided by this.", "T", _TEMPERATURE
+    )
+    top_k: int | None = count("Draw words, from the K most probable ones.", takes="K")
+    top_p: Decimal | None = option(
+        "Draw words, from the fewest that together reach the probability P.", "P", _SHARE
+    )
+    seed: int | None = count(
+        "Draw words, or of a worksheet what is left out; the same seed, the same.",
+        least=None,
+        rule=_DRAWN,
+    )
+    figures_file: Path | None = option(
+        "The figures that a text prints. If not given: those beside the scenario, "
+        "alex.figures.yaml of alex.yaml.",
+        *("FILE", _FILE),
+        rule=_FIGURES,
+    )
+    against: Path | None = option(
+        "Instead of figures, another program's arrays: .npz or .safetensors, or a trace that "
+        "--format json has written.",
+        *("FILE", _FILE),
+    )
+    tolerance: Decimal | None = option(
+        "What an array may be off by, of the largest number of its value. If not given: what fits "
+        "the type of its numbers.",
+        *("T", _TOLERANCE),
+        rule=_AGAINST,
+    )
+    decimals: int | None = count("Round to this many decimals.", least=0, most=12)
+    carry: Carry | None = choice(
+        "Which number the next line works on with: the one that is printed (line), the one rounded "
+        "where its step ended (step), the unrounded one (never).",
+        *("MODE", Carry),
+    )
+
+    # How it is shown.
+    format: Format = choice(
+        "How it is written: terminal, markdown, latex or json; of a pass also npz or safetensors, "
+        "its numbers under their addresses.",
+        *("FORMAT", Format),
+        default=Format.TERMINAL,
+        short="-f",
+        rule=_BINARY,
+    )
+    brief: bool = flag(
+        "Leave reasons and counts of parameters out, or (--full, as if not given) tell them.",
+        name="--brief/--full",
+        rule=_TEXT,
+    )
+    math: bool = flag("In Markdown: formulas and worked lines between $$ and $$.", rule=_MARKDOWN)
+    heading: Heading | None = choice(
+        "In Markdown: the level of the steps' titles, 1 to 6; with none, titles are left out.",
+        *("LEVEL", Heading),
+        rule=_MARKDOWN,
+    )
+    standalone: bool = flag("In LaTeX: a whole file instead of a fragment.", rule=_LATEX)
+    figures: Path | None = option(
+        "Write a picture of each head's attention weights into this folder; Markdown shows them.",
+        *("FOLDER", _FOLDER),
+        rule=_PICTURES,
+    )
+    output: Path | None = option(
+        "Write to this file instead of the screen.", "FILE", file_name, short="-o"
+    )
+    force: bool = flag("Write even over a file that the command reads.", rule=_WRITES)
+    no_pager: bool = flag("Print a text that is longer than the screen all at once.", rule=_SCREEN)
 
     @property
     def writes(self) -> bool:
@@ -101,63 +253,44 @@ class Request:
     @property
     def of_loss(self) -> bool:
         """Whether the loss is asked for, or one of its numbers, or what is learned from it."""
-        return self.command in ("loss", "train") or self._begins(LOSS.name) or self.of_training
+        begins = "".join(self.entry[:1]).partition("[")[0].partition(".")[0]
+        return self.command in ("loss", "train") or begins in (LOSS.name, "gradient", "update")
 
     @property
-    def of_training(self) -> bool:
-        """Whether a gradient is asked for, or a new weight."""
-        return self.command == "train" or self._begins("gradient") or self._begins("update")
-
-    def _begins(self, word: str) -> bool:
-        """Whether the address of the number that is asked for begins with a word."""
-        address = self.entry[0] if self.entry else ""
-        return address.partition("[")[0].split(".")[0] == word
+    def trains(self) -> bool:
+        """Whether a training is explained behind the forward pass."""
+        return self.train and not self.format.is_data
 
     @property
-    def of_lens(self) -> bool:
-        """Whether it is asked what a layer would say, or for a number of that."""
-        return self.command == "lens" or any(".lens." in word for word in self.entry[:1])
+    def is_whole_text(self) -> bool:
+        """Whether it is a text about all layers."""
+        is_text = self.command in ("run", "tutorial", "page") and not self.format.is_data
+        return is_text and self.layer is None
 
 
-@frozen
-class Rule:
-    """An option that means something only beside others: which, and whether a request has them."""
-
-    option: str
-    goes_with: str
-    holds: Callable[[Request], bool]
-
-
-OF_A_PASS = ("run", "step", "lens", "loss", "train")
-"""Commands whose answer is the numbers of a pass, or a text about them."""
-
-RULES = (
-    Rule(
-        *("format", "run, step, lens, loss or train and --output, where it is {format}"),
-        lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
+ARGUMENTS = {
+    "SCENARIO": Option(
+        "A file, the name of a scenario that comes with the program, or - for standard input.",
+        *("SCENARIO", SCENARIO),
+        offers=completion.scenarios,
     ),
-    Rule("brief", "a text, not --format {format}", lambda r: not r.format.is_data),
-    Rule("math", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
-    Rule("heading", "--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN),
-    Rule("standalone", "--format latex, not {format}", lambda r: r.format is Format.LATEX),
-    Rule(
-        *("figures", "--format markdown or terminal, not {format}"),
-        lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
+    "NAME": Option(
+        "A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
+        *("NAME", str),
+        offers=completion.steps,
     ),
-    Rule("force", "--output, --figures, --save or --key", lambda r: r.writes),
-    Rule("no_pager", "the screen, not --output", lambda r: r.output is None),
-    Rule("train", "the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head)),
-    Rule("steps", "--train", lambda r: r.train or r.command == "train"),
-    Rule("figures_file", "figures of a text, not --against", lambda r: r.against is None),
-    Rule("tolerance", "--against", lambda r: r.against is not None),
-    Rule("blanks", "a text, not --format {format}", lambda r: not r.format.is_data),
-    Rule("level", "--blanks", lambda r: r.blanks),
-    Rule("key", "--blanks", lambda r: r.blanks),
-    Rule("seed", "--blanks", lambda r: r.blanks or r.command == "generate"),
-    Rule("depth", "a text, not --format {format}", lambda r: not r.format.is_data),
-    Rule("example", "numbers of the loss", lambda r: r.of_loss),
-    Rule("sequence", "numbers of the forward pass, not of the loss", lambda r: not r.of_loss),
-)
+    "ENTRY": Option(
+        "The address of a value; its row and column by label, or by number from 1.",
+        "ADDRESS[ROW,COLUMN]",
+        offers=completion.addresses,
+    ),
+}
+"""By the name of their field, in capitals: a scenario is an option, too."""
+
+OPTIONS: dict[str, Option] = {
+    field.name: field.metadata["option"] for field in fields(Request) if field.metadata
+}
+DEFAULTS = {field.name: field.default for field in fields(Request)}
 
 
 def check(request: Request) -> None:
@@ -166,14 +299,15 @@ def check(request: Request) -> None:
     Raises:
         TracerError: each of them, with what it goes with.
     """
-    unset = Request(request.command)
     problems = [
         Problem(
-            f"goes with {rule.goes_with.format(format=request.format)}",
-            address=f"--{rule.option}".replace("_", "-"),
+            f"goes with {option.rule.goes_with.format(format=request.format)}",
+            address=f"--{name}".replace("_", "-"),
         )
-        for rule in RULES
-        if getattr(request, rule.option) != getattr(unset, rule.option) and not rule.holds(request)
+        for name, option in OPTIONS.items()
+        if getattr(request, name) != DEFAULTS[name]
+        and option.rule
+        and not option.rule.holds(request)
     ]
     if request.command == "page" and request.output is None:
         problems.append(Problem("expected -o page.html: it is for a browser", address="--output"))

@@ -1,9 +1,10 @@
-"""What is typed behind an option → what it means; what does not fit is told with what would."""
+"""How an option is declared, and what is typed behind it → what it means."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import typer
 
+from tracer import completion
+from tracer.frozen import frozen
 from tracer.names import closest
 
 if TYPE_CHECKING:
@@ -98,6 +101,54 @@ def refuse(typed: str, expected: str) -> NoReturn:
     """Tell what came and what was expected; which option it is, the command line adds."""
     came = f"got {typed!r}" if typed else "empty"
     raise typer.BadParameter(f"{came}, expected {expected}")
+
+
+# --- declaring an option -------------------------------------------------------------------------
+
+
+@frozen
+class Rule:
+    """What an option goes with; where that does not hold, the option would change nothing."""
+
+    goes_with: str
+    holds: Callable[[Any], bool]
+
+
+@frozen
+class Option:
+    """An option of the command line: its help, the sign for its value, how that is read.
+
+    A flag takes nothing. The name is that of the field: `learning_rate` is `--learning-rate`.
+    """
+
+    help: str
+    takes: str = ""
+    reads: Reader | None = None
+    short: str = ""
+    name: str = ""
+    """In place of the field's."""
+    offers: completion.Completer | None = None
+    rule: Rule | None = None
+
+
+def option(help: str, takes: str, reads: Reader | None, default: Any = None, **how: Any) -> Any:
+    """A field that is an option with a value; read by nothing, it can be given several times."""
+    return field(default=default, metadata={"option": Option(help, takes, reads, **how)})
+
+
+def flag(help: str, **how: Any) -> Any:
+    """A field that is an option without a value."""
+    return field(default=False, metadata={"option": Option(help, **how)})
+
+
+def count(help: str, least: int | None = 1, most: int | None = None, **how: Any) -> Any:
+    """A field that is an option with a whole number."""
+    return option(help, how.pop("takes", "N"), whole(least, most), **how)
+
+
+def choice(help: str, takes: str, choices: type[StrEnum], **how: Any) -> Any:
+    """A field that is an option with one of a few words, which the shell offers."""
+    return option(help, takes, one_of(choices), offers=completion.choices(choices), **how)
 
 
 def _between(least: int | None, most: int | None) -> str:

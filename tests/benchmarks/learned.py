@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.scenario.carry import Carry
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm
 from tracer.scenario.model import Scenario, Unembedding
@@ -68,6 +68,6 @@ def passes() -> tuple[Callable[[], object], Callable[[], object]]:
     """The pass up to the loss; and the same with the way back."""
     model = scenario()
     return (
-        lambda: trace("random", model, loss=True),
-        lambda: trace("random", model, learning=True),
+        lambda: trace("random", model, PassOptions(loss=True)),
+        lambda: trace("random", model, PassOptions(gradients=True)),
     )

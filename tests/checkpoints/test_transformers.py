@@ -13,7 +13,7 @@ from tests.helpers.plain_decoder import plain_pass
 from tests.helpers.tiny_models import naming, tokenizer_json
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.forward import trace
-from tracer.decoder.generation import generate
+from tracer.decoder.generation import GenerationOptions, generate
 from tracer.scenario.loading import load
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -85,7 +85,8 @@ def test_numbers_are_those_of_transformers(
             assert np.ptp(weights[-1]) > 0.01  # else any weights would do
 
     for cached in (False, True):
-        text = generate("tiny", scenario, start=scenario.beginning, most=MOST, cached=cached).text
+        options = GenerationOptions(scenario.beginning, MOST, cached=cached)
+        text = generate("tiny", scenario, options).text
         words = scenario.vocabulary or ()
         assert text == tuple(words[id] for id in gone_on(model))
 

@@ -41,7 +41,7 @@ from tracer.decoder.elementwise import (
     Subtract,
     Surprise,
 )
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import (
     Append,
@@ -689,7 +689,7 @@ def test_shapes_are_those_of_decimals(spec: Scenario, top_k: int | None) -> None
 
     def shapes(arithmetic: Arithmetic) -> dict[str, tuple[int, ...]]:
         ran = trace(
-            *("f", scenario), unmasked=True, loss=learns, sampling=sampling, arithmetic=arithmetic
+            "f", scenario, PassOptions(True, learns, sampling=sampling, arithmetic=arithmetic)
         )
         return {address: value.numbers.shape for address, value in ran.values.items()}
 

@@ -14,7 +14,7 @@ from tracer.decoder import operations as forward
 from tracer.decoder import training_operations as training
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.elementwise import Elementwise
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 from tracer.scenario.loading import load, parse
@@ -41,12 +41,12 @@ class Counting(Arithmetic):
 
 def counted(scenario: Scenario) -> int:
     counting = Counting()
-    trace("counted", scenario, arithmetic=counting)
+    trace("counted", scenario, PassOptions(arithmetic=counting))
     return counting.counted
 
 
 def cost(scenario: Scenario) -> int:
-    return sum(map(multiply_adds, trace("cost", scenario, arithmetic=SHAPES).records))
+    return sum(map(multiply_adds, trace("cost", scenario, PassOptions(arithmetic=SHAPES)).records))
 
 
 @pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture"])
@@ -86,7 +86,7 @@ layers: [{ffn: {W_1: [[1], [2]], W_2: [[1, 2]]}}]
 
 
 def test_with_which_power_of_the_tokens_each_grows() -> None:
-    records = trace("t", load("transformer-base").scenario, arithmetic=SHAPES).records
+    records = trace("t", load("transformer-base").scenario, PassOptions(arithmetic=SHAPES)).records
     found = {
         record.output.address.removeprefix("layer1."): degree(record)
         for record in records

@@ -18,7 +18,7 @@ from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.strict_json import values as json_values
 from tests.helpers.traces import bundled, is_short, traced, traced_or_rejected, values
 from tests.helpers.truth import false_equations
-from tracer.decoder.forward import Trace, arithmetic_of, trace
+from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, FLOATS
@@ -139,11 +139,15 @@ def test_the_arithmetic_is_that_of_the_scenario_or_the_one_asked_for() -> None:
     decimals, floats = parse(text, "f.yaml"), parse(f"{text}arithmetic: float64\n", "f.yaml")
     assert (arithmetic_of(decimals), arithmetic_of(floats)) == (DECIMALS, FLOAT64)
     assert trace("t", decimals)["output"].numbers.dtype == object
-    assert trace("t", decimals, arithmetic=FLOATS)["output"].numbers.dtype == np.float64
-    assert trace("t", floats, arithmetic=DECIMALS)["output"].numbers.dtype == object
+    assert (
+        trace("t", decimals, PassOptions(arithmetic=FLOATS))["output"].numbers.dtype == np.float64
+    )
+    assert trace("t", floats, PassOptions(arithmetic=DECIMALS))["output"].numbers.dtype == object
     # 0.5 + 4.5, 2 + 9
     assert trace("t", floats)["output"].numbers.tolist() == [[5.0, 11.0]]
-    assert trace("t", floats, arithmetic=DECIMALS)["output"].numbers[0, 0] == Decimal("5.00")
+    assert trace("t", floats, PassOptions(arithmetic=DECIMALS))["output"].numbers[0, 0] == Decimal(
+        "5.00"
+    )
 
 
 @some

@@ -23,7 +23,7 @@ from tests.helpers.random_scenarios import (
 )
 from tests.helpers.reference import reference
 from tests.helpers.traces import records
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import Earlier, trace
 from tracer.decoder.operations import Append, Reused
 from tracer.decoder.value import Form
 from tracer.scenario.loading import folder, load
@@ -178,7 +178,7 @@ def test_what_the_cache_holds_is_reused_with_its_digits() -> None:
     """With numbers that only the first turn has, the second turn's are those of the first."""
     scenario = load("pizza").scenario
     first = trace("pizza", scenario.reading(("<START>", "Me")))
-    second = trace("pizza", scenario.reading(("<START>", "Me", "gusta")), cache=first)
+    second = trace("pizza", scenario.reading(("<START>", "Me", "gusta")), earlier=Earlier(first))
     found = records(second)
     for layer, head in itertools.product((1, 2), (1, 2)):
         for one, all_together in (("key", "keys"), ("value", "values")):

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.training import Training, train
+from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.decoder.value import Value
 from tracer.scenario.loading import parse
 from tracer.scenario.optimizer import Optimizer
@@ -60,7 +60,7 @@ BOTH = pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
 
 def trained(name: str, arithmetic: str = "decimal", steps: int = STEPS) -> Training:
     scenario = parse(f"{DECODER}arithmetic: {arithmetic}\n", "f.yaml")
-    return train("f", scenario, Optimizer.model_validate(ASKED[name]), steps)
+    return train("f", scenario, TrainingOptions(Optimizer.model_validate(ASKED[name]), steps))
 
 
 def parameters(found: Training) -> list[str]:
@@ -180,7 +180,7 @@ def test_gradients_within_the_norm_are_not_shrunk() -> None:
 
 def test_what_is_given_stays() -> None:
     scenario = parse(f"{DECODER}given: {{layer1.ffn.b_1: [0.5, 1]}}\n", "f.yaml")
-    found = train("f", scenario, Optimizer(), 2)
+    found = train("f", scenario, TrainingOptions(Optimizer(), 2))
     assert "layer1.ffn.b_1" not in parameters(found)
     assert found.after["layer1.ffn.b_1"].array.tolist() == [0.5, 1]
     ffn = found.trained.layers[0].ffn

@@ -14,7 +14,7 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.traces import array, bundled, numbers, records, traced
 from tracer.decoder import results, roles
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.operations import Chosen, Given, Moved, Pinned
 from tracer.decoder.pencil import Pencil
@@ -455,7 +455,7 @@ def whole_pass(spec: Scenario) -> Trace:
     learns = any(target is not None for target in targets_of(scenario))
     sampling = Sampling(Decimal("0.37"), Decimal("1.7"), 2)
     try:
-        return trace("f", scenario, unmasked=True, loss=learns, sampling=sampling)
+        return trace("f", scenario, PassOptions(True, learns, sampling=sampling))
     except TracerError as error:
         assert "by zero" in str(error) or "to work with" in str(error)
         reject()

@@ -12,13 +12,13 @@ from tests.helpers.every_part import every_part
 from tests.helpers.traces import bundled, traced
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import Earlier, PassOptions, Trace, trace
 from tracer.decoder.operations import Copy, Given, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ROLES, Place, Role
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Tape
-from tracer.decoder.training import train
+from tracer.decoder.training import TrainingOptions, train
 from tracer.formula.arithmetic import DECIMALS
 from tracer.scenario.loading import load, parse
 from tracer.scenario.optimizer import Optimizer
@@ -132,6 +132,7 @@ WIDER = (
 TABLE = "{table: [[0, 1], [1, 0]]}"
 EXAMPLES = "training: [{tokens: [a, b], targets: [b, c]}, {tokens: [b], targets: [a]}]\n"
 SAMPLING = Sampling(Decimal("0.5"), Decimal(2), top_k=2)
+RECORDED = PassOptions(unmasked=True, loss=True, sampling=SAMPLING)
 
 
 def passes() -> Iterator[Trace]:
@@ -139,24 +140,24 @@ def passes() -> Iterator[Trace]:
     for name in ("alex", "science", "pizza", "comics"):
         yield bundled(name)
     pizza = load("pizza").scenario
-    yield trace("pizza", pizza, unmasked=True, loss=True, sampling=SAMPLING)
+    yield trace("pizza", pizza, RECORDED)
     parts = parse(every_part(), "f.yaml")
-    yield trace("f", parts, unmasked=True, loss=True, sampling=SAMPLING)
+    yield trace("f", parts, RECORDED)
     scenario = parse(EVERYTHING, "f.yaml")
-    whole = trace("f", scenario, unmasked=True, loss=True, sampling=SAMPLING)
+    whole = trace("f", scenario, RECORDED)
     yield whole
     yield traced(EVERYTHING.replace("tokens: [a, b]\ntoken_ids: [7, 8]", MERGED))
     more = scenario.reading(("a", "b", "a"))
-    second = trace("f", more, cache=whole)
+    second = trace("f", more, earlier=Earlier(whole))
     yield second
-    yield trace("f", scenario.reading(("a", "b", "a", "b")), cache=second)
+    yield trace("f", scenario.reading(("a", "b", "a", "b")), earlier=Earlier(second))
     turned = parse(EVERYTHING.replace("sinusoidal", "rotary").replace(*WIDER), "f.yaml")
-    yield trace("f", turned.reading(("a", "b", "a")), cache=trace("f", turned))
+    yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
-    yield from train("f", parts, Optimizer()).steps
+    yield from train("f", parts, TrainingOptions(Optimizer())).steps
     for kind in ("sgd", "adamw"):
         optimizer = Optimizer.model_validate({"kind": kind, "clip": "0.01", "weight_decay": "0.1"})
-        yield from train("f", learns, optimizer, 2).steps
+        yield from train("f", learns, TrainingOptions(optimizer, 2)).steps
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.helpers.truth import false_equations, unreadable
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.elementwise import Add
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.operations import Copy, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
@@ -382,7 +382,7 @@ def test_what_stands_in_place_of_a_number_is_worked_on_with(arithmetic: str) -> 
     said = f"rounding: {{decimals: 2, carry: never}}\narithmetic: {arithmetic}\n"
     small = scenario((END, f"{END}{said}"))
     there: Instead = {"layer1.ffn.hidden": {(1, 0): Decimal(25)}}
-    plain, other = trace("small", small), trace("small", small, instead=there)
+    plain, other = trace("small", small), trace("small", small, PassOptions(overrides=there))
     hidden = other["layer1.ffn.hidden"]
     assert (hidden.array[1, 0], float(hidden.computed[1, 0])) == (25, 22)
     assert hidden.array[0, 0] == plain["layer1.ffn.hidden"].array[0, 0]
@@ -393,5 +393,5 @@ def test_what_stands_in_place_of_a_number_is_worked_on_with(arithmetic: str) -> 
 def test_what_is_typed_may_have_another_number_in_its_place_too() -> None:
     """W_Q is (1, 2)ᵀ; with (9, 2)ᵀ the query of a is 9 · 1 + 2 · 2."""
     there: Instead = {"layer1.attention.head1.W_Q": {(0, 0): Decimal(9)}}
-    other = trace("small", scenario(), instead=there)
+    other = trace("small", scenario(), PassOptions(overrides=there))
     assert other["layer1.attention.head1.query"].array[0, 0] == 13

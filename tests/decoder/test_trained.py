@@ -15,8 +15,8 @@ from tests.helpers.tiny_checkpoints import D, hugging_face_llama
 from tests.helpers.tiny_models import END, MODELS, TEXT, model, naming, scenario
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.checkpoints.tensor import Rows, Tensor
-from tracer.decoder.forward import Trace, trace
-from tracer.decoder.generation import generate
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.later import Later
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import FLOATS
@@ -28,7 +28,7 @@ LAYERS = 1500
 
 
 def traced(path: str, **how: Any) -> Trace:
-    return trace("tiny", load(path).scenario, **how)
+    return trace("tiny", load(path).scenario, PassOptions(**how))
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_text_goes_on_as_plain_numpy_goes_on(name: str, cached: bool, tmp_path
     for _ in range(4):
         ids.append(int(plain_pass(checkpoint, ids)["logits"][-1].argmax()))
     loaded = load(path).scenario
-    said = generate("tiny", loaded, start=loaded.beginning, most=4, cached=cached)
+    said = generate("tiny", loaded, GenerationOptions(loaded.beginning, 4, cached=cached))
     words = loaded.vocabulary or ()
     assert list(said.text) == [words[id] for id in ids]
 
@@ -202,6 +202,6 @@ def test_a_text_ends_with_the_models_own_token(tmp_path: Path) -> None:
     weights[:, END] = trace("tiny", loaded)["output"].numbers[-1]
     unembedding = Unembedding.model_construct(W_U=weights)
     ending = loaded.model_copy(update={"unembedding": unembedding})
-    said = generate("tiny", ending, start=ending.beginning, most=3)
+    said = generate("tiny", ending, GenerationOptions(ending.beginning, 3))
     assert [turn.word for turn in said.turns] == ["<end>"]
     assert said.ended

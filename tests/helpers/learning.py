@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tests.helpers.random_scenarios import to_yaml
 from tracer.decoder.elementwise import Activate
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import PRECISION
@@ -38,7 +38,7 @@ def batch_of(spec: dict[str, Any]) -> list[Scenario]:
 def way_back(batch: Sequence[Scenario]) -> Trace:
     """The pass of the first with the losses of all, and the way back."""
     first, *others = batch
-    return trace("f", first, learning=True, others=dict(enumerate(others, 2)))
+    return trace("f", first, PassOptions(gradients=True), others=dict(enumerate(others, 2)))
 
 
 def way_back_or_rejected(batch: Sequence[Scenario]) -> Trace:
@@ -57,7 +57,7 @@ def way_back_or_rejected(batch: Sequence[Scenario]) -> Trace:
 def loss_of(batch: Sequence[Scenario]) -> Decimal:
     """The mean loss of all examples."""
     first, *others = batch
-    with_loss = trace("f", first, loss=True, others=dict(enumerate(others, 2)))
+    with_loss = trace("f", first, PassOptions(loss=True), others=dict(enumerate(others, 2)))
     return Decimal(with_loss["loss"].numbers.item())
 
 

@@ -17,7 +17,7 @@ from tests.helpers.random_scenarios import scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected, writer
 from tracer.decoder.elementwise import Mask
 from tracer.decoder.forward import Trace
-from tracer.decoder.generation import choice, generate
+from tracer.decoder.generation import GenerationOptions, choice, generate
 from tracer.decoder.operations import Total
 from tracer.decoder.value import Entry, Form, Index
 from tracer.errors import TracerError
@@ -263,6 +263,7 @@ def test_lines_of_bundled_scenarios_know_their_entries(scenario: str, carry: Car
 def test_lines_of_a_drawn_word_know_their_entries(cached: bool) -> None:
     drawn = choice(seed=3, temperature=Decimal("1.5"), top_k=4, top_p=Decimal("0.9"))
     pizza = load("pizza").scenario
-    turns = generate("pizza", pizza, start=["<START>"], most=2, choice=drawn, cached=cached).turns
+    options = GenerationOptions(["<START>"], 2, drawn, cached=cached)
+    turns = generate("pizza", pizza, options).turns
     for turn in turns:
         assert_lines_know_their_entries(turn.trace)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.small_scenario import SMALL
 from tests.helpers.traces import bundled, traced_or_rejected
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.formula.arithmetic import SHAPES
 from tracer.lesson.survey import Survey, survey
 from tracer.scenario.loading import parse
@@ -70,7 +70,7 @@ def test_layers_that_are_alike_are_looked_at_once(second: str, expected: tuple[r
     scenario = parse(f"{SMALL}{second}{LAYER}", "f.yaml")
     found = survey("layers", scenario)
     assert found.outline.layers == expected
-    assert surveyed(found) == computed(trace("layers", scenario, arithmetic=SHAPES))
+    assert surveyed(found) == computed(trace("layers", scenario, PassOptions(arithmetic=SHAPES)))
     pinned = scenario.model_copy(update={"given": {"layer2.ffn.hidden": ((ONE,), (ONE,))}})
     assert survey("pinned", pinned).outline.layers == EACH
 

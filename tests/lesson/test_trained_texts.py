@@ -17,7 +17,7 @@ from tests.helpers.latex_truth import from_latex, from_markdown
 from tests.helpers.sentences import unbroken
 from tests.helpers.tiny_models import scenario
 from tests.helpers.truth import equations, false_equations, unreadable
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.renderers import as_json
 from tracer.scenario.loading import load
 
@@ -44,7 +44,7 @@ def gpt2(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def seen(llama: str) -> Trace:
-    return trace("tiny", load(llama).scenario, lens=True)
+    return trace("tiny", load(llama).scenario, PassOptions(lens=True))
 
 
 # --- equations -----------------------------------------------------------------------------------

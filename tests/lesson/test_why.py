@@ -19,10 +19,10 @@ from tests.helpers.origins import levels, origin
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tests.helpers.truth import equations, false_equations, unreadable
-from tracer.asked import scenario_for
-from tracer.decoder.forward import Trace, trace
+from tracer.asked import resolve, subject_of
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import ArgMax, Given, Pinned
-from tracer.decoder.training import train
+from tracer.decoder.training import TrainingOptions, train
 from tracer.decoder.value import Entry
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
@@ -43,8 +43,8 @@ HEAD = "layer1.attention.head1"
 def with_loss(name: str) -> Trace:
     """A pass with all that a bundled scenario can say: the loss, and what the mask hides."""
     learns = name in ("pizza", "comics")
-    scenario = scenario_for(Request("loss" if learns else "run", name)).scenario
-    return trace(name, scenario, unmasked=True, loss=learns)
+    scenario = resolve(subject_of(Request("loss" if learns else "run", name))).scenario
+    return trace(name, scenario, PassOptions(unmasked=True, loss=learns))
 
 
 def entries(of: Trace) -> list[Entry]:
@@ -139,8 +139,9 @@ MOVED = {
 
 @pytest.mark.parametrize("name", MOVED)
 def test_every_number_of_training(name: str) -> None:
-    scenario = scenario_for(Request("train", name)).scenario
-    (ran,) = train(name, scenario, Optimizer.model_validate(MOVED[name])).steps
+    scenario = resolve(subject_of(Request("train", name))).scenario
+    options = TrainingOptions(Optimizer.model_validate(MOVED[name]))
+    (ran,) = train(name, scenario, options).steps
     every = [entry for entry in entries(ran) if entry.value.place.phase != "forward"]
     for entry in some(every, 50):
         assert_true(why(ran, entry, 0))
@@ -164,7 +165,7 @@ def test_every_number_of_a_random_scenario(spec: dict[str, Any]) -> None:
 def test_padding_the_loss_and_what_the_mask_hides(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "small.yaml")
     try:
-        ran = trace("small", scenario, unmasked=True, loss=True)
+        ran = trace("small", scenario, PassOptions(unmasked=True, loss=True))
     except TracerError as error:
         assert "no position has a next token" in str(error) or "too large" in str(error)
         return
@@ -365,7 +366,9 @@ def test_a_row_that_is_hidden_as_a_whole() -> None:
 
 
 def test_the_loss() -> None:
-    ran = trace("small", parse(HIDDEN_ROW + "targets: [a, b]\n", "small.yaml"), loss=True)
+    ran = trace(
+        "small", parse(HIDDEN_ROW + "targets: [a, b]\n", "small.yaml"), PassOptions(loss=True)
+    )
     # Only “a” has a next word that counts: its loss is the mean.
     assert ran["loss.target"].numbers[1] == "b"
     shown = text(why(ran, find(ran, "loss")))

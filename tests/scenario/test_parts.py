@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from tests.helpers.learned_numbers import numbers_learned
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import to_yaml
-from tracer.decoder.training import train
+from tracer.decoder.training import TrainingOptions, train
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
@@ -136,7 +136,7 @@ def test_all_that_is_learned_is_varied_but_positions() -> None:
 def test_what_is_learned_is_what_training_changes(spec: dict[str, Any]) -> None:
     scenario = parse(to_yaml(spec), "f.yaml")
     try:
-        found = train("f", scenario, Optimizer()).steps[0]
+        found = train("f", scenario, TrainingOptions(Optimizer())).steps[0]
     except TracerError:
         reject()
     updated = {

@@ -15,7 +15,7 @@ from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario as Spec
 from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml
 from tests.helpers.small_scenario import SMALL
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
@@ -39,7 +39,8 @@ def assert_the_same(scenario: Scenario) -> None:
 
 def values(scenario: Scenario) -> Any:
     try:
-        found = trace("f", scenario, loss=scenario.vocabulary is not None).values
+        options = PassOptions(loss=scenario.vocabulary is not None)
+        found = trace("f", scenario, options).values
     except TracerError as error:
         return str(error).partition(": ")[2]
     return {

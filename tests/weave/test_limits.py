@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,10 @@ from tests.helpers.command import Ran, run
 from tests.helpers.small_scenario import SMALL, scenario
 from tests.weave.test_files import block, number, page, refused, woven
 from tracer import asked, pipeline
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Dot, MatMul
 from tracer.request import Request
-from tracer.scenario.loading import load
+from tracer.scenario.loading import Loaded, load
 from tracer.weave import directives, limits
 from tracer.weave.limits import PRODUCTS_OF_A_HEAD, products
 
@@ -108,18 +107,18 @@ def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
 
 
 def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answered, traced = list[Request](), list[Request]()
+    answered, traced = list[Request](), list[PassOptions]()
 
-    def answer(request: Request, trace_for: Callable[[Request], Trace]) -> pipeline.Answer:
+    def explain(request: Request, computed: asked.Computed) -> pipeline.Content:
         answered.append(request)
-        return pipeline.answer(request, trace_for)
+        return pipeline.explain(request, computed)
 
-    def trace_for(request: Request) -> Trace:
-        traced.append(request)
-        return asked.trace_for(request)
+    def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
+        traced.append(options)
+        return asked.run_pass(loaded, options)
 
-    monkeypatch.setattr(directives, "answer", answer)
-    monkeypatch.setattr(directives, "trace_for", trace_for)
+    monkeypatch.setattr(directives, "explain", explain)
+    monkeypatch.setattr(directives, "run_pass", run_pass)
     text = "".join(number(f"value input[{n},1] -s mine.yaml") for n in (1, 2, 1, 2, 1))
     page.write_text(text + block("run mine.yaml") + block("step query -s mine.yaml -f json") * 2)
     assert run("weave", str(page)) == Ran(0, "", "")

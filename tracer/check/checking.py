@@ -13,8 +13,7 @@ from tracer.check.listed import read_figures
 from tracer.check.passes import Pass
 from tracer.check.report import Report
 from tracer.check.verdicts import judged
-from tracer.decoder.forward import check_numbers
-from tracer.decoder.roles import LOSS
+from tracer.decoder.forward import PassOptions, check_numbers
 from tracer.errors import Problem, TracerError
 from tracer.scenario.loading import FIGURES, Loaded, file_of
 from tracer.scenario.rounding import Rounding
@@ -63,7 +62,7 @@ def check_against(
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
     addresses = dump.arrays
-    trace = Pass.of(loaded, addresses, loss=LOSS.name in addresses).trace
+    trace = Pass(loaded, replace(PassOptions.recording(list(addresses)), gradients=False)).trace
     unknown = tuple(d.name for address, d in addresses.items() if address not in trace.values)
     found = tuple(compared(trace, addresses, tolerance))
     if not found:

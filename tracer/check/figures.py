@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
 from math import prod
@@ -11,7 +11,7 @@ from math import prod
 from tracer.check.listed import Listed, Read
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
-from tracer.decoder.forward import Trace
+from tracer.decoder.forward import PassOptions, Trace
 from tracer.decoder.operations import Dot, MatMul, Mean, MeanOf
 from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
@@ -140,9 +140,9 @@ class _Passes:
     """The passes that a file asks for, each of them once."""
 
     def __init__(self, read: Read, loaded: Loaded) -> None:
-        addresses = [listed.address or "" for listed in read.listed]
-        loss = not loaded.scenario.training and any(map(_is_of_loss, addresses))
-        self.plain = Pass.of(loaded, addresses, loss=loss)
+        options = PassOptions.recording([listed.address or "" for listed in read.listed])
+        loss = options.loss and not loaded.scenario.training
+        self.plain = Pass(loaded, replace(options, loss=loss, gradients=False))
         self.examples: dict[int, Pass] = {}
 
     def of(self, listed: Listed) -> Pass:
@@ -157,7 +157,7 @@ class _Passes:
             raise NotThereError("example", f"no training example {number}, {there}")
         if number not in self.examples:
             loaded = self.plain.of_example(number).loaded
-            self.examples[number] = Pass(loaded, loss=True)
+            self.examples[number] = Pass(loaded, PassOptions(loss=True))
         return self.examples[number]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tracer.check.variants import VARIANTS
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.tape import Instead
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import SHAPES
@@ -24,18 +24,10 @@ MOST_WORKING = 4
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What a scenario computes; with the loss, without the mask or through the lens, if asked."""
+    """What a scenario computes."""
 
     loaded: Loaded
-    loss: bool = False
-    unmasked: bool = False
-    lens: bool = False
-
-    @classmethod
-    def of(cls, loaded: Loaded, addresses: Collection[str], *, loss: bool) -> Pass:
-        """The pass that computes the values of these addresses."""
-        unmasked = any(".unmasked." in address for address in addresses)
-        return cls(loaded, loss, unmasked, any(".lens." in address for address in addresses))
+    options: PassOptions
 
     @cached_property
     def trace(self) -> Trace:
@@ -101,16 +93,9 @@ class Pass:
                 continue
 
     def _traced(self, scenario: Scenario, instead: Instead | None = None) -> Trace:
-        return trace(
-            self.loaded.name,
-            scenario,
-            unmasked=self.unmasked,
-            loss=self.loss,
-            lens=self.lens,
-            instead=instead,
-            arithmetic=None if scenario.has_numbers else SHAPES,
-            located=self.loaded.located,
-        )
+        arithmetic = None if scenario.has_numbers else SHAPES
+        options = replace(self.options, arithmetic=arithmetic, overrides=instead)
+        return trace(self.loaded.name, scenario, replace(options, located=self.loaded.located))
 
     def of_example(self, number: int) -> Pass:
         """The pass of a training example, counted from 1."""

@@ -1,4 +1,8 @@
-"""Attention, masked and crossed, in the names of Vaswani et al. 2017."""
+"""Masked attention and cross-attention, with the names of Vaswani et al. 2017, section 3.2.
+
+In the shapes, n counts the queries' tokens and m the keys' tokens. In self-attention they are the
+same tokens; with a cache, m also counts the tokens before. h is the number of heads.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ from tracer.scenario.layers import Attention, Head
 
 @frozen
 class Turn:
-    """How queries and keys are turned by their positions: cos and sin of (n, d_k / 2) angles."""
+    """cos and sin of the angles by which queries and keys are rotated, each (n, d_k / 2)."""
 
     rotate: Rotate
     cos: Value
@@ -56,11 +60,11 @@ class Turn:
 
 @frozen
 class Memory:
-    """What is attended to: its vectors, which of them each query may see, and what is cached.
+    """What is attended to: vectors (m, d_model), the mask (n, m), and what is cached.
 
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
-    adds some to them. With `unmasked`, softmax is also worked without the mask; with `shifted`,
-    without each row's largest score.
+    adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
+    each row's largest score is subtracted first.
     """
 
     vectors: Value
@@ -73,7 +77,11 @@ class Memory:
 
 
 def attention(tape: Tape, x: Value, memory: Memory, parameters: Attention) -> Value:
-    """MultiHead = [O¹ O² …] W_O; without W_O, the heads side by side."""
+    """MultiHead(x) = [O¹ … Oʰ] W_O + b_O: x (n, d_model) → (n, d_model).
+
+    Each head's Oⁱ is (n, d_v), W_O is (h · d_v, d_model). Without W_O, the heads side by side:
+    (n, h · d_v).
+    """
     heads: list[Value] = []
     read: list[tuple[Value, Value]] = []
     for number, head in enumerate(parameters.heads, start=1):
@@ -94,7 +102,7 @@ def attention(tape: Tape, x: Value, memory: Memory, parameters: Attention) -> Va
 
 
 def queries(tape: Tape, x: Value, head: Head) -> Value:
-    """Q = x W_Q + b_Q."""
+    """Q = x W_Q + b_Q: x (n, d_model), W_Q (d_model, d_k) → (n, d_k)."""
     labels = head.labels.query or numbered("q", 1, columns(head.W_Q))
     w_q = weights(tape, W_Q, head.W_Q, x, labels, "query")
     return tape.record(QUERY, MatMul(), x, w_q, *bias(tape, B_Q, head.b_Q, w_q))
@@ -103,9 +111,10 @@ def queries(tape: Tape, x: Value, head: Head) -> Value:
 def with_keys_and_values(
     tape: Tape, q: Value, memory: Memory, head: Head
 ) -> tuple[Value, tuple[Value, Value]]:
-    """K = memory · W_K + b_K and V = memory · W_V + b_V; Q and K turned where positions do that.
+    """Q (n, d_k), with K (m, d_k) and V (m, d_v), as the head compares and mixes them.
 
-    What an earlier pass has computed of K and V is reused.
+    K = memory W_K + b_K and V = memory W_V + b_V. Rotary positions rotate Q and K (Su et al. 2021).
+    Rows of K and V that an earlier pass computed are reused.
     """
     assert head.W_K is not None and head.W_V is not None
     m, earlier = memory.vectors, memory.earlier
@@ -126,12 +135,15 @@ def with_keys_and_values(
 
 
 def turned(tape: Tape, role: Role, rows: Value, turn: Turn | None) -> Value:
-    """Queries or keys, each turned by its position (Su et al. 2021)."""
+    """Queries or keys, each row rotated by its position: (n, d_k) → (n, d_k) (Su et al. 2021)."""
     return tape.record(role, turn.rotate, rows, turn.cos, turn.sin) if turn else rows
 
 
 def behind(tape: Tape, together: Role, new: Value, earlier: dict[str, Value] | None) -> Value:
-    """New rows behind those of an earlier pass; `together` is the role of all of them."""
+    """An earlier pass's rows, then the new ones: (m, d) from (m - n, d) and (n, d).
+
+    `together` is the role of all rows.
+    """
     if earlier is None:
         return new
     before = earlier.get(tape.address(together)) or earlier[new.address]
@@ -139,7 +151,7 @@ def behind(tape: Tape, together: Role, new: Value, earlier: dict[str, Value] | N
 
 
 def attention_head(tape: Tape, q: Value, k: Value, v: Value, memory: Memory, scale: Scale) -> Value:
-    """softmax(Q Kᵀ / √d_k + M) V."""
+    """softmax(Q Kᵀ / √d_k + M) V: Q (n, d_k), K (m, d_k), V (m, d_v) → (n, d_v)."""
     scores = scaled(tape, q, k, scale)
     masked = tape.record(MASKED, Mask(), scores, memory.mask) if memory.mask else scores
     shares = softmax(tape, ATTENTION_SOFTMAX, masked, shifted=memory.shifted)
@@ -149,7 +161,7 @@ def attention_head(tape: Tape, q: Value, k: Value, v: Value, memory: Memory, sca
 
 
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
-    """Q Kᵀ, divided by √d_k, or by a number, or as it is."""
+    """The scores Q Kᵀ / √d_k, or divided by a number, or by nothing: (n, m)."""
     if scale == "none":
         return tape.record(SCORES, Dot(), q, k)
     dot = tape.record(DOT, Dot(), q, k)

@@ -7,8 +7,8 @@ Su et al. 2021 (rotary positions), Ainslie et al. 2023 (grouped queries).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, assert_never
 
@@ -20,7 +20,7 @@ from tracer.decoder.loss import cross_entropy, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parameters import columns
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import ENCODER_OUTPUT, MASKED, OUTPUT, Place
+from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, MASKED, OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
 from tracer.decoder.tables import all_gradients
@@ -70,79 +70,103 @@ class Trace:
         return self.values[address]
 
 
+@frozen
+class PassOptions:
+    """What a pass records beside the forward pass, and what it computes with.
+
+    `unmasked`: each softmax also without the mask. `loss`: the cross-entropy at all positions.
+    `gradients`: the loss, and its gradient at everything that is learned. `lens`: each layer's
+    output as words. `sampling`: a word drawn after the last token. The `arithmetic` is the
+    scenario's, if None. `overrides` are put in place of computed numbers, unless numbers are
+    computed on demand. `located` finds the place in the scenario's file of a problem that such
+    numbers meet later.
+    """
+
+    unmasked: bool = False
+    loss: bool = False
+    gradients: bool = False
+    lens: bool = False
+    sampling: Sampling | None = None
+    arithmetic: Arithmetic | None = None
+    overrides: Instead | None = None
+    located: Located = tuple
+
+    @staticmethod
+    def recording(addresses: Sequence[str]) -> PassOptions:
+        """What has to be recorded so that a pass has these addresses."""
+        begins = {address.partition(".")[0] for address in addresses}
+        gradients = bool(begins & {"gradient", "update"})
+        return PassOptions(
+            unmasked=any(".unmasked." in address for address in addresses),
+            loss=gradients or LOSS.name in begins,
+            gradients=gradients,
+            lens=any(".lens." in address for address in addresses),
+        )
+
+
+@frozen
+class Earlier:
+    """Passes whose values are not computed again.
+
+    `cache` is a pass over the first tokens: their keys and values are used. `encoded` is a pass
+    that ran the encoder: its vectors are used.
+    """
+
+    cache: Trace | None = None
+    encoded: Trace | None = None
+
+
+FORWARD, NOTHING_EARLIER = PassOptions(), Earlier()
+
+
 def trace(
     name: str,
     scenario: Scenario,
+    options: PassOptions = FORWARD,
     *,
-    unmasked: bool = False,
-    loss: bool = False,
-    learning: bool = False,
     others: Mapping[int, Scenario] | None = None,
-    lens: bool = False,
-    sampling: Sampling | None = None,
-    cache: Trace | None = None,
-    encoded: Trace | None = None,
-    instead: Instead | None = None,
-    arithmetic: Arithmetic | None = None,
-    located: Located = tuple,
+    earlier: Earlier = NOTHING_EARLIER,
 ) -> Trace:
-    """Run the decoder.
+    """Run the decoder on a scenario and record every operation.
 
-    With `unmasked`, each head's softmax is worked a second time, on the scores without the mask.
-    With `loss`, the cross-entropy at all positions is worked; with `learning`, also its gradient
-    at everything that is learned. The loss is that of a batch if there are `others`: the same
-    decoder with another example before it, by its number. With `lens`, what each layer would say
-    is worked. With `sampling`, a word is drawn after the last token. With `cache`, a trace of the
-    first tokens, only the tokens behind them are computed; their keys and values come from there.
-    With `encoded`, an earlier trace, what an encoder computed there is not computed again. With
-    `instead`, single numbers are put in place of computed ones, unless numbers are computed when
-    they are asked for.
-    The arithmetic is the scenario's, unless another is given. What goes wrong later, where numbers
-    are computed when they are asked for, `located` tells with its place in the scenario's file.
+    `others` are the other examples of a batch, by number: the same decoder with other tokens,
+    over which the loss is a mean.
 
     Raises:
         TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
             what it pins is not there; it has no numbers.
     """
-    chosen = arithmetic or arithmetic_of(scenario)
-    if chosen is not SHAPES:
+    arithmetic = options.arithmetic or arithmetic_of(scenario)
+    if arithmetic is not SHAPES:
         check_numbers(scenario)
-    pencil = Pencil(scenario.rounding, decimal=chosen is DECIMALS)
+    pencil = Pencil(scenario.rounding, decimal=arithmetic is DECIMALS)
     others = others or {}
-    pinned, said = dict(_pinned(scenario, encoded)), dict[str, str]()
+    pinned, said = dict(_pinned(scenario, earlier.encoded)), dict[str, str]()
     for number, other in others.items():
         within = Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
         said |= {within + address: address for address in other.given}
-    tape = Tape(chosen, pencil, pinned, instead or {}, located, said=said)
-    if pinned and chosen is not SHAPES:
-        # What does not fit is told before anything is computed from it.
-        trace(
-            name,
-            scenario,
-            unmasked=unmasked,
-            loss=loss or learning,
-            others=others,
-            lens=lens,
-            sampling=sampling,
-            cache=cache,
-            encoded=encoded,
-            arithmetic=SHAPES,
+    if pinned and arithmetic is not SHAPES:
+        # Report pins that do not fit before anything is computed from them.
+        loss = options.loss or options.gradients
+        shapes = replace(
+            options, loss=loss, gradients=False, arithmetic=SHAPES, overrides=None, located=tuple
         )
+        trace(name, scenario, shapes, others=others, earlier=earlier)
+    tape = Tape(arithmetic, pencil, pinned, options.overrides or {}, options.located, said=said)
     with tape.computing():
-        predicted = forward(tape, scenario, cache, encoded, unmasked=unmasked, lens=lens)
-        if loss or learning:
+        predicted = forward(tape, scenario, options, earlier)
+        if options.loss or options.gradients:
             losses = [token_losses(tape, predicted, scenario)]
             for number, other in others.items():
                 with tape.within(Place(example=number)):
-                    words = forward(tape, other, None, None, unmasked=False, lens=False)
-                    losses.append(token_losses(tape, words, other))
+                    losses.append(token_losses(tape, forward(tape, other), other))
             cross_entropy(tape, losses)
-        if learning:
+        if options.gradients:
             all_gradients(tape, scenario)
-        if predicted and sampling:
+        if predicted and options.sampling:
             shifted = scenario.softmax == "shifted"
-            sample(tape, predicted.logits, sampling, shifted=shifted)
+            sample(tape, predicted.logits, options.sampling, shifted=shifted)
     tape.check_pinned()
     return Trace(name, scenario, pencil, tuple(tape.records), others)
 
@@ -150,27 +174,31 @@ def trace(
 def forward(
     tape: Tape,
     scenario: Scenario,
-    cache: Trace | None,
-    encoded: Trace | None,
-    *,
-    unmasked: bool,
-    lens: bool,
+    options: PassOptions = FORWARD,
+    earlier: Earlier = NOTHING_EARLIER,
 ) -> Predicted | None:
-    """Record the pass: the encoder, the decoder, and the words where there is a vocabulary."""
+    """Logits and probabilities, both (n, vocabulary); None without a vocabulary.
+
+    n tokens → X (n, d_model) → each layer → y (n, d_model) → y W_U. An encoder runs first, if
+    there is one (Vaswani et al. 2017, figure 1).
+    """
     shifted = scenario.softmax == "shifted"
-    memory = encode(tape, scenario.encoder, encoded, shifted) if scenario.encoder else None
-    sees = Sees(shifted, unmasked, memory)
-    leaving = through(tape, scenario, sees, cache)
+    encoder = scenario.encoder
+    memory = encode(tape, encoder, earlier.encoded, shifted) if encoder else None
+    leaving = through(tape, scenario, Sees(shifted, options.unmasked, memory), earlier.cache)
     output = tape.record(OUTPUT, Copy(), leaving[-1])
     to_words = projection(tape, output, scenario)
     predicted = predict(tape, output, to_words, scenario) if to_words else None
-    if lens:
+    if options.lens:
         look_through(tape, leaving[1:-1], to_words, scenario)
     return predicted
 
 
 def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -> Value:
-    """E: the encoder's vectors, which are given, were computed before, or are computed here."""
+    """E, the encoder's vectors: (n_encoder, d_encoder).
+
+    They are given, or taken from an earlier pass, or computed from the encoder's own tokens.
+    """
     if encoder.vectors is not None:
         features = encoder.features or numbered("e", 0, columns(encoder.vectors))
         axes = (Axis(ENCODER_TOKEN, encoder.tokens), Axis("encoder feature", features))
@@ -192,7 +220,12 @@ class Sees:
 
 
 def through(tape: Tape, tower: Tower, sees: Sees, cache: Trace | None) -> list[Value]:
-    """Record a tower's pass: what goes in, what leaves each layer, and that normed at the end."""
+    """The input of the first layer, the output of each layer, and the last one normalized.
+
+    Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
+    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm (Vaswani
+    et al. 2017; pre-norm and the norm at the end: Xiong et al. 2020).
+    """
     x, turn = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     # The tokens of an encoder see each other.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from tracer import progress
-from tracer.decoder.forward import Trace, check_numbers, trace
+from tracer.decoder.forward import Earlier, PassOptions, Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
 from tracer.errors import Located, Problem, TracerError
@@ -67,22 +67,29 @@ class UnreadableError(TracerError):
         self.token = token
 
 
-def generate(
-    name: str,
-    scenario: Scenario,
-    *,
-    start: Sequence[str],
-    most: int,
-    choice: Choice | None = None,
-    cached: bool = False,
-    as_far_as_possible: bool = False,
-    located: Located = tuple,
-) -> Generated:
-    """Say words after `start` until the end token, or `most` words.
+@frozen
+class GenerationOptions:
+    """How a text begins, how its words are chosen, and where it ends at the latest.
 
-    With `cached`, each turn after the first computes only the new token's row, with the keys and
-    values of the turns before. With `as_far_as_possible`, what is met after the first turn ends
-    the text.
+    `choice` is None for the most probable word each time. With `cached`, each turn after the first
+    computes only the new token's row, with the keys and values of the turns before. With
+    `as_far_as_possible`, an error after the first turn ends the text.
+    """
+
+    start: Sequence[str]
+    most: int
+    choice: Choice | None = None
+    cached: bool = False
+    as_far_as_possible: bool = False
+
+
+def generate(
+    name: str, scenario: Scenario, options: GenerationOptions, located: Located = tuple
+) -> Generated:
+    """Append words to `start` until the end token, or `most` words.
+
+    Each turn is a pass over the n tokens so far; its last row of probabilities, (vocabulary,),
+    decides on token n + 1.
 
     Raises:
         TracerError: no numbers, no vocabulary, or numbers that lead nowhere; what is cached would
@@ -92,33 +99,35 @@ def generate(
     check_numbers(scenario)
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
-    if cached and scenario.looks_ahead:
+    if options.cached and scenario.looks_ahead:
         message = "a token sees later ones, so that no key or value stays as the cache has it"
         raise TracerError(_problem(message, "mask"))
+    choice, most = options.choice, options.most
     random_numbers = random.Random(choice.seed) if choice else None
     turns: list[Turn] = []
-    tokens = tuple(start)
+    tokens = tuple(options.start)
     met = None
     while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
         sampling = _sampling(choice, random_numbers) if choice and random_numbers else None
-        cache = turns[-1].trace if cached and turns else None
+        earlier = Earlier(
+            turns[-1].trace if options.cached and turns else None,
+            turns[0].trace if turns else None,
+        )
         progress.tell(f"word {len(turns) + 1} of at most {most}")
         try:
             text = _text(scenario, tokens)
-            encoded = turns[0].trace if turns else None
-            turn = trace(
-                name, text, sampling=sampling, cache=cache, encoded=encoded, located=located
-            )
+            recorded = PassOptions(sampling=sampling, located=located)
+            turn = trace(name, text, recorded, earlier=earlier)
             # Where numbers are computed when they are asked for, it is met here.
             said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
             outputs = tuple(turn[PREDICTION.name].numbers)
         except TracerError as error:
-            if not (turns and as_far_as_possible):
+            if not (turns and options.as_far_as_possible):
                 raise
             met = error
             break
         # What it says behind the tokens before, it said in the turns before.
-        before = turns[-1].outputs if cache else ()
+        before = turns[-1].outputs if earlier.cache else ()
         turns.append(Turn(turn, (*before, *outputs), said))
         tokens = (*tokens, said)
     return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)

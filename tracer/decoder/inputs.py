@@ -1,4 +1,4 @@
-"""What goes into the first layer: embeddings, positions, the mask."""
+"""The input of the first layer: embeddings, positions, the mask. n counts the tokens."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
 def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Turn | None]:
-    """X′ = X + P: the tokens' embeddings with the positions' vectors, from the `first` token on.
+    """X′ = X + P, (n, d_model): embeddings plus position vectors, from the `first` token on.
 
-    Where positions turn queries and keys instead, X′ = X, and how they do.
+    With rotary positions X′ = X, and the angles for queries and keys are returned, too.
     """
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if isinstance(tower, Scenario):
@@ -90,7 +90,10 @@ def _counted(number: int) -> tuple[str, ...]:
 
 
 def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
-    """P: sin(pos · 10000^(-2k/d)) in column 2k, cos of the same in column 2k + 1."""
+    """P (n, d): sin(pos · 10000^(-2k/d)) in column 2k, cos of the same in column 2k + 1.
+
+    Vaswani et al. 2017, section 3.5.
+    """
     sin, cos = waves(tape, ADDED_WAVES, start, tokens, DivTerm(len(features.labels)))
     return tape.record(POSITION, Interleave(features.labels), sin, cos)
 
@@ -98,7 +101,7 @@ def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
 def waves(
     tape: Tape, roles: Waves, start: int, tokens: Axis, frequencies: DivTerm
 ) -> tuple[Value, Value]:
-    """sin and cos of each token's position times each frequency: twice (n, d/2)."""
+    """sin and cos of pos · frequency: (n,) positions, (d/2,) frequencies → twice (n, d/2)."""
     indices = [Decimal(start + i) for i in range(len(tokens.labels))]
     index = tape.given(roles.index, indices, (tokens,))
     div_term = tape.record(roles.div_term, frequencies)
@@ -107,7 +110,10 @@ def waves(
 
 
 def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None:
-    """How queries and keys are turned by the positions of the tokens; all heads are alike wide."""
+    """cos and sin of the rotary angles, each (n, d_k / 2) (Su et al. 2021); None without heads.
+
+    All heads have the same d_k.
+    """
     heads = [head for layer in tower.layers if layer.attention for head in layer.attention.heads]
     if not heads:
         return None
@@ -118,10 +124,10 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None
 
 
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
-    """M: -∞ where a query does not see a key; None where each sees all, or none looks.
+    """M (n, m): -∞ where a query does not see a key, else 0; None if each query sees every key.
 
-    Seen is what is not later, or of that only what is near, or what rows say; never what only
-    fills up the sequence.
+    The mask is causal, or a causal window, or typed. Padding is always hidden. None, too, if no
+    layer has attention.
     """
     if not any(layer.attention for layer in scenario.layers):
         return None
@@ -144,7 +150,7 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
 def hidden(
     tokens: Names, padding: str | None, asked: Literal["causal", "none"] | Window
 ) -> NDArray[np.bool_]:
-    """Which token, a column, each token does not see, a row: (n, n)."""
+    """(n, n): whether the token of a row does not see the token of a column."""
     n = len(tokens)
     fills = np.array([token == padding for token in tokens])
     back = np.subtract.outer(np.arange(n), np.arange(n))

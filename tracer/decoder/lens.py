@@ -1,4 +1,4 @@
-"""What each layer would say, if it were the last (the logit lens)."""
+"""The logit lens (nostalgebraist 2020): each layer's output read as if it were the last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracer.scenario.model import Scenario
 def look_through(
     tape: Tape, leaving: Sequence[Value], to_words: tuple[Value, ...], scenario: Scenario
 ) -> None:
-    """Record the final norm and the words of what leaves each layer, the last one too.
+    """Record softmax(Norm(x) W_U) of each layer's output x: (n, d_model) → (n, vocabulary).
 
     Raises:
         TracerError: there is no vocabulary, or a layer leaves vectors of another width.

@@ -1,4 +1,4 @@
-"""The training loss: how surprised the model is by the right next words."""
+"""The training loss: the cross-entropy of the correct next words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_TARGET = "—"
 
 
 def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) -> Value:
-    """-ln p(right word) at each position.
+    """-ln p(correct word) at each position: p (n, vocabulary) → (n,).
 
     Raises:
         TracerError: there is no vocabulary.
@@ -37,7 +37,7 @@ def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) ->
 
 
 def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
-    """L = the mean of the losses of all examples, over the positions that have a next token.
+    """L = the mean loss over all positions of all examples that have a target: (n,) each → ().
 
     Raises:
         TracerError: there is no such position.
@@ -57,7 +57,7 @@ def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:
-    """The right next token at each position: as given, else the tokens shifted by one.
+    """The n correct next tokens, one for each position: as given, else the tokens shifted by one.
 
     None where there is none to guess: behind the last token, at padding, outside the vocabulary.
     """

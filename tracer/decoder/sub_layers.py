@@ -1,4 +1,4 @@
-"""What surrounds and follows attention in a layer: residual, norm, FFN."""
+"""What surrounds and follows attention in a layer: residual connection, norm, FFN."""
 
 from __future__ import annotations
 
@@ -56,7 +56,11 @@ def sub_layer(
     norm: Norm | None,
     compute: Callable[[Value], Value],
 ) -> Value:
-    """Norm(x + f(x)), or x + f(Norm(x)), or as much of it as the scenario asks for."""
+    """Norm(x + f(x)), or with pre-norm x + f(Norm(x)): x (n, d_model) → (n, d_model).
+
+    The norm or the residual connection is left out where the scenario has none. Post-norm:
+    Vaswani et al. 2017; pre-norm: Xiong et al. 2020.
+    """
     before = norm is not None and norm.placement == "pre"
     change = compute(normalized(tape, x, norm) if norm and before else x)
     if parameters.residual:
@@ -65,7 +69,7 @@ def sub_layer(
 
 
 def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
-    """The features of each token, measured by their own spread."""
+    """LayerNorm(x) or RMSNorm(x), each row by itself: (n, d) → (n, d)."""
     match norm.kind:
         case "layer_norm":
             return layer_norm(tape, x, norm)
@@ -76,7 +80,10 @@ def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
 
 
 def layer_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
-    """(x - μ) / √(σ² + ε) · γ + β, over the features of each token (Ba et al. 2016)."""
+    """(x - μ) / √(σ² + ε) · γ + β: x (n, d), γ and β (d,) → (n, d) (Ba et al. 2016).
+
+    μ and σ², (n,), are the mean and variance of each token's features.
+    """
     gain = bias(tape, GAIN, norm.gain, x)
     shift = bias(tape, SHIFT, norm.shift, x)
     mean = tape.record(MEAN, Mean(), x)
@@ -89,7 +96,10 @@ def layer_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
 
 
 def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
-    """x / √(mean of x² + ε) · γ + β, over the features of each token (Zhang, Sennrich 2019)."""
+    """x / √(mean of x² + ε) · γ + β: x (n, d), γ and β (d,) → (n, d) (Zhang, Sennrich 2019).
+
+    The mean, (n,), is that of each token's squared features.
+    """
     gain = bias(tape, GAIN, norm.gain, x)
     shift = bias(tape, SHIFT, norm.shift, x)
     squared = tape.record(ROOT_SQUARED, Square(), x)
@@ -100,7 +110,12 @@ def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
 
 
 def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
-    """FFN(x) = f(x W_1 + b_1) W_2 + b_2, with a gate (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2."""
+    """FFN(x) = f(x W_1 + b_1) W_2 + b_2: x (n, d_model) → (n, d_model).
+
+    W_1 is (d_model, d_ff), W_2 (d_ff, d_model). With a gate (Shazeer 2020), W_3 has the shape of
+    W_1: (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2. Where the activation stands behind W_2:
+    f((x W_1 + b_1) W_2 + b_2).
+    """
     units = parameters.labels or numbered("h", 1, columns(parameters.W_1))
     w_1 = weights(tape, W_1, parameters.W_1, x, units, "hidden")
     hidden = tape.record(HIDDEN, MatMul(), x, w_1, *bias(tape, B_1, parameters.b_1, w_1))

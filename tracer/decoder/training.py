@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tracer import progress
-from tracer.decoder.forward import Trace, arithmetic_of, trace
+from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
 from tracer.decoder.optimizers import Learned, Memory, update
 from tracer.decoder.roles import (
@@ -53,31 +53,38 @@ class Training:
         return (*self.steps, self.after)
 
 
+@frozen
+class TrainingOptions:
+    """How weights are updated, how often, and on which example, counted from 1; None for all."""
+
+    optimizer: Optimizer
+    steps: int = 1
+    example: int | None = None
+
+
 def train(
-    name: str,
-    scenario: Scenario,
-    optimizer: Optimizer,
-    steps: int = 1,
-    example: int | None = None,
-    located: Located = tuple,
+    name: str, scenario: Scenario, options: TrainingOptions, located: Located = tuple
 ) -> Training:
     """Train a scenario for some steps: on its examples together, on one of them, or its tokens.
+
+    A step is the forward pass, the loss, the gradients and the update of every parameter.
 
     Raises:
         TracerError: it has no loss, or nothing in it is learned; or numbers go beyond all bounds.
     """
     done: list[Trace] = []
     memory = Memory()
-    for step in range(1, steps + 1):
-        progress.tell(f"step {step} of {steps}")
-        worked, others = _batch(scenario, example)
-        found = trace(name, worked, learning=True, others=others, located=located)
-        found, new, memory = _updated(found, optimizer, memory, located)
+    gradients = PassOptions(gradients=True, located=located)
+    for step in range(1, options.steps + 1):
+        progress.tell(f"step {step} of {options.steps}")
+        worked, others = _batch(scenario, options.example)
+        found = trace(name, worked, gradients, others=others)
+        found, new, memory = _updated(found, options.optimizer, memory, located)
         done.append(found)
         scenario = with_parameters(scenario, new)
-    worked, others = _batch(scenario, example)
-    after = trace(name, worked, loss=True, others=others, located=located)
-    return Training(optimizer, tuple(done), after, scenario)
+    worked, others = _batch(scenario, options.example)
+    after = trace(name, worked, PassOptions(loss=True, located=located), others=others)
+    return Training(options.optimizer, tuple(done), after, scenario)
 
 
 def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int, Scenario]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.decoder.forward import trace
+from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
 from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
@@ -37,7 +37,8 @@ def _can_be_worked_out(name: str, scenario: Scenario) -> bool:
     examples = [scenario.reading_example(example) for example in scenario.training]
     try:
         for read in (scenario, *examples):
-            trace(name, read, loss=read.vocabulary is not None and any(targets_of(read)))
+            loss = read.vocabulary is not None and any(targets_of(read))
+            trace(name, read, PassOptions(loss=loss))
     except TracerError:
         return False
     return True

@@ -14,7 +14,7 @@ from tracer.scenario.model import Scenario
 
 @frozen
 class Predicted:
-    """What stands for each word of the vocabulary: z and p, of shape (tokens, words)."""
+    """The logits z and the probabilities p, both (n, vocabulary)."""
 
     logits: Value
     probabilities: Value
@@ -31,7 +31,10 @@ def projection(tape: Tape, output: Value, scenario: Scenario) -> tuple[Value, ..
 def predict(
     tape: Tape, output: Value, to_words: tuple[Value, ...], scenario: Scenario
 ) -> Predicted:
-    """p = softmax(y W_U + b_U), and the most probable word."""
+    """z = y W_U + b_U and p = softmax(z): y (n, d_model), W_U (d_model, vocabulary).
+
+    The most probable word of each row is recorded, too.
+    """
     logits = tape.record(LOGITS, MatMul(), output, *to_words)
     probabilities = softmax(tape, WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
     tape.record(PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)

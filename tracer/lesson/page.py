@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Given, Pinned
 from tracer.decoder.roles import MASKED
 from tracer.decoder.training import Training
@@ -84,7 +84,7 @@ def page(
     documents = [told(other) for other in range(len(found.tokens))]
     after = _without_mask(found, chosen)
     if after:
-        unmasked = trace(found.name, found.scenario, unmasked=True)
+        unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
         documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
     added = frozenset(place + i for i, place in enumerate(sorted(after), 1))
     sources = sources_of(documents, whole=not found.scenario.on_demand)

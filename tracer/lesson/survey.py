@@ -12,7 +12,7 @@ from itertools import groupby
 from math import prod
 
 from tracer.decoder.cost import degree, multiply_adds
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.roles import EMBEDDINGS, GAIN, KEY, SHIFT, VALUE, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
@@ -271,7 +271,7 @@ def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
         TracerError: there are fewer positions than tokens, or what is pinned does not fit.
     """
     outlined = outline(scenario, length)
-    return Survey(trace(name, outlined.scenario, arithmetic=SHAPES), outlined)
+    return Survey(trace(name, outlined.scenario, PassOptions(arithmetic=SHAPES)), outlined)
 
 
 def table_name(address: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tracer.decoder.forward import Trace, trace
-from tracer.decoder.generation import generate
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.generation import GenerationOptions, generate
 from tracer.decoder.loss import targets_of
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
@@ -88,7 +88,7 @@ def _leak(found: Trace, full: bool) -> Iterator[Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
     if len(found.tokens) == 1 or not found.masks:
         return
-    unmasked = trace(found.name, found.scenario, unmasked=True)
+    unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
     if step is None or found.scenario.mask == "none":
         return
@@ -119,7 +119,7 @@ def _loss(found: Trace, full: bool) -> Iterator[Section]:
     if not any(targets_of(scenario)):
         yield Section(None, "Cross-entropy loss", (Paragraph(NO_TARGETS),), TRAINING)
         return
-    learned = trace(found.name, scenario, loss=True)
+    learned = trace(found.name, scenario, PassOptions(loss=True))
     targets, probabilities, loss = training_pass(learned, full=full).sections
     # The probabilities of the same tokens stand above.
     shown = [probabilities] if learned.tokens != found.tokens else []
@@ -140,14 +140,13 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
     scenario = found.scenario
     if scenario.vocabulary is None:
         return
-    start = scenario.beginning
-    said = generate(
-        *(found.name, scenario),
-        start=start,
-        most=MOST_TURNS,
+    options = GenerationOptions(
+        scenario.beginning,
+        MOST_TURNS,
         cached=not scenario.looks_ahead,
         as_far_as_possible=True,
     )
+    said = generate(found.name, scenario, options)
     for section in generated_text(said, worked=False, cached=False, full=full).sections:
         yield replace(section, part=GENERATION)
 

@@ -14,10 +14,7 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.formula import expression as ex
 from tracer.formula.evaluation import product, value
-from tracer.formula.expression import (
-    Expression,
-    Number,
-)
+from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
 from tracer.frozen import frozen
 from tracer.lesson import entries

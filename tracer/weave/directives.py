@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import TypeVar
 
-from tracer.asked import basis, scenario_for, trace_for
+from tracer.asked import (
+    Computed,
+    Subject,
+    resolve,
+    run_pass,
+    run_training,
+    subject_of,
+    training_of,
+)
 from tracer.decoder.forward import Trace
+from tracer.decoder.training import TrainingOptions
 from tracer.decoder.variant import TRIES
 from tracer.delivery import rendered
 from tracer.errors import Problem, TracerError
 from tracer.lesson.tutorial import MOST_TURNS
 from tracer.names import closest
-from tracer.pipeline import answer
+from tracer.options import COMMANDS, parse
+from tracer.pipeline import Content, answer, explain
 from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
-from tracer.request import Command, Request, check
+from tracer.request import Request, check
 from tracer.weave.limits import Allowance
 
 NOT_WOVEN = ("check", "page")
 """A text is checked, and the check is no part of it; a page is a file of its own."""
-COMMANDS: tuple[str, ...] = tuple(name for name in get_args(Command) if name not in NOT_WOVEN)
+WOVEN = [name for name in COMMANDS if name not in NOT_WOVEN]
 QUOTES = ("value",)
 """Commands whose text stands inside a sentence."""
 
@@ -34,46 +44,56 @@ _Asked = TypeVar("_Asked")
 _Made = TypeVar("_Made")
 
 
-def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[[Words], str]:
+def renderer(path: Path) -> Callable[[Words], str]:
     """How the marks of a file are rendered, the same words only once.
 
-    `asked` reads the words of a mark. Paths are relative to the file, where it really lies. Marks
-    that look at the same trace share it.
+    Paths are relative to the file, where it really lies. Marks about the same pass share it.
     """
     folder = path.resolve().parent
     allowed = Allowance()
 
     @_once
-    def shared(basis: Request) -> Trace:
-        allowed.read(folder, basis.scenario)
-        form = scenario_for(replace(basis, vary=None)).scenario
-        allowed.compute(form, passes=1 if basis.vary is None else 1 + TRIES)
-        return trace_for(basis)
+    def shared(subject: Subject) -> Trace:
+        allowed.read(folder, subject.scenario)
+        loaded = resolve(replace(subject, vary=None))
+        allowed.compute(loaded.scenario, passes=1 if subject.vary is None else 1 + TRIES)
+        if subject.vary is not None:
+            loaded = resolve(subject)
+        if subject.options.gradients:
+            options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
+            return run_training(loaded, options).steps[0]
+        # A summary, and a step, of a trained model share a pass that has the lens.
+        lens = subject.options.lens or loaded.scenario.on_demand
+        return run_pass(loaded, replace(subject.options, lens=lens))
+
+    def content(request: Request) -> Content:
+        subject = subject_of(request)
+        if request.command in ("steps", "shapes", "generate", "train"):
+            allowed.read(folder, request.scenario)
+            if request.command == "generate":
+                scenario = resolve(subject).scenario
+                turns = request.max_tokens or scenario.generation.max_tokens
+                allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
+            elif request.command == "train":
+                allowed.train(resolve(subject).scenario, request.steps or 1)
+            return answer(request).content
+        found = shared(subject)
+        if request.command == "tutorial":
+            # It also tells the pass without the mask, the loss and a generated text.
+            allowed.compute(found.scenario, turns=MOST_TURNS + 3, first=len(found.tokens))
+            if request.train:
+                allowed.train(found.scenario, 1)
+        elif request.command not in QUOTES:
+            allowed.compute(found.scenario)
+        training = training_of(request, resolve(subject)) if request.trains else None
+        return explain(request, Computed(found, training))
 
     @_once
     def render(words: Words) -> str:
-        request = replace(_request(words, asked), folder=folder)
-        if request.command in ("steps", "shapes"):
-            allowed.read(folder, request.scenario)  # only its shapes are looked at
-        elif request.command == "generate":
-            allowed.read(folder, request.scenario)
-            scenario = scenario_for(request).scenario
-            turns = request.max_tokens or scenario.generation.max_tokens
-            allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
-        elif request.command == "train":
-            allowed.read(folder, request.scenario)
-            allowed.train(scenario_for(request).scenario, request.steps or 1)
-        elif request.command == "tutorial":
-            scenario = shared(basis(request)).scenario
-            # It also tells the pass without the mask, the loss and a generated text.
-            allowed.compute(scenario, turns=MOST_TURNS + 3, first=len(scenario.tokens))
-            if request.train:
-                allowed.train(scenario, 1)
-        elif request.command not in QUOTES:
-            allowed.compute(shared(basis(request)).scenario)
-        answered = answer(request, lambda request: shared(basis(request)))
-        assert not isinstance(answered, bytes)  # which only a file gets
-        text = rendered(request, answered, WIDTH).strip("\n")
+        request = replace(_request(words), folder=folder)
+        found = content(request)
+        assert not isinstance(found, bytes)  # which only a file gets
+        text = rendered(request, found, WIDTH).strip("\n")
         return text if _is_plain(request) else fenced(text.split("\n"))
 
     def within_limits(words: Words) -> str:
@@ -84,11 +104,11 @@ def renderer(path: Path, asked: Callable[[Sequence[str]], Request]) -> Callable[
     return within_limits
 
 
-def _request(words: Words, asked: Callable[[Sequence[str]], Request]) -> Request:
+def _request(words: Words) -> Request:
     command = words[0]
-    if command not in COMMANDS:
-        raise TracerError(Problem(f"no command {command!r} to weave{closest(command, COMMANDS)}"))
-    request = asked(words)
+    if command not in WOVEN:
+        raise TracerError(Problem(f"no command {command!r} to weave{closest(command, WOVEN)}"))
+    request = parse(words)
     if request.writes:
         raise TracerError(Problem("a woven command writes no files"))
     check(request)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tracer import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.frozen import frozen
-from tracer.request import Request
 from tracer.weave.directives import renderer
 from tracer.weave.patch import Change, patch
 from tracer.weave.woven import weave
@@ -36,8 +35,8 @@ class File:
         return patch(self.old, self.text, self.changes, str(self.path))
 
 
-def woven(paths: Sequence[Path], asked: Callable[[Sequence[str]], Request]) -> list[File]:
-    """The files as weaving makes them; `asked` reads the words of a mark.
+def woven(paths: Sequence[Path]) -> list[File]:
+    """The files as weaving makes them.
 
     Raises:
         TracerError: all that is wrong in any of them.
@@ -48,7 +47,7 @@ def woven(paths: Sequence[Path], asked: Callable[[Sequence[str]], Request]) -> l
         progress.tell(f"weave {path}")
         try:
             old = read_file(path)
-            new = weave(old, str(path), renderer(path, asked))
+            new = weave(old, str(path), renderer(path))
         except TracerError as error:
             problems += error.problems
         else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tracer.decoder.forward import Trace, trace
+from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.roles import EMBEDDINGS, Role
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Record
@@ -81,7 +81,7 @@ def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
         new = dict(zip(tower.embeddings, numbers, strict=True))
     changed = with_parameters(scenario, {way: new})
     others = {number: with_parameters(other, {way: new}) for number, other in found.others.items()}
-    with_loss = trace(found.name, changed, loss=True, others=others, arithmetic=FLOATS)
+    with_loss = trace(found.name, changed, PassOptions(loss=True, arithmetic=FLOATS), others=others)
     return float(with_loss["loss"].numbers)
 
 
