@@ -116,10 +116,11 @@ def tape() -> Iterator[Measured]:
 
     from tests.benchmarks import plain_gpt2
     from tracer.__main__ import collect_seldom
-    from tracer.decoder.forward import trace
+    from tracer.decoder.forward import PassOptions, trace
     from tracer.formula.arithmetic import FLOATS
 
     collect_seldom()
+    in_floats = PassOptions(arithmetic=FLOATS)
     model = plain_gpt2.random_model()
     for number, rounds in ((9, 31), (128, 13)):
         tokens = plain_gpt2.random_tokens(number)
@@ -127,7 +128,7 @@ def tape() -> Iterator[Measured]:
         plain_times, taped_times = [], []
         for _ in range(rounds):
             plain_times.append(_cpu_of(lambda: plain_gpt2.plain(model, tokens)))  # noqa: B023
-            taped_times.append(_cpu_of(lambda: trace("random", scenario, arithmetic=FLOATS)))  # noqa: B023
+            taped_times.append(_cpu_of(lambda: trace("random", scenario, in_floats)))  # noqa: B023
         what = f"float64 tape of GPT-2 small's size / plain NumPy, {number} tokens"
         yield Measured(what, min(taped_times) / min(plain_times), TAPE)
     run = trace(
