@@ -112,6 +112,16 @@ class Told:
         return "those before it" if np.tril(seen, -1).any() else ""
 
     @property
+    def attends(self) -> bool:
+        """Whether a layer of the tower has attention."""
+        return any(layer.attention or layer.cross_attention for layer in self.tower.layers)
+
+    @property
+    def attends_to_the_encoder(self) -> bool:
+        """Whether a layer of the decoder has cross-attention."""
+        return any(layer.cross_attention for layer in self.trace.scenario.layers)
+
+    @property
     def crosses(self) -> bool:
         """Whether there is an encoder to attend to."""
         return self.trace.scenario.encoder is not None and not self.in_encoder

@@ -59,7 +59,9 @@ def tutorial(
 def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> Document:
     """The question, and the steps worked for a teacher's token."""
     found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
-    asked = sentences.question(teacher.told, teacher.writer.terms, predicts=predicts)
+    whole = len(chosen) == len(teacher.steps)
+    terms = teacher.writer.terms
+    asked = sentences.question(teacher.told, terms, predicts=predicts, whole=whole)
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = tuple(map(teacher.section, chosen))
     return Document(found.name, found.scenario.title, introduction, sections)
