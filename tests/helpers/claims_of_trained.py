@@ -23,9 +23,8 @@ def since_when(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Of the tokens before it “(?P<who>.*)” looks at each in some heads more than in others\. Of "
-    r"each token: the largest share that it gets, and the heads that give it most, the first one "
-    r"first\."
+    r"How much attention each token before “(?P<who>.*)” gets from it: the largest share in any "
+    r"head, and the heads that give it most, the first one first\."
 )
 def looked_at(at: Judge, said: dict[str, Any]) -> None:
     assert at.followed > 0 and said["who"] == at.who

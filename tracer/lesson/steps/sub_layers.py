@@ -126,8 +126,8 @@ def _learned_and_safe(step: Step, what: str) -> Iterator[Sentence]:
     """What γ, β and ε are for, where there are any."""
     names, root = _learned(step), step.records[-2].operation
     if names:
-        what = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
-        yield (f"With {names}, learned for each feature, a model can choose {what} for it.",)
+        chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
+        yield (f"With {names}, learned for each feature, a model can choose {chosen} for it.",)
     if isinstance(root, SquareRoot) and root.epsilon:
         place = "is added to the root" if root.outside else "stands under the root"
         yield (f"ε {place} so that {what} not lead to 0 / 0.",)
