@@ -283,7 +283,7 @@ def function(at: Judge, said: dict[str, Any]) -> None:
 @form(
     r"A row that is (?P<how>shifted to the mean 0 and divided by its spread|divided by its own "
     r"size) has numbers of a similar size(?: before (?P<names>γ|β|γ and β))?, whatever the step "
-    r"before has computed\. It is done to each token alone, .+ does not depend on the others\."
+    r"before has computed\."
 )
 @form(
     r"With (?P<names>γ|β|γ and β), learned for each feature, a model can choose (?P<what>a scale|"

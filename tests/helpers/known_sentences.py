@@ -58,6 +58,8 @@ PHRASES = frozenset(
 
 ANYWHERE = frozenset(
     {
+        "It is done to each token alone, so that what becomes of one does not depend on the "
+        "others.",
         "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
         "first in the list of merges, and again, until no neighbours are in the list: what is left "
         "are the tokens.",

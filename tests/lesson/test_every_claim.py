@@ -253,8 +253,10 @@ def test_random_training() -> None:
     assert [words for words in of_training if not SEEN[words]] == []
 
 
-TRAINING = ("at_the_logits", "negative", "of_softmax", "of_a_row", "of_embeddings", "velocity")
-TRAINING += ("against_its_gradient", "decayed", "directions", "others", "moved", "raised")
+TRAINING = (
+    *("at_the_logits", "negative", "of_softmax", "of_a_row", "of_embeddings", "velocity"),
+    *("against_its_gradient", "decayed", "directions", "others", "moved", "raised"),
+)
 """The checks of what is said of training alone."""
 
 

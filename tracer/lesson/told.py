@@ -83,7 +83,7 @@ class Told:
         """The most heads that an attention has."""
         layers = self.tower.layers
         parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
-        return max(len(part.heads) if part else 0 for part in parts)
+        return max((len(part.heads) if part else 0 for part in parts), default=0)
 
     def attention_at(self, place: Place) -> Attention | None:
         """The attention at a place, as the scenario has it."""

@@ -168,7 +168,7 @@ def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
 def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
     """A step's row: number, title, how many parameters, what happens."""
     learned = [str(_parameters([step]))] if teacher.full else []
-    title = sentences.title(step, teacher.told)
+    title = sentences.title(step, teacher.told.at(step.place))
     return tuple(map(Name, (str(step.number), title, *learned, step.kind.summary)))
 
 

@@ -93,25 +93,28 @@ def _variance(record: Record) -> str:
     return "The variance, which is the mean of the squares:"
 
 
-ALONE = (
-    "whatever the step before has computed. It is done to each token alone, so that what becomes "
-    "of one does not depend on the others."
+ALONE: Sentence = (
+    "It is done to each token alone, so that what becomes of one does not depend on the others.",
 )
 SHIFTED_AND_SCALED = "A row that is shifted to the mean 0 and divided by its spread"
 SCALED = "A row that is divided by its own size"
 
 
 def _why_normalized(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return (_in_range(SHIFTED_AND_SCALED, step), *_learned_and_safe(step, "equal numbers do"))
+    in_range = _in_range(SHIFTED_AND_SCALED, step)
+    return (in_range, ALONE, *_learned_and_safe(step, "equal numbers do"))
 
 
 def _why_by_root(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return (_in_range(SCALED, step), *_learned_and_safe(step, "a row of zeros does"))
+    return (_in_range(SCALED, step), ALONE, *_learned_and_safe(step, "a row of zeros does"))
 
 
 def _in_range(what: str, step: Step) -> Sentence:
     names = _learned(step)
-    return (f"{what} has numbers of a similar size{f' before {names}' * bool(names)}, {ALONE}",)
+    before = f" before {names}" * bool(names)
+    return (
+        f"{what} has numbers of a similar size{before}, whatever the step before has computed.",
+    )
 
 
 def _learned(step: Step) -> str:
