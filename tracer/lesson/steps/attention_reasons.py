@@ -35,7 +35,7 @@ PASSED_ON: Sentence = (
 
 FIT: Sentence = (
     "Numbers of the same sign in the same column raise the dot product, numbers of opposite signs "
-    "lower it: it is large because the two vectors fit.",
+    "lower it, so that it is large where the two vectors fit.",
 )
 
 TURNED: Sentence = (
