@@ -51,6 +51,8 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
         if re.search(rf"(\.|final_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
+    if at.spec.get("unembedding") == "tied":  # W_U is learned as the rows of the embeddings
+        addresses = [address for address in addresses if address != "unembedding.W_U"]
     found = []
     for address in addresses:
         if gradient := at.values.get(f"gradient.{address}"):

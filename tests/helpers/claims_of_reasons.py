@@ -192,8 +192,9 @@ def turned_together(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Attention adds vectors, and a sum does not depend on the order of what is added: by itself, "
-    r"attention ignores the order of the tokens that it looks at\.(?P<turned> Turning leaves a "
-    r"vector as long as it was, and the embeddings remain what they are\.)?"
+    r"attention ignores the order of the tokens that it looks at\.(?P<turned> Positions come in "
+    r"by turning, because that leaves a vector as long as it was, and the embeddings as they "
+    r"are\.)?"
 )
 def order(at: Judge, said: dict[str, Any]) -> None:
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
@@ -281,7 +282,7 @@ def function(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"A row that is (?P<how>shifted to the mean 0 and divided by its spread|divided by its own "
+    r"A row that is (?P<how>centered and divided by its spread|divided by its own "
     r"size) has numbers of a similar size(?: before (?P<names>γ|β|γ and β))?, whatever the step "
     r"before has computed\."
 )

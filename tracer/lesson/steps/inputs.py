@@ -154,8 +154,8 @@ def _turning_goal(step: Step, told: Told) -> Sentence:
 
 
 TURNED: Sentence = (
-    f"{ORDER[0]} Turning leaves a vector as long as it was, and the embeddings remain what they "
-    "are.",
+    f"{ORDER[0]} Positions come in by turning, because that leaves a vector as long as it was, and "
+    "the embeddings as they are.",
 )
 
 

@@ -96,12 +96,12 @@ def _variance(record: Record) -> str:
 ALONE: Sentence = (
     "It is done to each token alone, so that what becomes of one does not depend on the others.",
 )
-SHIFTED_AND_SCALED = "A row that is shifted to the mean 0 and divided by its spread"
+CENTERED_AND_SCALED = "A row that is centered and divided by its spread"
 SCALED = "A row that is divided by its own size"
 
 
 def _why_normalized(step: Step, told: Told) -> tuple[Sentence, ...]:
-    in_range = _in_range(SHIFTED_AND_SCALED, step)
+    in_range = _in_range(CENTERED_AND_SCALED, step)
     return (in_range, ALONE, *_learned_and_safe(step, "equal numbers do"))
 
 
