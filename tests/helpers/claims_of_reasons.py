@@ -507,22 +507,3 @@ def plan(at: Judge, said: dict[str, Any]) -> None:
         layer.get("ffn", {}).get("activation") == "gelu" for layer in every
     )
     assert (said["which"] == "Every step") == at.whole
-
-
-@form(
-    r"(?P<adds>Every layer adds to the same vector, so that it can be read before it is finished: )"
-    r"?[Ww]hat leaves a layer is read as what leaves the last one is, down to the words\."
-    r"(?P<found> So it is seen where in the model a word is found\.)?"
-)
-def through_the_lens(at: Judge, said: dict[str, Any]) -> None:
-    parts = [
-        (layer, layer[name])
-        for layer in layers(at)
-        for name in ("attention", "cross_attention", "ffn")
-        if name in layer
-    ]
-    norms = [part.get("norm", layer.get("norm", "none")) for layer, part in parts]
-    adds = all(part.get("residual", True) for _, part in parts) and all(
-        norm in ("none", None) or norm.get("placement") == "pre" for norm in norms
-    )
-    assert bool(said["adds"]) == bool(said["found"]) == adds

@@ -49,7 +49,11 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
             *("The score of “b”, which only fills up, becomes -∞, too.", "the others stay"),
         ),
         (
-            *("train", LEARNS + ONE_LAYER + WORDS, ("--carry", "never", "--decimals", "1")),
+            *(
+                "train",
+                LEARNS + ONE_LAYER + WORDS,
+                ("--carry", "never", "--learning-rate", "0.00001"),
+            ),
             *("by less than its digits show", "as it was before"),
         ),
         (
