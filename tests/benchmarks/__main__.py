@@ -131,9 +131,7 @@ def tape() -> Iterator[Measured]:
             taped_times.append(_cpu_of(lambda: trace("random", scenario, in_floats)))  # noqa: B023
         what = f"float64 tape of GPT-2 small's size / plain NumPy, {number} tokens"
         yield Measured(what, min(taped_times) / min(plain_times), TAPE)
-    run = trace(
-        "random", plain_gpt2.scenario(model, plain_gpt2.random_tokens(9)), arithmetic=FLOATS
-    )
+    run = trace("random", plain_gpt2.scenario(model, plain_gpt2.random_tokens(9)), in_floats)
     expected = plain_gpt2.plain(model, plain_gpt2.random_tokens(9))[-1]
     assert np.allclose(run["probabilities"].numbers, expected, rtol=1e-9, atol=0)
     line, step = plain_gpt2.line_writer(run), plain_gpt2.step_writer(run)

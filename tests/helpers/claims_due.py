@@ -6,12 +6,15 @@ The judge decides on its own; each name is that of the check of the sentence tha
 from __future__ import annotations
 
 from tests.helpers.claims_of_learning import says_what_a_weight_means
+from tests.helpers.claims_of_reasons import partly_given
 from tests.helpers.judge import UNNAMED, Judge, Row, number
 
 
 def due(at: Judge) -> str | None:
     """The claim that the numbers of a section carry, if they carry one."""
     name = at.address.rpartition(".")[2]
+    if at.address in at.values and not at.address.startswith("gradient.") and partly_given(at):
+        return None if at.made["as_in"] or at.pinned(at.address) else "a phrase"
     if at.address not in at.values or at.pinned(at.address) or "unmasked" in at.address:
         return None
     if at.tokens[at.followed] == at.padding:

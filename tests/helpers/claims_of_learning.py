@@ -51,6 +51,8 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
         if re.search(rf"(\.|final_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
+    if at.spec.get("unembedding") == "tied":  # W_U is learned as the rows of the embeddings
+        addresses = [address for address in addresses if address != "unembedding.W_U"]
     found = []
     for address in addresses:
         if gradient := at.values.get(f"gradient.{address}"):
@@ -107,10 +109,13 @@ def loss(spec: dict[str, Any]) -> float:
 
 def _losses(spec: dict[str, Any]) -> list[float | None]:
     """The loss at each position; that of probabilities which are given stays as it is."""
+    if spec["unembedding"] == "tied":
+        columns = np.array([spec["embeddings"][word] for word in spec["vocabulary"]], float)
+        spec = {**spec, "unembedding": {"W_U": columns.T}}
     if "probabilities" not in spec.get("given", {}):
         return losses(spec)
-    columns = [spec["vocabulary"].index(target) for target in spec["targets"]]
-    rows = zip(spec["given"]["probabilities"], columns, strict=True)
+    right = [spec["vocabulary"].index(target) for target in spec["targets"]]
+    rows = zip(spec["given"]["probabilities"], right, strict=True)
     return [-math.log(float(row[column])) for row, column in rows]
 
 
@@ -142,7 +147,7 @@ def bends(at: Judge, said: dict[str, Any]) -> None:
     layer, sub_layer = place.removeprefix("encoder.").split(".")[:2]
     ffn = tower["layers"][int(layer.removeprefix("layer")) - 1][sub_layer]
     assert (ffn.get("activation", "relu") == "relu") == said[""].startswith("ReLU")
-    assert said.get("how") in (None, at.passed_on())
+    assert "how" not in said or said["how"] == at.passed_on()
 
 
 @form(
@@ -184,13 +189,13 @@ def not_shrunk(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Stochastic gradient descent: the step is the gradient(?P<momentum>, and a part of the step "
-    r"before,)? times the learning rate, η = (?P<rate>\S+)\."
+    r"Stochastic gradient descent: the step is the gradient(?P<decay>, with the decay)?"
+    r"(?P<momentum>, and a part of the step before)?,? times the learning rate, η = (?P<rate>\S+)\."
 )
 @form(
     r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of that of their "
-    r"squares, so that each weight takes steps of about the same size, times the learning rate, "
-    r"η = (?P<rate>\S+)\."
+    r"squares, so that the size of a step depends little on the size of the gradients; the step is "
+    r"that times the learning rate, η = (?P<rate>\S+)\."
 )
 def moved(at: Judge, said: dict[str, Any]) -> None:
     address = re.sub(r"^\d+\. The update of ", "", at.heading)
@@ -198,6 +203,10 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
     assert float(new["parameters"]["b"]) == -number(said["rate"])
     kept = {name for name in at.values if name.startswith(f"update.{address}.")}
     assert bool(said.get("momentum")) == (f"update.{address}.velocity" in kept)
+    optimizer = at.spec.get("optimizer", {})
+    assert bool(said.get("momentum")) == (number(str(optimizer.get("momentum", 0))) > 0)
+    if "decay" in said:
+        assert bool(said["decay"]) == (number(str(optimizer.get("weight_decay", 0))) > 0)
     assert bool(said.get("kind")) == (f"update.{address}.second_moment" in kept)
     if said.get("kind") and f"update.{address}.decayed" in kept:
         decays_the_weight = new["operands"][0] == f"update.{address}.decayed"
@@ -212,6 +221,10 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
     r"(?P<steps>one step|\d+ steps)\."
 )
 @form(r"The loss L is (?P<last>\S+) after (?P<steps>one step|\d+ steps), as it was before\.")
+@form(
+    r"The loss L has (?P<how>fallen|grown) in (?P<steps>one step|\d+ steps), by less than its "
+    r"digits show: it is (?P<last>\S+) before and after\."
+)
 def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     first, *_, last = at.passes
     steps = len(at.passes) - 1
@@ -219,9 +232,11 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     assert (
         said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
     )
-    change = number(last["printed"]) - number(first["printed"])
-    assert (said.get("how") is None) == (change == 0)
-    assert said.get("how") == (None if not change else "fallen" if change < 0 else "grown")
+    shows = number(last["printed"]) != number(first["printed"])
+    assert shows == ("first" in said)
+    change = number(str(last["loss"])) - number(str(first["loss"]))
+    if change or "how" not in said:  # a loss that is rounded to go on with may hide a change
+        assert said.get("how") == (None if not change else "fallen" if change < 0 else "grown")
     if steps > 1:
         assert_steps(at)
     assert_said(at)

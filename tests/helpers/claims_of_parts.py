@@ -22,14 +22,17 @@ def is_masked(at: Judge, *, later: bool, window: int) -> bool:
     ]
 
 
+FILLS_UP = r"(?: The score of “(?P<padding>.+?)”, which only fills up, becomes -∞, too\.)?"
+
+
 @form(
-    r"A token may look at itself and back, never ahead: the score of every later token becomes -∞, "
-    r"the others stay\.(?: So does the score of “(?P<padding>.+?)”, which only fills up\.)?"
+    r"A token may look at itself and back, never ahead: the score of every later token becomes -∞"
+    r"(?P<stay>, the others stay)?\." + FILLS_UP
 )
-@form(r"A token may look at itself alone: the score of every other becomes -∞\.")
+@form(r"A token may look at itself alone: the score of every other becomes -∞\." + FILLS_UP)
 @form(
     r"A token may look at itself and at most (?P<back>\d+) tokens? before it: the score of every "
-    r"other becomes -∞\.(?: So does the score of “(?P<padding>.+?)”, which only fills up\.)?"
+    r"other becomes -∞\." + FILLS_UP
 )
 @form(
     r"A token may look at all others, before it and behind it, but not at “(?P<padding>.+?)”, "
@@ -52,21 +55,15 @@ def mask(at: Judge, said: dict[str, Any]) -> None:
         assert is_masked(at, later=True, window=int(said.get("back", 0)) + 1)
     if "padding" in said:
         assert said["padding"] == (at.padding if at.padding in at.tokens else None)
-
-
-@form(r"In training all positions are computed at once, .+ look there would be lost\.")
-def why_masked(at: Judge, said: dict[str, Any]) -> None:
-    rows = at.values["mask"]["data"]
-    first = len(at.tokens) - len(rows)
-    assert all(number(str(x)) < -1e300 for i, row in enumerate(rows, first) for x in row[i + 1 :])
+    if "stay" in said:
+        assert bool(said["stay"]) == (said["padding"] is None)
 
 
 # --- scores and shares ---------------------------------------------------------------------------
 
 SHIFTED = (
     r"(?P<shifted> Before that the row's largest is taken from each, because a machine cannot hold "
-    r"e to the power of a large number; it divides all of them by the same, so that the shares "
-    r"stay\.)?"
+    r"e to the power of a large number; without rounding the shares stay the same\.)?"
 )
 
 
@@ -83,16 +80,6 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
     assert (said["scale"] is None) == (scale is None)
     if said["scale"]:
         assert said["scale"].startswith("c, ") == (at.near("d_k") is None)
-
-
-@form(
-    r"The dot product is large where both vectors are large in the same place\. (?:It is "
-    r"divided by (?P<scale>√d_k|c) because the more numbers .+|They fit, so that a token finds "
-    r"what it asks for\.)"
-)
-def why_scaled(at: Judge, said: dict[str, Any]) -> None:
-    assert (said["scale"] is None) == (at.near("scale") is None)
-    assert said["scale"] is None or (said["scale"] == "c") == (at.near("d_k") is None)
 
 
 @form(
@@ -150,14 +137,17 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"A position is told by an angle here: queries and keys will be turned by it\.(?: Every pair "
-    r"of columns has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\); d_k is the number of columns "
-    r"of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\. The angle is the "
-    r"position times the frequency\.)?"
+    r"of columns has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\)(?P<divided> / f_k)?; d_k is the "
+    r"number of columns of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\."
+    r"(?P<factor> f_k is a factor that is set for each pair\.)? The angle is the position times "
+    r"the frequency\.)?"
 )
 def angles(at: Judge, said: dict[str, Any]) -> None:
     frequencies = at.values["position.div_term"]
     assert (said["base"] is None) == (frequencies["operation"] == "given")
     if said["base"] is not None:
+        has_factors = bool((at.spec["positions"]["rotary"] or {}).get("factors"))
+        assert bool(said["divided"]) == bool(said["factor"]) == has_factors
         asked = frequencies["parameters"]
         assert number(said["base"]) == number(str(asked["base"]))
         queries = [v for a, v in at.values.items() if a.endswith(".rotated_query")]
@@ -168,12 +158,15 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
 @form(
     r"Each query is turned by its token's position: two columns (?P<which>beside each other|half "
     r"the width apart) are taken as a point \(a, b\), and become a×cos\(θ\) - b×sin\(θ\) and "
-    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is the position times the pair's frequency\."
+    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the position times the pair's frequency|"
+    r"given)\."
 )
 def turned(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".rotated_query")
     halves = at.result["parameters"]["layout"] == "halves"
     assert halves == said["which"].startswith("half")
+    waves = [f"position.{wave}" for wave in ("angle", "sin", "cos")]
+    assert (said["angle"] == "given") == any(wave in at.spec.get("given", {}) for wave in waves)
 
 
 # --- the FFN -------------------------------------------------------------------------------------
@@ -199,40 +192,3 @@ def behind_the_gate(at: Judge, said: dict[str, Any]) -> None:
     check_ahead(row, clear, said, column(row))
     assert said["who"] == at.who and column(row)(said["what"]) == clear[0]
     assert number(row.shown[clear[0]]) > 0 and not UNNAMED.fullmatch(said["what"][1:-1])
-
-
-# --- norms ---------------------------------------------------------------------------------------
-
-
-@form(
-    r"Each number of a token is (?P<how>measured from the mean of them all, in standard deviations|"
-    r"divided by the root of the mean square of them all)"
-    r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
-)
-def measured(at: Judge, said: dict[str, Any]) -> None:
-    parameters = at.result["parameters"]
-    assert (bool(said["gain"]), bool(said["shift"])) == (parameters["gain"], parameters["shift"])
-    assert said["how"].startswith("divided") == (at.near("norm.mean") is None)
-
-
-@form(r"Sums grow from layer to layer, .+ measured anew: .+ does not depend on the others\.")
-@form(r"Sums grow from layer to layer, .+ That they lie around 0 .+ turned out not to be needed\.")
-def normalized(at: Judge, said: dict[str, Any]) -> None:
-    assert ("measured anew" in said[""]) == (at.near("norm.mean") is not None)
-
-
-@form(r"(?P<names>γ|β|γ and β), learned for each feature, can give back what was taken away\.")
-def given_back(at: Judge, said: dict[str, Any]) -> None:
-    names = ["γ"] * at.result["parameters"]["gain"] + ["β"] * at.result["parameters"]["shift"]
-    assert said["names"] == " and ".join(names)
-
-
-@form(
-    r"ε (?P<where>stands under|is added to) the root so that (?P<what>equal numbers do|a row of "
-    r"zeros does) not lead to 0 / 0\."
-)
-def epsilon(at: Judge, said: dict[str, Any]) -> None:
-    root = at.near("norm.std") or at.near("norm.rms")
-    assert number(str(root["parameters"]["epsilon"])) > 0
-    assert said["where"].startswith("is added") == root["parameters"]["outside"]
-    assert said["what"].startswith("a row") == (at.near("norm.mean") is None)

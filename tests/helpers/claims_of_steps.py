@@ -151,8 +151,8 @@ def concatenated(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"There are several heads, each with (?P<own>weights|queries) of its own, because .+ for "
-    r"several at once\."
+    r"There are several heads, each with (?P<own>weights|queries) of its own, because a head has "
+    r"one set of attention weights per token: several heads can follow several relations\."
 )
 def several_heads(at: Judge, said: dict[str, Any]) -> None:
     sub_layer = at.address.partition(".head")[0]
@@ -163,8 +163,8 @@ def several_heads(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Here the decoder meets the encoder: queries come from the text that is being written, keys "
-    r"and values from what the encoder has read\. .+ the beginning would be lost\."
+    r"Queries come from the decoder's tokens, keys and values from the encoder's\. So every token "
+    r"of the decoder can use every token that the encoder has read\."
 )
 def across(at: Judge, said: dict[str, Any]) -> None:
     assert "cross_attention" in at.address and not at.pinned(at.address)

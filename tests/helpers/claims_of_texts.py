@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.helpers.claims_of_reasons import attends, has_cross_attention
 from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
 from tests.helpers.learned_numbers import numbers_learned
 
@@ -30,8 +31,8 @@ def right(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"The model reads the token and guesses the word that comes next\.")
 @form(
-    r"At each position the model guesses the target beside it\. All positions go through in one "
-    r"pass\."
+    r"At each position(?P<asked> with a target)? the model guesses the target beside it\. All "
+    r"positions go through in one pass\."
 )
 @form(
     r"Teacher forcing: at each position the model reads the right tokens, whatever it would have "
@@ -44,6 +45,8 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
     shifted = all(t in ("—", token) for t, token in zip(targets, at.tokens[1:], strict=True))
     assert said[""].startswith("The model reads") == (len(at.tokens) == 1)
     assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1)
+    if "asked" in said:
+        assert bool(said["asked"]) == ("—" in at.values["loss.target"]["data"])
     if "keeps" in said:
         masks = {a: v for a, v in at.values.items() if re.match(r"layer.*\.masked$", a)}
         masked = [value["data"] for value in masks.values()]
@@ -90,10 +93,10 @@ def followed_in_the_encoder(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(r"The encoder has made one vector of each of the tokens that it has read\.")
-@form(r"The encoder has no layers: its input vectors go to the decoder\.")
+@form(r"The encoder has no layers: what goes into it (?P<goes>.+)\.")
 @form(
-    r"What leaves the encoder's last layer goes to the decoder: a vector for each of the tokens "
-    r"that the encoder has read\."
+    r"What leaves the encoder's last layer (?P<goes>.+): a vector for each of the tokens that the "
+    r"encoder has read\."
 )
 @form(r"The encoder's vectors are reused from the first turn: it reads nothing new\.")
 def encoded(at: Judge, said: dict[str, Any]) -> None:
@@ -103,6 +106,8 @@ def encoded(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("The encoder has made") == ("vectors" in encoder)
     if not reused and "vectors" not in encoder:
         assert said[""].startswith("The encoder has no") == (not encoder.get("layers"))
+        goes = "goes to the decoder" if has_cross_attention(at) else "is the encoder's output"
+        assert said["goes"] == goes
 
 
 @form(
@@ -137,10 +142,12 @@ def all_parameters(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"It reads (?P<tokens>“.+?”)\."
-    r"(?: It also looks at what an encoder has made of (?P<others>“.+”)\.)?"
+    r"(?: (?P<looks>It also|No layer) looks at what an encoder has made of (?P<others>“.+”)\.)?"
 )
 def reads(at: Judge, said: dict[str, Any]) -> None:
     encoder = at.spec.get("encoder")
+    looks = "It also" if has_cross_attention(at) else "No layer"
+    assert said["looks"] == (looks if encoder else None)
     assert said["tokens"] == listed(at.names)
     assert said["others"] == (listed(told_apart(encoder["tokens"])) if encoder else None)
 
@@ -225,8 +232,13 @@ def parameters(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].endswith("parameter.") == (last == "1")
 
 
-@form(r"A vector is a list of numbers, here (?P<n>\d+) for each token\. Each place in it, .+")
+@form(
+    r"A vector is a list of numbers, here (?P<n>\d+) for each token; each place in it is a "
+    r"feature\. In a trained model .+ that a person could name\.(?P<named> Here the author has "
+    r"named the features\.)?"
+)
 def width(at: Judge, said: dict[str, Any]) -> None:
+    assert bool(said["named"]) == ("features" in at.spec)
     assert int(said["n"]) == at.values["embedding"]["shape"][1]
 
 
@@ -237,7 +249,7 @@ def embedded(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each position has a vector too, because attention alone does not see the order\."
+    r"Each position has a vector too(?P<why>, because attention alone does not see the order)?\."
     r"(?: Its numbers are waves, .+ d is the number of features, (?P<d>\d+) here; k numbers the "
     r"pairs of columns from 0 on\. “(?P<who>.+?)” stands at position (?P<position>\d+)"
     r"(?:, counted from (?P<start>\d+))?\.)?"
@@ -245,6 +257,7 @@ def embedded(at: Judge, said: dict[str, Any]) -> None:
 def positions(at: Judge, said: dict[str, Any]) -> None:
     waves = at.values.get("position.angle")
     assert bool(said["who"]) == (waves is not None)
+    assert bool(said["why"]) == attends(at)
     if waves:
         indices = at.values["position.index"]["data"]
         assert int(said["d"]) == at.values["position"]["shape"][1] and said["who"] == at.who
@@ -254,7 +267,7 @@ def positions(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(r"The first wave is the fastest, the last the slowest, so that together they tell near .+")
-@form(r"They are taken from a table here\. Where a model does so, they are learned like the .+")
+@form(r"They are taken from a table here, so that a model can learn them like the embeddings\.")
 def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
     waves = "position.angle" in at.values and at.values["position"]["shape"][1] > 2
     table = isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
@@ -287,7 +300,7 @@ def answer(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
 
 
-@form(r"The other rows are found in the same way, each from its own token's numbers\.")
+@form(r"The other rows are found in the same way\.")
 def other_rows(at: Judge, said: dict[str, Any]) -> None:
     assert len(at.tokens) > 1
 
@@ -315,7 +328,8 @@ def mask_stays(at: Judge, said: dict[str, Any]) -> None:
 
 
 CANNOT = (
-    r"(?:(?P<no_position>there is no vector for one more position)|“(?P<unread>.+?)” has no "
+    r"(?:(?P<no_position>there is no (?P<what>vector|row in the mask) for one more position)|"
+    r"“(?P<unread>.+?)” has no "
     r"embedding of its own, so that it cannot be read|“(?P<message>.+)”)\."
 )
 
@@ -323,7 +337,8 @@ CANNOT = (
 def cannot_go_on(at: Judge, said: dict[str, Any]) -> None:
     table, given = at.spec["embeddings"], at.spec.get("given")
     if said["no_position"]:
-        assert isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
+        typed = at.spec["mask"] if said["what"] != "vector" else at.spec["positions"]
+        assert isinstance(typed, list) or "table" in typed
     elif said["unread"]:
         assert not isinstance(table, dict) or said["unread"] not in table
     else:

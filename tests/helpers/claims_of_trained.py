@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.helpers.claims_of_reasons import layers
 from tests.helpers.judge import Judge, Row, as_shown, form
 
 LONG, COLUMNS = 24, 8
@@ -23,9 +24,8 @@ def since_when(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Of the tokens before it “(?P<who>.*)” looks at each in some heads more than in others\. Of "
-    r"each token: the largest share that it gets, and the heads that give it most, the first one "
-    r"first\."
+    r"How much attention each token before “(?P<who>.*)” gets from it: the largest share in any "
+    r"head, and the heads that give it most, the first one first\."
 )
 def looked_at(at: Judge, said: dict[str, Any]) -> None:
     assert at.followed > 0 and said["who"] == at.who
@@ -45,6 +45,25 @@ def excerpts(at: Judge, said: dict[str, Any]) -> None:
     assert (int(said["long"]), int(said["columns"]), said["who"]) == (LONG, COLUMNS, at.who)
     assert bool(said["rows"]) == (len(at.tokens) > LONG)
     assert int(said["terms"]) <= int(said["most"])
+
+
+@form(
+    r"(?P<adds>Every layer adds to the same vector, so that it can be read before it is finished: )"
+    r"?[Ww]hat leaves a layer is read as what leaves the last one is, down to the words\."
+    r"(?P<found> So it is seen where in the model a word is found\.)?"
+)
+def through_the_lens(at: Judge, said: dict[str, Any]) -> None:
+    parts = [
+        (layer, layer[name])
+        for layer in layers(at)
+        for name in ("attention", "cross_attention", "ffn")
+        if name in layer
+    ]
+    norms = [part.get("norm", layer.get("norm", "none")) for layer, part in parts]
+    adds = all(part.get("residual", True) for _, part in parts) and all(
+        norm in ("none", None) or norm.get("placement") == "pre" for norm in norms
+    )
+    assert bool(said["adds"]) == bool(said["found"]) == adds
 
 
 @form(r"The weights of these steps are (?P<n>\d+) parameters\.")

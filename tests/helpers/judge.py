@@ -113,6 +113,8 @@ class Judge:
     """Worked lines of the section, up to where the sentence stands."""
     made: Counter[str] = field(default_factory=Counter)
     """The claims of the section, by their checks."""
+    whole: bool = True
+    """Whether the text tells of all steps."""
     encoder_token: int | None = None
     """The encoder's token that is followed; its last if not given."""
     outside: tuple[dict[str, Any], dict[str, Any]] | None = None

@@ -28,7 +28,7 @@ def learning_scenarios(draw: st.DrawFn, /, carry: str = "never", **asked: Any) -
     if choice == "tied" and len(spec["unembedding"]["W_U"]) == width:
         spec["unembedding"] = "tied"
     if choice == "by position":
-        spec["embeddings"] = [spec["embeddings"][token] for token in tokens]
+        spec["embeddings"] = [list(spec["embeddings"][token]) for token in tokens]
     spec["targets"] = draw(_targets(words, len(tokens)))
     if choice == "batch" and known:
         spec["training"] = [{"tokens": tokens, "targets": spec["targets"]}]

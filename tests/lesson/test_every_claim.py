@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from tests.helpers.claims import FORMS, Judge, faults
 from tests.helpers.claims_due import CLAIMS
 from tests.helpers.command import run
+from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
 from tests.helpers.sentences import unbroken
 
@@ -36,8 +37,11 @@ MOVED = (
     ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),
     ("--optimizer", "adam", "--clip", "10000"),
     ("--optimizer", "adamw", "--weight-decay", "0.1"),
+    ("--weight-decay", "0.1"),
+    (),
 )
 DRAWN = ("--seed", "1", "--temperature", "1.5", "--top-k", "2")
+OF_THE_LIKELIEST = ("--seed", "2", "--temperature", "0.5", "--top-p", "0.5")
 
 
 def told(command: str, spec: dict[str, Any], *options: str, stdin: str) -> tuple[str, Any] | None:
@@ -66,10 +70,18 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
     values = by_address(document)
     token = dict(pairwise(options)).get("--token", len(values["tokens"]["data"]))
     passes = document.get("passes", [])
-    judge = Judge(values, spec, int(token) - 1, document["rounding"], passes=passes)
+    asked = optimized(spec, options) if command == "train" else spec
+    judge = Judge(values, asked, int(token) - 1, document["rounding"], passes=passes)
     if command == "tutorial":
         judge.further, judge.turns = further(stdin or to_yaml(spec))
     return faults(text, judge, SEEN)
+
+
+def optimized(spec: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
+    """The scenario with what the options say of its optimizer."""
+    names = {"--optimizer": "kind", "--momentum": "momentum", "--weight-decay": "weight_decay"}
+    said = {names[key]: value for key, value in pairwise(options) if key in names}
+    return {**spec, "optimizer": {**spec.get("optimizer", {}), **said}}
 
 
 def by_address(document: Any) -> dict[str, Any]:
@@ -96,8 +108,9 @@ SEEN: Counter[str] = Counter()
 # --- random scenarios ----------------------------------------------------------------------------
 
 PINNED = re.compile(
-    r"mask|input|position|embedding|output|logits|probabilities|.*\.(query|key|scores|masked|weights|"
-    r"output|concat|hidden|activation|residual|norm|W_Q)"
+    r"mask|input|position(\.(angle|sin|cos))?|embedding|output|logits|probabilities(\.exp)?|"
+    r".*\.(query|key|scores|masked|weights|output|concat|hidden|activation|residual|norm|W_Q|dot|"
+    r"scale|d_k|exp|shifted|up|projected|norm\.(std|rms|variance))|final_norm(\.(std|rms))?"
 )
 
 
@@ -115,8 +128,18 @@ def with_a_pin(spec: Scenario, seed: int) -> Scenario:
         numbers = [[rng.choice(("0", "0", ".inf")) for _ in row] for row in value["data"]]
         rows = [[x.replace(".inf", "-.inf") for x in row] for row in numbers]
     else:
-        rows = [[str(rng.choice((-1, 0, 0.5, 1, 2))) for _ in row] for row in value["data"]]
+        rows = _others(value["data"], rng, positive=bool(DIVIDING.fullmatch(value["address"])))
     return {**spec, "given": {value["address"]: rows}}
+
+
+DIVIDING = re.compile(r".*(scale|d_k|exp|std|rms|variance)")
+"""Of these a root is taken, or something is divided by them."""
+
+
+def _others(data: Any, rng: random.Random, *, positive: bool) -> Any:
+    if isinstance(data, list):
+        return [_others(each, rng, positive=positive) for each in data]
+    return str(rng.choice((0.5, 1, 2) if positive else (-1, 0, 0.5, 1, 2)))
 
 
 @st.composite
@@ -132,7 +155,9 @@ def asked(draw: st.DrawFn) -> tuple[str, Scenario, tuple[str, ...]]:
     if draw(st.sampled_from((True, False, False))) and command != "generate":
         spec = with_a_pin(spec, draw(st.integers(0, 1000)))
     if command == "generate":
-        drawn = draw(st.sampled_from(((), DRAWN, ("--kv-cache",), ("--kv-cache", *DRAWN))))
+        drawn = draw(
+            st.sampled_from(((), DRAWN, OF_THE_LIKELIEST, ("--kv-cache",), ("--kv-cache", *DRAWN)))
+        )
         return command, spec, ("--worked", "--max-tokens", "2", *drawn)
     if command == "loss":
         return command, spec, ()
@@ -186,7 +211,11 @@ def test_bundled_scenarios(command: str, name: str, options: tuple[str, ...]) ->
 def test_random_scenarios() -> None:
     SEEN.clear()
     assert_true()
-    forms = [pattern.pattern for pattern, check in FORMS if check.__module__ not in ELSEWHERE]
+    forms = [
+        pattern.pattern
+        for pattern, check in FORMS
+        if check.__module__ not in ELSEWHERE and check.__name__ not in TRAINING
+    ]
     unmet = [words for words in forms if not SEEN[words]]
     assert [words for words in unmet if not re.match(SELDOM, words)] == []
     assert [name for name in CLAIMS if not SEEN[f"{name} is due"]] == []
@@ -203,15 +232,32 @@ SELDOM = (
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 
 
-@settings(few, max_examples=25)
+@settings(few, max_examples=20)
 @given(
     scenarios(speaks=True, max_layers=1, max_tokens=4),
     scenarios(alike=True, speaks=True, max_layers=1, max_tokens=4),
+    learning_scenarios(max_layers=1, max_tokens=4),
     st.sampled_from(MOVED),
 )
-def test_random_training(one: Scenario, other: Scenario, moved: tuple[str, ...]) -> None:
-    for spec in (one, other):
+def assert_training_true(
+    one: Scenario, other: Scenario, third: Scenario, moved: tuple[str, ...]
+) -> None:
+    for spec in (one, other, third):
         assert wrong("train", spec, *moved) == []
+
+
+def test_random_training() -> None:
+    SEEN.clear()
+    assert_training_true()
+    of_training = [pattern.pattern for pattern, check in FORMS if check.__name__ in TRAINING]
+    assert [words for words in of_training if not SEEN[words]] == []
+
+
+TRAINING = (
+    *("at_the_logits", "negative", "of_softmax", "of_a_row", "of_embeddings", "velocity"),
+    *("against_its_gradient", "decayed", "directions", "others", "moved", "raised"),
+)
+"""The checks of what is said of training alone."""
 
 
 @pytest.mark.fuzz

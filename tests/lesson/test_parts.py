@@ -247,7 +247,7 @@ def test_of_a_row_that_is_masked_as_a_whole_nothing_is_the_largest() -> None:
 def test_a_mask_is_told_as_it_is(mask: str, says: str) -> None:
     text = " ".join(printed("run", "-", "--token", "2", stdin=every_part(mask=mask)).split())
     assert text.count(says) == 1
-    hides_what_is_later = "stands right behind it: without the mask it could look the answer up"
+    hides_what_is_later = "the later tokens contain the answer. The mask hides them"
     assert (hides_what_is_later in text) == (not mask.startswith("[[0, 0"))
 
 

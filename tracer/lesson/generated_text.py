@@ -62,7 +62,8 @@ def cannot_go_on(met: TracerError) -> Sentence:
     if not isinstance(met, UnreadableError):
         return (Name(str(met.problems[0])), ".")
     if met.token is None:
-        return ("there is no vector for one more position.",)
+        mask = met.problems[0].address == "mask"
+        return (f"there is no {'row in the mask' if mask else 'vector'} for one more position.",)
     return (Name(met.token), " has no embedding of its own, so that it cannot be read.")
 
 

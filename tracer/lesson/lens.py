@@ -21,6 +21,7 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
+from tracer.scenario.layers import Layer
 
 MOST_TOKENS = 6
 """So many columns of words find room; of more tokens the last ones are shown."""
@@ -81,7 +82,7 @@ def through_the_lens(told: Told) -> tuple[Block, ...]:
     )
     claim = since_when(told)
     return (
-        Paragraph((WHY,)),
+        Paragraph((why(told),)),
         Table(("layer", *names), words, told.layers - 1),
         Paragraph(("How probable it holds its word:",)),
         shares,
@@ -89,11 +90,23 @@ def through_the_lens(told: Told) -> tuple[Block, ...]:
     )
 
 
-WHY = (
-    "Every layer adds to the same vector, so that it can be read before it is finished: what "
-    "leaves a layer is read as what leaves the last one is, down to the words. So it is seen where "
-    "in the model a word is found."
-)
+def why(told: Told) -> str:
+    """What is read, and, where all sub-layers only add to one vector, why it can be."""
+    read = "hat leaves a layer is read as what leaves the last one is, down to the words."
+    if not all(_only_adds(layer) for layer in told.tower.layers):
+        return f"W{read}"
+    return (
+        "Every layer adds to the same vector, so that it can be read before it is finished: "
+        f"w{read} So it is seen where in the model a word is found."
+    )
+
+
+def _only_adds(layer: Layer) -> bool:
+    """Whether each sub-layer has a residual connection, and no norm behind it."""
+    parts = [p for p in (layer.attention, layer.cross_attention, layer.ffn) if p]
+    norms = [layer.norm_of(part) for part in parts]
+    added = all(part.residual for part in parts)
+    return added and all(norm is None or norm.placement == "pre" for norm in norms)
 
 
 def _tokens(told: Told) -> range:

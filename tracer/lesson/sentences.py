@@ -146,7 +146,7 @@ def _side(step: Step) -> str:
     return "after" if any(value.place == step.place for value in inputs) else "before"
 
 
-OTHER_ROWS = "The other rows are found in the same way, each from its own token's numbers."
+OTHER_ROWS = "The other rows are found in the same way."
 
 
 def part(step: Step, told: Told) -> str:
@@ -205,8 +205,8 @@ def as_in(before: Step, step: Step, told: Told) -> Sentence:
     return ("As in ", Reference(before.number), f"{here}.")
 
 
-def question(told: Told, terms: Terms, *, predicts: bool) -> list[Sentence]:
-    """What a tutorial works out, and how it goes about it."""
+def question(told: Told, terms: Terms, *, predicts: bool, whole: bool) -> list[Sentence]:
+    """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part."""
     asked = (
         "Which word comes next? A decoder answers with a probability for every word it knows."
         if predicts
@@ -215,13 +215,28 @@ def question(told: Told, terms: Terms, *, predicts: bool) -> list[Sentence]:
     )
     read: Sentence = ("It reads ", *listed(told.names), ".")
     if told.crosses:
-        encoded = (" It also looks at what an encoder has made of ", *listed(told.of_encoder.names))
-        read = (*read, *encoded, ".")
+        names = listed(told.of_encoder.names)
+        if told.attends_to_the_encoder:
+            read = (*read, " It also looks at what an encoder has made of ", *names, ".")
+        else:
+            read = (*read, " No layer looks at what an encoder has made of ", *names, ".")
     plan = (
-        "Every step of the calculation follows, in order, with its goal, its formula, the numbers "
-        "put in, and the result. A pencil and a calculator are enough to check each line."
+        f"{'Every step' if whole else 'A part'} of the calculation follows, in order, with its "
+        "goal, its formula, the numbers put in, and the result. A pencil and a calculator "
+        f"{_with_phi(told)}are enough to check each line."
     )
     return [(asked,), read, (plan,), *introduction(told, terms)]
+
+
+def _with_phi(told: Told) -> str:
+    """What else it takes to work out Φ."""
+    layers = (layer for each in (told, *_encoder(told)) for layer in each.tower.layers)
+    has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
+    return "that knows the normal distribution " if has_phi else ""
+
+
+def _encoder(told: Told) -> list[Told]:
+    return [told.of_encoder] if told.has_two_towers else []
 
 
 def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:

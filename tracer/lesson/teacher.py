@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from decimal import Decimal
 from functools import cached_property
 
+from tracer.decoder.axes import numbered
+from tracer.decoder.elementwise import Activate, Normalize, RootSlope, Slope, SquareRoot
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Chosen, Concat, Copy, Given, Interleave, Join, Pinned, Select
+from tracer.decoder.operations import (
+    Chosen,
+    Concat,
+    Copy,
+    DivTerm,
+    Given,
+    Interleave,
+    Join,
+    Mean,
+    Pinned,
+    Rotate,
+    Select,
+)
 from tracer.decoder.roles import DOT, DRAW, ROOT_SQUARED, SCALE, TEMPERATURE
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
-from tracer.formula.expression import Chain, Expression
+from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import sentences
 from tracer.lesson.document import (
     Block,
@@ -27,6 +43,7 @@ from tracer.lesson.lines import Writer
 from tracer.lesson.selection import steps
 from tracer.lesson.sizes import described, parameters, sized
 from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.symbols import symbols
 from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
@@ -35,6 +52,10 @@ from tracer.scenario.parts import learned
 
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
+
+
+FUNCTIONS = (Activate, Mean, Normalize, Rotate, Slope, RootSlope, SquareRoot)
+"""Operations that say in their own fields what they do to a number, and nothing of its place."""
 
 
 class Teacher:
@@ -63,7 +84,7 @@ class Teacher:
         self.told = Told(trace, self.token, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
         self.writer = Writer(self.told, terms)
-        self.said: dict[Sentence, Step] = {}
+        self.said: dict[Hashable, Step] = {}
         self.reasons: set[Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.captions: set[str] = set()
@@ -98,7 +119,7 @@ class Teacher:
         """Goal and reason, and the work."""
         told = self.told.at(step.place)
         goal = step.kind.goal_of(step, told)
-        before = self.said.setdefault(goal, step)
+        before = self.said.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
         what = [sentences.as_in(before, step, told)] if again else [goal, *self.why(step)]
         symbol = self.told.symbols[step.last.output.address]
@@ -106,6 +127,22 @@ class Teacher:
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
             what.append(sentences.references(symbol, sources))
         return [*map(Paragraph, what), *self.work(step, again)]
+
+    def like(self, step: Step) -> Hashable:
+        """What two steps with the same goal have alike, if the second is told as the first.
+
+        The reasons, the operations with their settings and the parameters that these use.
+        """
+        reasons = step.kind.reasons_of(step, self.told.at(step.place)) if self.full else ()
+        records = (
+            (
+                *(record.output.role, type(record.operation), len(record.inputs)),
+                record.operation if isinstance(record.operation, FUNCTIONS) else None,
+                tuple(value.role for value in record.inputs if value.role.parameter),
+            )
+            for record in step.records
+        )
+        return _words(reasons), tuple(records)
 
     def work(self, step: Step, again: bool) -> list[Block]:
         """Formula, parameters and worked lines of each record; what it gives; what that says.
@@ -128,7 +165,7 @@ class Teacher:
     def why(self, step: Step) -> list[Sentence]:
         """Why a step is done, as far as that was not said before."""
         reasons = step.kind.reasons_of(step, self.told.at(step.place)) if self.full else ()
-        words = [tuple(part for part in reason if isinstance(part, str)) for reason in reasons]
+        words = _words(reasons)
         new = [r for r, of in zip(reasons, words, strict=True) if of not in self.reasons]
         self.reasons.update(words)
         return new
@@ -198,12 +235,20 @@ class Teacher:
     def operands(self, record: Record) -> list[Block]:
         """The parameters of an operation, behind its formula; the mask, once."""
         told: list[Block] = []
+        if isinstance(record.operation, DivTerm) and record.operation.factors:
+            told.append(self.factors(record.output, record.operation.factors))
         for value in record.inputs:
             if value.role.parameter:
                 told += [self.matrix(value)] if self.told.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
                 told += [*self.described(value), self.matrix(value)]
         return told
+
+    def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> Matrix:
+        """What the frequencies are divided by."""
+        shown, labels = self.told.columns(frequencies), numbered("f", 0, len(factors))
+        row = tuple(Number(factors[i]) for i in shown)
+        return Matrix(FACTOR, ("",), tuple(labels[i] for i in shown), (row,))
 
     def described(self, value: Value) -> list[Block]:
         """What the rows and columns of a matrix are that no formula gives, once."""
@@ -262,3 +307,8 @@ class Teacher:
             return None
         title = sentences.picture(step, self.told.at(step.place))
         return Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def _words(sentences: Sequence[Sentence]) -> tuple[tuple[str, ...], ...]:
+    """The words of each sentence, without its numbers and symbols."""
+    return tuple(tuple(p for p in parts if isinstance(p, str)) for parts in sentences)

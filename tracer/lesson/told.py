@@ -84,7 +84,7 @@ class Told:
         """The most heads that an attention has."""
         layers = self.tower.layers
         parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
-        return max(len(part.heads) if part else 0 for part in parts)
+        return max((len(part.heads) if part else 0 for part in parts), default=0)
 
     def attention_at(self, place: Place) -> Attention | None:
         """The attention at a place, as the scenario has it."""
@@ -111,6 +111,16 @@ class Told:
         if np.triu(seen, 1).any():
             return "the others"
         return "those before it" if np.tril(seen, -1).any() else ""
+
+    @property
+    def attends(self) -> bool:
+        """Whether a layer of the tower has attention."""
+        return any(layer.attention or layer.cross_attention for layer in self.tower.layers)
+
+    @property
+    def attends_to_the_encoder(self) -> bool:
+        """Whether a layer of the decoder has cross-attention."""
+        return any(layer.cross_attention for layer in self.trace.scenario.layers)
 
     @property
     def crosses(self) -> bool:

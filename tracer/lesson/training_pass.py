@@ -40,8 +40,8 @@ def _forcing(trace: Trace) -> Sentence:
         return ("The model reads the token and guesses the word that comes next.",)
     if any(targets[i] != tokens[i + 1] for i in asked if i + 1 < len(tokens)):
         return (
-            "At each position the model guesses the target beside it. All positions go through in "
-            "one pass.",
+            f"At each position{' with a target' * (len(asked) < len(tokens))} the model guesses "
+            "the target beside it. All positions go through in one pass.",
         )
     values = [record.output for record in trace.records]
     masked = [value for value in values if value.role is MASKED and not value.place.encoder]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
 from tracer.decoder.roles import LOSS, PREDICTION, PROBABILITIES, TARGET
+from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import LOSS as L
@@ -40,13 +41,12 @@ from tracer.scenario.optimizer import Optimizer
 A, B, W = Symbol("a"), Symbol("b"), Symbol("W")
 
 SLOPE: Sentence = (
-    "The loss is one number, and every weight has a part in it. Raise a single weight by a little "
-    "and compute everything again: the loss is a little larger or smaller than before. How much "
-    "larger, for each unit by which the weight was raised, is the slope of the loss at that "
-    "weight, its gradient ",
+    "The loss is one number that depends on the weights. Raise a single weight by very little and "
+    "compute everything again: how much larger the loss is then, for each unit by which the weight "
+    "was raised, is the slope of the loss at that weight, its gradient ",
     Partial(W),
-    ". Where it is positive, the weight should become smaller; where it is negative, larger; and "
-    "where it is large, that weight matters most.",
+    ". Where it is positive, a slightly smaller weight lowers the loss; where it is negative, a "
+    "slightly larger one does; where it is 0, neither does at first.",
 )
 CHAIN_RULE: Sentence = (
     "Nobody computes everything again for each weight. The loss depends on the weights through a "
@@ -67,9 +67,10 @@ AT_A_GLANCE: Sentence = (
     "The way back, to be read from above: the gradient of the loss at what each step gives, its "
     "shape, and at the right the number of the step in which it is worked out.",
 )
+OTHERS: Sentence = ("All other weights are moved in the same way.",)
 ONE_OF_THEM: Sentence = (
-    "Every gradient is shown whole; its lines are worked for one token, and of the weights for one "
-    "matrix.",
+    "Every gradient is shown whole; its lines are worked for one token, and of the parameters for "
+    "one.",
 )
 
 
@@ -79,11 +80,7 @@ def parameter_worked(trace: Trace, asked: str | None) -> str:
     Raises:
         TracerError: there is no such parameter, or it has no gradient.
     """
-    learned = [
-        replace(r.output.place, phase="forward").address(r.output.role.of)
-        for r in trace.records
-        if r.output.role.derivation == "new" and r.output.role.of
-    ]
+    learned = [_parameter(r) for r in trace.records if r.output.role.derivation == "new"]
     if asked is None:
         in_layers = [address for address in learned if address.startswith("layer")]
         return (in_layers or learned)[0]
@@ -145,22 +142,30 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[Sec
     for step in teacher.steps:
         if step.kind is CLIP_STEP:
             yield replace(teacher.section(step), part=None)
-        elif step.kind is UPDATE_STEP and _updates(step, worked):
-            section = teacher.section(step)
+        elif step.kind is UPDATE_STEP and (records := _of_parameter(step, worked)):
+            section = teacher.section(replace(step, records=records))
             how = Paragraph(_how(optimizer))
-            others: Sentence = ("All other weights are moved in the same way.",)
-            blocks = (section.blocks[0], how, *section.blocks[1:], Paragraph(others))
+            others = [Paragraph(OTHERS)] if _has_others(teacher.trace, worked) else []
+            blocks = (section.blocks[0], how, *section.blocks[1:], *others)
             title = f"The update of {worked}"
             yield replace(section, title=title, blocks=blocks, part=None, within=())
 
 
-def _updates(step: Step, worked: str) -> bool:
-    addresses = [
-        replace(r.output.place, phase="forward").address(r.output.role.of)
-        for r in step.records
-        if r.output.role.of
-    ]
-    return worked in addresses
+def _of_parameter(step: Step, worked: str) -> tuple[Record, ...]:
+    """What the update of one parameter records."""
+    return tuple(record for record in step.records if _parameter(record) == worked)
+
+
+def _has_others(trace: Trace, worked: str) -> bool:
+    """Whether another parameter is updated, too."""
+    new = (record for record in trace.records if record.output.role.derivation == "new")
+    return any(_parameter(record) != worked for record in new)
+
+
+def _parameter(record: Record) -> str:
+    """The address of the parameter that something is derived from."""
+    assert record.output.role.of
+    return replace(record.output.place, phase="forward").address(record.output.role.of)
 
 
 def _how(optimizer: Optimizer) -> Sentence:
@@ -169,14 +174,17 @@ def _how(optimizer: Optimizer) -> Sentence:
     match optimizer.kind:
         case "sgd":
             rule = "Stochastic gradient descent: the step is the gradient"
-            momentum = ", and a part of the step before," if optimizer.momentum else ""
-            return (f"{rule}{momentum} times the learning rate, ", Symbol("η"), " = ", rate, ".")
+            decay = ", with the decay" * bool(optimizer.weight_decay)
+            momentum = ", and a part of the step before" * bool(optimizer.momentum)
+            comma = "," * bool(decay or momentum)
+            by = f"{rule}{decay}{momentum}{comma} times the learning rate, "
+            return (by, Symbol("η"), " = ", rate, ".")
         case "adam" | "adamw":
             name = "Adam" if optimizer.kind == "adam" else "AdamW"
             return (
                 f"{name} divides the running mean of the gradients by the root of that of their "
-                "squares, so that each weight takes steps of about the same size, times the "
-                "learning rate, ",
+                "squares, so that the size of a step depends little on the size of the gradients; "
+                "the step is that times the learning rate, ",
                 *(Symbol("η"), " = ", rate, "."),
             )
 
@@ -197,7 +205,7 @@ def _after(training: Training) -> Iterator[Section]:
         blocks.append(Table(header, tuple(map(tuple, rows))))
         blocks.append(Curve("loss", tuple(losses), figure))
     blocks.append(Table(*_said(training.steps[0], training.after)))
-    blocks.append(Paragraph(_came_of_it(losses, steps)))
+    blocks.append(Paragraph(_came_of_it(passes[0], passes[-1], steps)))
     title = f"After {count(steps, 'step')}"
     yield Section(None, title, tuple(blocks))
 
@@ -242,11 +250,15 @@ def _said(before: Trace, after: Trace) -> tuple[tuple[str, ...], tuple[tuple[Cel
     return header, tuple(rows)
 
 
-def _came_of_it(losses: Sequence[Number], steps: int) -> Sentence:
-    """What training has done to the loss."""
-    first, last = losses[0], losses[-1]
-    after = "one step" if steps == 1 else f"{steps} steps"
+def _came_of_it(before: Trace, after: Trace, steps: int) -> Sentence:
+    """What training has done to the loss: decided on the computed numbers, said in the printed."""
+    first, last = _printed(before), _printed(after)
+    computed, then = before[LOSS.name].computed[()], after[LOSS.name].computed[()]
+    in_steps = "one step" if steps == 1 else f"{steps} steps"
+    if computed == then:
+        return ("The loss ", L, " is ", last, f" after {in_steps}, as it was before.")
+    how = "fallen" if then < computed else "grown"
     if last.value == first.value:
-        return ("The loss ", L, " is ", last, f" after {after}, as it was before.")
-    how = "fallen" if last.value < first.value else "grown"
-    return (*("The loss ", L, f" has {how} from ", first, " to ", last), f" in {after}.")
+        less = f" has {how} in {in_steps}, by less than its digits show: it is "
+        return ("The loss ", L, less, last, " before and after.")
+    return (*("The loss ", L, f" has {how} from ", first, " to ", last), f" in {in_steps}.")

@@ -59,7 +59,9 @@ def tutorial(
 def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> Document:
     """The question, and the steps worked for a teacher's token."""
     found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
-    asked = sentences.question(teacher.told, teacher.writer.terms, predicts=predicts)
+    whole = len(chosen) == len(teacher.steps)
+    terms = teacher.writer.terms
+    asked = sentences.question(teacher.told, terms, predicts=predicts, whole=whole)
     introduction = (*map(Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
     sections = tuple(map(teacher.section, chosen))
     return Document(found.name, found.scenario.title, introduction, sections)
@@ -167,5 +169,5 @@ def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
 def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
     """A step's row: number, title, how many parameters, what happens."""
     number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
-    title = sentences.title(step, teacher.told)
+    title = sentences.title(step, teacher.told.at(step.place))
     return tuple(map(Name, (str(step.number), title, *number, step.kind.summary)))

@@ -61,7 +61,7 @@ def _layers(told: Told) -> tuple[Block, ...]:
     header = ("layer", "attention adds most", "the FFN adds most", "it would say", "probability")
     claim = lens.since_when(told)
     return (
-        Paragraph((lens.WHY,)),
+        Paragraph((lens.why(told),)),
         Table(header, tuple(tuple(map(Name, row)) for row in rows)),
         *([Paragraph(claim)] if claim else []),
     )
@@ -93,12 +93,9 @@ def _heads(told: Told) -> tuple[Block, ...]:
     if not rows:
         return ()
     sentence = (
-        "Of the tokens before it ",
-        *(
-            told.who,
-            " looks at each in some heads more than in others. Of each token: the largest ",
-        ),
-        "share that it gets, and the heads that give it most, the first one first.",
+        "How much attention each token before ",
+        *(told.who, " gets from it: the largest share in any head, and the heads that give it "),
+        "most, the first one first.",
     )
     return (Paragraph(sentence), Table(("token", "at most", "layer, head"), tuple(rows)))
 

@@ -80,7 +80,7 @@ class TextNotation(Notation):
         return f"{first} / {self.inside(under, Binding.POWER)}", Binding.PRODUCT
 
     def raised(self, base: str, exponent: Expression) -> str:
-        if isinstance(exponent, Number) and exponent.value in (2, 3):
+        if isinstance(exponent, Number) and str(exponent.value) in ("2", "3"):
             return base + ("²" if exponent.value == 2 else "³")
         return f"{base}^{self.inside(exponent, Binding.ATOM)}"
 

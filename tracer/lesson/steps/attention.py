@@ -150,7 +150,7 @@ MASK_STEP = Kind(
 
 SHIFTED_FIRST = (
     " Before that the row's largest is taken from each, because a machine cannot hold e to the "
-    "power of a large number; it divides all of them by the same, so that the shares stay."
+    "power of a large number; without rounding the shares stay the same."
 )
 
 
@@ -271,7 +271,7 @@ WEIGHTED_SUM_STEP = Kind(
     _weighted_goal,
     {HEAD_OUTPUT: Telling(of_head("O"))},
     sign=_weighted_sign,
-    reasons=(why.FROM_TOKEN_TO_TOKEN,),
+    reasons=why.moved,
     claim=main_value,
     inner=True,
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Copy
-from tracer.decoder.roles import SCALE
+import numpy as np
+
+from tracer.decoder.operations import Copy, Pinned
+from tracer.decoder.roles import ROTARY_ANGLE, ROTARY_COS, ROTARY_SIN, SCALE, Place
 from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import crosses
@@ -11,32 +13,29 @@ from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
 
 THREE_VECTORS: Sentence = (
-    "Three vectors are made of each token, because what it looks for, what it can be found by and "
-    "what it hands over are different things. Each is the token's vector times a matrix of "
-    "weights; the weights are learned, and they are the same for every token.",
+    "Attention uses a query, a key and a value because what a token looks for, what it can be "
+    "found by and what it passes on are different things. The weights that compute them are the "
+    "same for every token; in a trained model they are learned.",
 )
 
 ACROSS: Sentence = (
-    "Here the decoder meets the encoder: queries come from the text that is being written, keys "
-    "and values from what the encoder has read. So each word can look again at all of the input, "
-    "and take what it needs; otherwise one vector would have to hold everything, and of a long "
-    "input the beginning would be lost.",
+    "Queries come from the decoder's tokens, keys and values from the encoder's. So every token "
+    "of the decoder can use every token that the encoder has read.",
 )
 
 OF_ITS_OWN: Sentence = (
-    "It is a vector of its own because being found and looking are not the same: “pizza” may look "
-    "for who eats it, and be looked for by what is eaten. The query of one token will meet the "
-    "keys of all, so that every row of the table below is needed.",
+    "The key is separate from the query, so that a token can be found by something other than what "
+    "it looks for.",
 )
 
-HANDED_OVER: Sentence = (
-    "If the key were handed over too, what makes a token easy to find would be all that it could "
-    "say; therefore it has a value beside it.",
+PASSED_ON: Sentence = (
+    "The value is separate from the key, so that a token can pass on something other than what "
+    "makes it easy to find.",
 )
 
 FIT: Sentence = (
-    "The dot product is large where both vectors are large in the same place. They fit, so that a "
-    "token finds what it asks for.",
+    "Numbers of the same sign in the same column raise the dot product, numbers of opposite signs "
+    "lower it, so that it is large where the two vectors fit.",
 )
 
 TURNED: Sentence = (
@@ -47,25 +46,28 @@ TURNED: Sentence = (
 )
 
 EXPONENTIAL: Sentence = (
-    "The exponential makes every number positive, so that they can be shares of a whole, and it "
-    "keeps the order: a larger score is a larger share. A score that is larger by 1 counts e times "
-    "as much, about 2.7 times.",
+    "The exponential of every finite score is positive, so that the results can be shares of a "
+    "whole. Before rounding, a larger score gets a larger share, and a score that is larger by 1 "
+    "gets e times the share, about 2.7 times.",
 )
 
 FROM_TOKEN_TO_TOKEN: Sentence = (
-    "Here something goes from token to token, and only here, because everything else in a layer "
-    "is done to each token by itself. It is a sum, so that it has the width of a value however "
-    "many tokens there are.",
+    "Only attention moves information from one token to another; everything else in a layer is "
+    "done to each token by itself.",
+)
+
+OF_ONE_WIDTH: Sentence = (
+    "The result is a sum, so that it has the width of a value however many tokens there are.",
 )
 
 MIXED: Sentence = (
-    *(
-        "What was found stands in columns of its own; ",
-        Symbol("W", "O"),
-        " turns them into what the token's ",
-    ),
-    "vector is made of, so that the result can be added to it. Its weights are learned like the "
-    "others.",
+    *("Each head's result has its own columns; ", Symbol("W", "O"), " combines them, because "),
+    "what follows reads all of them as one vector.",
+)
+
+WIDTH_OF_THE_INPUT: Sentence = (
+    *("The result of ", Symbol("W", "O"), " has the width of the sub-layer's input, so that the "),
+    "two can be added.",
 )
 
 NOT_ADDED: Sentence = (
@@ -84,34 +86,53 @@ def _several_heads(step: Step, told: Told) -> Sentence:
     part = told.attention_at(step.place)
     own = "queries" if part and any(head.shares for head in part.heads) else "weights"
     return (
-        f"There are several heads, each with {own} of its own, because one softmax can favour only "
-        "one thing at a time: with more of them a token can look for several at once.",
+        f"There are several heads, each with {own} of its own, because a head has one set of "
+        "attention weights per token: several heads can follow several relations.",
     )
 
 
 def scaled(step: Step, told: Told) -> tuple[Sentence, ...]:
-    """Why the dot products are divided, if they are."""
-    if told.value(step.place, SCALE) is None:
+    """When a dot product is large; why it is divided, if that makes it smaller."""
+    scale = told.value(step.place, SCALE)
+    if scale is None or scale.array <= 1:
         return (FIT,)
-    divisor = told.symbols[step.place.address(SCALE)]
-    return (
-        (
-            "The dot product is large where both vectors are large in the same place. It is "
-            "divided by ",
-            *(
-                divisor,
-                " because the more numbers are multiplied, the larger the sums become: the ",
-            ),
-            "softmax behind it would give nearly everything to one token, and could not learn to "
-            "do otherwise, since where a share is almost 1 or 0 a small change of the scores "
-            "changes almost nothing.",
-        ),
+    divided: Sentence = (
+        "Dot products of longer vectors tend to be larger, and between scores that are far apart "
+        "the softmax gives nearly all of its weight to one token, where its gradient nearly "
+        "vanishes. Dividing by ",
+        *(told.symbols[scale.address], " brings the scores closer together."),
     )
+    return (FIT, divided)
+
+
+def turned(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """Why queries and keys are turned, if each is by its own position."""
+    return (TURNED,) if turns_by_position(step, told) else ()
+
+
+def turns_by_position(step: Step, told: Told) -> bool:
+    """Whether the angles and their sines and cosines are computed from the positions."""
+    place = Place(encoder=step.place.encoder)
+    waves = (told.value(place, role) for role in (ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS))
+    return not any(v and isinstance(told.trace.producers[v].operation, Pinned) for v in waves)
+
+
+def moved(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """That information moves between tokens, if a token attends to another; why a sum."""
+    weights = step.last.inputs[0].array
+    rows, keys = weights.shape
+    itself = np.eye(rows, keys, keys - rows, dtype=bool)
+    moves = crosses(step) or weights[~itself].any()
+    return (*([FROM_TOKEN_TO_TOKEN] if moves else []), OF_ONE_WIDTH)
 
 
 def mixed(step: Step, told: Told) -> tuple[Sentence, ...]:
     """Why there is a W_O, if there is one."""
-    return () if isinstance(step.last.operation, Copy) else (MIXED,)
+    part = told.attention_at(step.place)
+    if isinstance(step.last.operation, Copy) or part is None:
+        return ()
+    several, added = len(part.heads) > 1, part.residual
+    return (*([MIXED] if several else []), *([WIDTH_OF_THE_INPUT] if added else []))
 
 
 def not_added(step: Step, told: Told) -> tuple[Sentence, ...]:

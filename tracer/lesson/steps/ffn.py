@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tracer.decoder.elementwise import Activate
+from tracer.decoder.elementwise import Activate, Multiply
 from tracer.decoder.operations import Copy
-from tracer.decoder.roles import ACTIVATION, B_1, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
+from tracer.decoder.roles import ACTIVATION, B_1, B_2, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Symbol
 from tracer.lesson.document import Name, Sentence, Sign
@@ -28,7 +28,8 @@ def _activation_goal(step: Step, told: Told) -> Sentence:
         case Activate(function):
             return ACTIVATIONS[function].goal
         case _:
-            return ("There is no activation function here: the hidden numbers stay.",)
+            goes_on = told.passed_on(step.last)
+            return (f"There is no activation function here: each number goes on {goes_on}.",)
 
 
 def _activation_claim(step: Step, told: Told) -> Sentence | None:
@@ -54,16 +55,15 @@ def _activation_claim(step: Step, told: Told) -> Sentence | None:
     return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
 
 
-COMBINED: Sentence = (
-    "It is needed because attention only carries numbers from token to token; to make something "
-    "new of them, the features of one token have to be combined with each other. Each hidden unit ",
-    *(
-        "does so with weights of its own, a column of ",
-        Symbol("W", "1"),
-        ": it is large where the ",
-    ),
-    "token's vector fits that column. Large models often have four times as many hidden units as "
-    "features, so that there is room for many patterns.",
+NOT_LINEAR: Sentence = (
+    "Attention mixes values linearly; the FFN is needed because it adds a nonlinear step within "
+    "each token.",
+)
+
+UNITS: Sentence = (
+    *("Each hidden unit has weights of its own, a column of ", Symbol("W", "1"), ", so that its "),
+    "number is large where the token's vector fits that column. Large models often have four times "
+    "as many hidden units as features.",
 )
 
 BIAS: Sentence = (
@@ -71,36 +71,45 @@ BIAS: Sentence = (
     "zeros could only become zeros: with it a unit can start from a number of its own.",
 )
 
-BENT: Sentence = (
-    *("Without it the two matrices of the FFN would be one: whatever ", Symbol("W", "1"), " and "),
-    *(Symbol("W", "2"), " do in turn, their product does at once. The bend between them is what "),
-    "lets the FFN treat large and small numbers differently.",
-)
-
-WHAT_A_UNIT_SAYS: Sentence = (
-    *(
-        "A row of ",
-        Symbol("W", "2"),
-        " is what its hidden unit says when it is active: the output ",
-    ),
-    "is the sum of these rows, each as often as its unit is large, so that the FFN can hold what "
-    "was learned about the world, one unit for one pattern.",
-)
-
-
 GATED_ANEW: Sentence = (
     "With a gate a unit can decide by one thing and pass on another, because what opens it and "
-    "what goes through are found with different weights; models learn better so.",
+    "what goes through are found with different weights.",
 )
 
 
 def _why_hidden(step: Step, told: Told) -> tuple[Sentence, ...]:
     has_bias = any(value.role is B_1 for value in step.last.inputs)
-    return (COMBINED, *([BIAS] if has_bias else []))
+    values = [told.value(step.place, role) for role in (ACTIVATION, GATED, FFN_OUTPUT)]
+    operations = [told.trace.producers[value].operation for value in values if value]
+    bends = any(isinstance(operation, Activate | Multiply) for operation in operations)
+    needed = [NOT_LINEAR] if bends and told.attends else []
+    return (*needed, UNITS, *([BIAS] if has_bias else []))
 
 
 def _why_bent(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return (BENT,) if isinstance(step.last.operation, Activate) else ()
+    """What the FFN would be without its activation function; with a gate it would be more."""
+    if not isinstance(step.last.operation, Activate) or told.value(step.place, GATED):
+        return ()
+    bias = " and a bias" * any(told.value(step.place, role) for role in (B_1, B_2))
+    return (
+        (
+            *("Without it ", Symbol("W", "1"), " and ", Symbol("W", "2"), " in turn would do no "),
+            f"more than a single matrix{bias}.",
+        ),
+    )
+
+
+def _of_rows(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """That the product is a sum of the rows of W₂."""
+    of, weights, *bias = (told.symbols[value.address] for value in step.records[0].inputs)
+    product = told.symbols[step.records[0].output.address]
+    plus = (", plus ", *bias) if bias else ()
+    return (
+        (
+            *(product, " is the sum of the rows of ", weights, ", each multiplied by its unit's "),
+            *("number in ", of, *plus, ", so that a unit whose number is 0 adds nothing."),
+        ),
+    )
 
 
 def _gate_goal(step: Step, told: Told) -> Sentence:
@@ -202,7 +211,7 @@ FFN_OUTPUT_STEP = Kind(
         FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,))),
     },
     sign=_output_sign,
-    reasons=(WHAT_A_UNIT_SAYS,),
+    reasons=_of_rows,
     claim=_main_unit,
     inner=True,
 )

@@ -24,19 +24,19 @@ from tracer.decoder.roles import (
     TOKEN_IDS,
     TOKENS,
 )
-from tracer.formula.expression import Call, Number, Power, Quotient, Sum, Symbol
+from tracer.formula.expression import Call, Expression, Number, Power, Quotient, Sum, Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Sentence, Sign, Table
 from tracer.lesson.sizes import described
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 
 POS, D, TWO_K = Symbol("pos"), Symbol("d"), Symbol("2k")
-D_K = Symbol("d", "k")
+D_K, FACTOR = Symbol("d", "k"), Symbol("f", "k")
 
 
 PIECES: Sentence = (
-    "A token is a piece of text, often a word; large models have parts of words too, so that there "
-    "is nothing that they cannot read.",
+    "A token is a piece of text, often a word; large models have parts of words too, so that they "
+    "can represent any text.",
 )
 
 REGIONS: Sentence = (
@@ -49,11 +49,11 @@ IDS: Sentence = ("Its id is the number by which the model knows it.",)
 def _why_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
     width = Number.of(step.last.output.shape[-1])
     ids = any(record.output.role is TOKEN_IDS for record in step.records)
+    named = " Here the author has named the features." * (told.tower.features is not None)
     vectors: Sentence = (
-        *("A vector is a list of numbers, here ", width, " for each token. Each place in it, a "),
-        "feature, stands for something that tokens can have more or less of. In a trained model "
-        "nobody chooses these numbers: training moves them until the predictions come out right, "
-        "so that words which are used alike end up with vectors that are alike.",
+        *("A vector is a list of numbers, here ", width, " for each token; each place in it is a "),
+        "feature. In a trained model these numbers are learned, so that a single feature rarely "
+        f"has a meaning that a person could name.{named}",
     )
     what = REGIONS if told.in_encoder else PIECES
     return (what, *([IDS] if ids else []), vectors)
@@ -72,14 +72,14 @@ def _embedding_goal(step: Step, told: Told) -> Sentence:
 
 
 def _position_goal(step: Step, told: Told) -> Sentence:
-    order = "Each position has a vector too, because attention alone does not see the order."
+    why = ", because attention alone does not see the order" * told.attends
+    order = f"Each position has a vector too{why}."
     index = step.records[0].output
     if not _waves(step):
         return (order,)
     here, features = told.number(index, told.row(index)), step.last.output.shape[1]
     first = here.value - told.token
-    as_usual = first == 1 or isinstance(step.records[0].operation, Pinned)
-    counted: Sentence = () if as_usual else (", counted from ", Number(first))
+    counted: Sentence = () if first == 1 else (", counted from ", Number(first))
     return (
         *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
         *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
@@ -100,8 +100,8 @@ def _waves(step: Step) -> bool:
 
 
 ORDER: Sentence = (
-    "Attention adds vectors, and a sum does not depend on the order of what is added: without "
-    "positions it would find the same in whatever order the tokens stand that it looks at.",
+    "Attention adds vectors, and a sum does not depend on the order of what is added: by itself, "
+    "attention ignores the order of the tokens that it looks at.",
 )
 
 HANDS_OF_A_CLOCK: Sentence = (
@@ -110,27 +110,30 @@ HANDS_OF_A_CLOCK: Sentence = (
 )
 
 FROM_A_TABLE: Sentence = (
-    "They are taken from a table here. Where a model does so, they are learned like the "
-    "embeddings, because nothing else says what they should be.",
+    "They are taken from a table here, so that a model can learn them like the embeddings.",
 )
 
 
 def _why_positions(step: Step, told: Told) -> tuple[Sentence, ...]:
+    order = [ORDER] if told.attends else []
     positions = told.tower.positions
     if positions and positions.table is not None:
-        return (ORDER, FROM_A_TABLE)
+        return (*order, FROM_A_TABLE)
     several = _waves(step) and step.last.output.shape[1] > 2
-    return (ORDER, *([HANDS_OF_A_CLOCK] if several else []))
+    return (*order, *([HANDS_OF_A_CLOCK] if several else []))
 
 
-ADDED: Sentence = (
-    "They are added rather than set side by side, so that the vectors do not grow longer; what of "
-    "a number is meaning and what is place, the weights that follow can learn to tell.",
+SHORT: Sentence = (
+    "They are added rather than set side by side, so that the vectors do not grow longer.",
 )
+
+TOLD_APART: Sentence = ("Later weights can learn to separate meaning from position.",)
 
 
 def _why_added(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return () if isinstance(step.last.operation, Copy) else (ADDED,)
+    if isinstance(step.last.operation, Copy):
+        return ()
+    return (SHORT, TOLD_APART) if told.layers else (SHORT,)
 
 
 def _turning_goal(step: Step, told: Told) -> Sentence:
@@ -139,18 +142,21 @@ def _turning_goal(step: Step, told: Told) -> Sentence:
     if not isinstance(frequencies, DivTerm):
         return (order,)
     width = Number.of(frequencies.width)
-    frequency = Power(Number(frequencies.base), Quotient(Symbol("-2k"), D_K))
+    frequency: Expression = Power(Number(frequencies.base), Quotient(Symbol("-2k"), D_K))
+    divided: Sentence = ()
+    if frequencies.factors:
+        frequency = Quotient(frequency, FACTOR)
+        divided = (" ", FACTOR, " is a factor that is set for each pair.")
     return (
         *(f"{order} Every pair of columns has a frequency, ", frequency, "; ", D_K, " is the "),
         *("number of columns of a query, ", width, " here, and ", Symbol("k"), " numbers the "),
-        "pairs from 0 on. The angle is the position times the frequency.",
+        *("pairs from 0 on.", *divided, " The angle is the position times the frequency."),
     )
 
 
 TURNED: Sentence = (
-    "Attention adds vectors, and a sum does not depend on the order of what is added, so that "
-    "positions have to come in somewhere. Turning leaves a vector as long as it was, and the "
-    "embeddings remain what they are.",
+    f"{ORDER[0]} Positions come in by turning, because that leaves a vector as long as it was, and "
+    "the embeddings as they are.",
 )
 
 
@@ -261,16 +267,17 @@ INPUT_STEP = Kind(
 
 
 def _encoder_goal(step: Step, told: Told) -> Sentence:
+    goes = "goes to the decoder" if told.attends_to_the_encoder else "is the encoder's output"
     match step.last.operation:
         case Reused():
             return ("The encoder's vectors are reused from the first turn: it reads nothing new.",)
         case Copy() if told.of_encoder.layers:
             return (
-                "What leaves the encoder's last layer goes to the decoder: a vector for each of "
-                "the tokens that the encoder has read.",
+                f"What leaves the encoder's last layer {goes}: a vector for each of the tokens "
+                "that the encoder has read.",
             )
         case Copy():
-            return ("The encoder has no layers: its input vectors go to the decoder.",)
+            return (f"The encoder has no layers: what goes into it {goes}.",)
         case _:
             return ("The encoder has made one vector of each of the tokens that it has read.",)
 
@@ -285,7 +292,7 @@ ENCODER_STEP = Kind(
     reasons=(
         (
             "An encoder may look at all of its input at once, because all of it is there from the "
-            "start; a decoder has to make do with the words so far.",
+            "start; a decoder that writes a text has only the words so far.",
         ),
     ),
 )

@@ -32,6 +32,11 @@ class Step:
         """What the step comes to."""
         return self.records[-1]
 
+    @property
+    def is_partly_given(self) -> bool:
+        """Whether one of its values is given instead of computed."""
+        return any(isinstance(record.operation, Pinned) for record in self.records)
+
 
 @frozen
 class Naming:
@@ -96,8 +101,8 @@ class Kind:
     """The title of the picture of its result, where it is worth one."""
 
     def goal_of(self, step: Step, told: Told) -> Sentence:
-        """What the step is for; a phrase where nothing is computed."""
-        if isinstance(step.last.operation, Pinned):
+        """What the step is for; a phrase where part of it is given instead of computed."""
+        if step.is_partly_given:
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
         return self.goal(step, told) if callable(self.goal) else self.goal
 
@@ -106,8 +111,8 @@ class Kind:
         return self.sign(step, told) if callable(self.sign) else self.sign
 
     def reasons_of(self, step: Step, told: Told) -> tuple[Sentence, ...]:
-        """Why; nothing, where there is nothing to say, or nothing is computed."""
-        if isinstance(step.last.operation, Pinned):
+        """Why the step is done; nothing where part of it is given instead of computed."""
+        if step.is_partly_given:
             return ()
         return self.reasons(step, told) if callable(self.reasons) else self.reasons
 

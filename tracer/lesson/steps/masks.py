@@ -17,10 +17,8 @@ from tracer.scenario.fields import Mask, Window
 HIDDEN = Number(Decimal("-Infinity"))
 
 NO_LOOKING_UP: Sentence = (
-    "In training all positions are computed at once, and the word that a position is to guess "
-    "stands right behind it: without the mask it could look the answer up instead of learning to "
-    "predict it. In use there is nothing behind it yet, so a model that had learned to look there "
-    "would be lost.",
+    "When a model is trained to predict the next token, the later tokens contain the answer. "
+    "The mask hides them, because otherwise the model could look the answer up.",
 )
 
 
@@ -28,18 +26,20 @@ def mask_goal(step: Step, told: Told) -> Sentence:
     """What a token may look at."""
     fills_up: Sentence = ()
     if told.padding is not None:
-        fills_up = (" So does the score of ", Name(told.padding), ", which only fills up.")
+        name = Name(told.padding)
+        fills_up = (" The score of ", name, ", which only fills up, becomes ", HIDDEN, ", too.")
     match _meaning(step, told):
         case Window(window=1):
             seen = "A token may look at itself alone: the score of every other becomes "
-            return (seen, HIDDEN, ".")
+            return (seen, HIDDEN, ".", *fills_up)
         case Window(window=window):
             before = f"at most {count(window - 1, 'token')} before it"
             seen = f"A token may look at itself and {before}: the score of every other becomes "
             return (seen, HIDDEN, ".", *fills_up)
         case "causal":
             seen = "A token may look at itself and back, never ahead: the score of every later "
-            return (seen, "token becomes ", HIDDEN, ", the others stay.", *fills_up)
+            stay = "." if fills_up else ", the others stay."
+            return (seen, "token becomes ", HIDDEN, stay, *fills_up)
         case "none" if told.padding is not None:
             seen = "A token may look at all others, before it and behind it, but not at "
             ends = ", which only fills up: its score becomes "
@@ -50,12 +50,10 @@ def mask_goal(step: Step, told: Told) -> Sentence:
 
 
 def why_masked(step: Step, told: Told) -> tuple[Sentence, ...]:
-    """Why nothing later is seen, if that is so."""
+    """Why nothing later is seen, if there are later tokens and that is so."""
     mask = step.last.inputs[1].array
-    later = len(told.names) - len(mask) + 1
-    if np.isfinite(mask[np.triu_indices_from(mask, later)]).any():
-        return ()
-    return (NO_LOOKING_UP,)
+    later = mask[np.triu_indices_from(mask, len(told.names) - len(mask) + 1)]
+    return (NO_LOOKING_UP,) if later.size and not np.isfinite(later).any() else ()
 
 
 def _meaning(step: Step, told: Told) -> Mask | None:

@@ -25,6 +25,7 @@ from tracer.lesson.steps.attention_claims import (
     passes_on,
     reused,
 )
+from tracer.lesson.steps.attention_reasons import turns_by_position
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
 from tracer.lesson.told import Told
 
@@ -74,12 +75,13 @@ def _turned_goal(step: Step, told: Told) -> Sentence:
         Difference(Product((a, cos)), Product((b, sin))),
         Sum((Product((a, sin)), Product((b, cos)))),
     )
+    turns = turns_by_position(step, told)
     halves = isinstance(turn, Rotate) and turn.layout == "halves"
     beside = "half the width apart" if halves else "beside each other"
     return (
         f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
         *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
-        *(angle, " is the position times the pair's frequency."),
+        *(angle, " is the position times the pair's frequency." if turns else " is given."),
     )
 
 
@@ -116,7 +118,7 @@ TURNED_QUERY_STEP = Kind(
     _turned_goal,
     {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
     sign=("turn ", Symbol("Q")),
-    reasons=(why.TURNED,),
+    reasons=why.turned,
     groups=("rotary",),
     inner=True,
 )
@@ -145,7 +147,7 @@ VALUE_STEP = Kind(
     _value_goal,
     {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
     sign=(Symbol("V"),),
-    reasons=(why.HANDED_OVER,),
+    reasons=(why.PASSED_ON,),
     claim=passes_on,
     groups=("qkv",),
     inner=True,

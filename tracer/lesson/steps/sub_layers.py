@@ -59,11 +59,9 @@ RESIDUAL_STEP = Kind(
     sign=("+",),
     reasons=(
         (
-            "A sub-layer then only has to say what it would change, because what was known before "
-            "is kept. In training the way back goes through the sum as well: the gradient passes "
-            "it unchanged, so that it reaches the first of many layers, where it would otherwise "
-            "fade. What is added has to be of one width; therefore a sub-layer gives back as many "
-            "numbers as it was given.",
+            "The sub-layer only has to compute a change to its input, because the input is added; "
+            "in training the gradient has a direct path around it. Only vectors of one width can "
+            "be added, so that a sub-layer gives back as many numbers as it was given.",
         ),
     ),
     claim=_changes_most,
@@ -78,7 +76,12 @@ def _further(record: Record) -> str:
 
 
 def _in_standard_deviations(record: Record) -> str:
-    return f"Each deviation, measured in standard deviations{_further(record)}:"
+    return f"Each deviation, divided by σ{_further(record)}:"
+
+
+def _epsilon(record: Record) -> str:
+    has_one = isinstance(record.operation, SquareRoot) and record.operation.epsilon
+    return ", with ε" if has_one else ""
 
 
 def _divided_by_root(record: Record) -> str:
@@ -91,35 +94,44 @@ def _variance(record: Record) -> str:
     return "The variance, which is the mean of the squares:"
 
 
-MEASURED_ANEW: Sentence = (
-    "Sums grow from layer to layer, and in the products that follow a large number would drown the "
-    "small ones, whatever the weights have learned to look for. Therefore the numbers are measured "
-    "anew: from their own mean, in units of their own spread. It is done to each token alone, so "
-    "that what becomes of one does not depend on the others.",
+ALONE: Sentence = (
+    "It is done to each token alone, so that what becomes of one does not depend on the others.",
 )
-
-MADE_AS_LARGE: Sentence = (
-    "Sums grow from layer to layer, and in the products that follow a large number would drown the "
-    "small ones, whatever the weights have learned to look for. Therefore each token's numbers are "
-    "made about as large as 1 again. That they lie around 0 is not asked for, because it turned "
-    "out not to be needed.",
-)
+CENTERED_AND_SCALED = "A row that is centered and divided by its spread"
+SCALED = "A row that is divided by its own size"
 
 
 def _why_normalized(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return (MEASURED_ANEW, *_learned_and_safe(step, "equal numbers do"))
+    in_range = _in_range(CENTERED_AND_SCALED, step)
+    return (in_range, ALONE, *_learned_and_safe(step, "equal numbers do"))
 
 
 def _why_by_root(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return (MADE_AS_LARGE, *_learned_and_safe(step, "a row of zeros does"))
+    return (_in_range(SCALED, step), ALONE, *_learned_and_safe(step, "a row of zeros does"))
+
+
+def _in_range(what: str, step: Step) -> Sentence:
+    names = _learned(step)
+    before = f" before {names}" * bool(names)
+    return (
+        f"{what} has numbers of a similar size{before}, whatever the step before has computed.",
+    )
+
+
+def _learned(step: Step) -> str:
+    """`γ and β`, as far as the norm has them."""
+    operation = step.last.operation
+    if not isinstance(operation, Normalize):
+        return ""
+    return " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
 
 
 def _learned_and_safe(step: Step, what: str) -> Iterator[Sentence]:
     """What γ, β and ε are for, where there are any."""
-    operation, root = step.last.operation, step.records[-2].operation
-    if isinstance(operation, Normalize) and (operation.gain or operation.shift):
-        names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
-        yield (f"{names}, learned for each feature, can give back what was taken away.",)
+    names, root = _learned(step), step.records[-2].operation
+    if names:
+        chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
+        yield (f"With {names}, learned for each feature, a model can choose {chosen} for it.",)
     if isinstance(root, SquareRoot) and root.epsilon:
         place = "is added to the root" if root.outside else "stands under the root"
         yield (f"ε {place} so that {what} not lead to 0 / 0.",)
@@ -139,15 +151,15 @@ def _extremes(step: Step, told: Told) -> Sentence | None:
 
 def _measured(step: Step, told: Told) -> Sentence:
     return (
-        "Each number of a token is measured from the mean of them all, in standard deviations"
-        f"{_then(step, told)}.",
+        "Each number of a token is measured from the mean of them all, in units of ",
+        *(Symbol("σ"), f"{_then(step, told)}."),
     )
 
 
 def _by_root(step: Step, told: Told) -> Sentence:
     return (
         "Each number of a token is divided by the root of the mean square of them all"
-        f"{_then(step, told)}.",
+        f"{_epsilon(step.records[-2])}{_then(step, told)}.",
     )
 
 
@@ -168,10 +180,7 @@ NORM_STEP = Kind(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
         ),
         VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
-        STD: Telling(
-            Symbol("σ"),
-            "The standard deviation, which is how far from the mean a number usually lies:",
-        ),
+        STD: Telling(Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
     },
@@ -190,7 +199,7 @@ RMS_NORM_STEP = Kind(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
         ),
         MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
-        RMS: Telling(Symbol("RMS"), "Its root:"),
+        RMS: Telling(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
         RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
     },
     sign=("RMSNorm",),

@@ -32,13 +32,13 @@ LOSS_STEP = Kind(
     "Cross-entropy loss",
     "how surprised the model is",
     (
-        "At each position the model is to guess a word. The less probable it holds the right one, "
-        "the larger the loss there; the loss of them all is their mean.",
+        "The lower the probability of the right word, the larger the loss at a position; the "
+        "losses are averaged over the positions that have a right word.",
     ),
     {
         TARGET: Telling(Symbol("target")),
         TOKEN_LOSS: Telling(
-            Symbol("ℓ"), "The loss at each position, with the probability of the right word:"
+            Symbol("ℓ"), "The loss at each such position, with the probability of the right word:"
         ),
         BATCH_LOSSES: Telling(
             Symbol("ℓ", "batch"), "The losses of all examples, one behind the other:"
@@ -50,7 +50,7 @@ LOSS_STEP = Kind(
         (
             "The logarithm is taken because the loss is then 0 for a right word that was certain, "
             "and grows without bound as its probability goes to 0: to be sure and wrong costs "
-            "most. Training moves every weight a little so that this number falls.",
+            "most. Training changes the weights to make this number smaller.",
         ),
     ),
     outcome=_not_counted,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tracer.decoder.operations import Copy
 from tracer.decoder.roles import (
     GRADIENT_NORM,
     LARGEST_NORM,
@@ -11,6 +12,7 @@ from tracer.decoder.roles import (
     Derivation,
     derived,
 )
+from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Kind, Step, Telling
@@ -18,15 +20,35 @@ from tracer.lesson.told import Told
 
 PARAMETERS = tuple(role for role in ROLES if role.parameter)
 
+ALIKE = 1.1
+"""Steps are of about the same size if the largest is at most so many times the smallest."""
+
+
+def _velocity(record: Record) -> str:
+    if isinstance(record.operation, Copy):
+        return "The velocity; nothing was going on before:"
+    return "The velocity: what was going on, and the new gradient:"
+
+
+def _direction(record: Record) -> str:
+    """How large the steps are: those of weights with a gradient may be alike."""
+    sizes = abs(record.output.array)
+    moved = sizes[sizes > 0]
+    if not moved.size or moved.max() > ALIKE * moved.min():
+        return "The step of each weight, before the learning rate:"
+    which = "Each weight" if moved.size == sizes.size else "Each weight with a gradient"
+    return f"{which} gets a step of about the same size:"
+
+
 OF_UPDATES: dict[Derivation, Telling] = {
     "decayed": Telling(Symbol("g′"), "With the decay, which draws each weight to 0:"),
-    "velocity": Telling(Symbol("v"), "The velocity: what was going on, and the new gradient:"),
+    "velocity": Telling(Symbol("v"), _velocity),
     "first_moment": Telling(Symbol("m"), "The running mean of the gradients:"),
     "squared": Telling(Symbol("²"), "The gradients, squared:"),
     "second_moment": Telling(Symbol("v"), "The running mean of their squares:"),
     "unbiased_first": Telling(Symbol("m̂"), "Both began with 0, which is made up for:"),
     "unbiased_second": Telling(Symbol("v̂")),
-    "direction": Telling(Symbol("d"), "Each weight gets a step of about the same size:"),
+    "direction": Telling(Symbol("d"), _direction),
     "new": Telling(Symbol("W"), "The new weights:"),
 }
 """The symbol of what an update needs, and a few words before its lines."""
@@ -63,8 +85,8 @@ CLIP_STEP = Kind(
     sign=(),
     reasons=(
         (
-            "The direction stays, only the length is cut: one batch that is far off cannot throw "
-            "the weights far away.",
+            "The direction of the gradient stays, only its length is limited, so that a step "
+            "cannot become large because of a single large gradient.",
         ),
     ),
     claim=_nothing_to_shrink,
@@ -72,11 +94,22 @@ CLIP_STEP = Kind(
     only_with="decoder-trace train --clip 1",
 )
 
+
+def _update_goal(step: Step, told: Told) -> Sentence:
+    """Where the weights go, in the first step: decay draws them to 0, a gradient of 0 nowhere."""
+    by = [record.output.role.derivation for record in step.records]
+    stay = not step.last.inputs[1].array.all()
+    if "decayed" in by:
+        return ("Each weight is moved by its gradient and by the decay, which draws it to 0.",)
+    which = "Each weight with a gradient other than 0" if stay else "Each weight"
+    return (f"{which} is moved against its gradient.",)
+
+
 UPDATE_STEP = Kind(
     "update",
     "The update",
     "the weights are moved against their gradients",
-    ("Each weight is moved a little against its gradient.",),
+    _update_goal,
     {
         derived(role, derivation): telling
         for role in PARAMETERS
@@ -85,8 +118,8 @@ UPDATE_STEP = Kind(
     sign=(),
     reasons=(
         (
-            "The gradient says in which direction the loss grows, and only for a small step how "
-            "fast: so the step is small, against it, and all is computed anew before the next.",
+            "The gradient describes the loss only near the weights as they are, therefore all is "
+            "computed anew before the next step.",
         ),
     ),
     only_with="decoder-trace train",

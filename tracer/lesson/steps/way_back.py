@@ -5,9 +5,12 @@ Each of these kinds stands for a kind of the pass, and tells of the gradients of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from tracer.decoder.elementwise import Slope
+import numpy as np
+
+from tracer.decoder.elementwise import Miss, Slope
 from tracer.decoder.roles import (
     B_1,
     B_2,
@@ -19,6 +22,7 @@ from tracer.decoder.roles import (
     B_V,
     EMBEDDINGS,
     GAIN,
+    MASKED,
     OPEN,
     POSITIONS,
     SHIFT,
@@ -76,31 +80,28 @@ OF_WEIGHTS: Sentence = (
     "through every token: what went in there, times the gradient of what came out, added up over "
     "all tokens. What went in gets the gradient times the same weights, read the other way round.",
 )
-OF_SOFTMAX: Sentence = (
-    "The shares of a row come to 1, so that none of them can grow alone: a score that is raised "
-    "takes from all others. Therefore only the part counts by which a gradient is above the mean "
-    "of its row, each weighted by its share. Where a share is 0, as behind the mask,"
-    " nothing flows.",
+OF_SOFTMAX = (
+    "Without rounding the shares of a row come to 1, so that a larger score takes from the shares "
+    "of the others. Therefore only the part counts by which a gradient is above the mean of its "
+    "row, each weighted by its share. Where a share is 0"
 )
 OF_THE_LOSS: Sentence = (
-    "Softmax and the logarithm of the loss are gone back through as one, because so little is left "
-    "of both: how far each probability is from what it should have been, 1 for the right word and "
-    "0 for all others. It is negative for the right word alone: a larger logit there would lower "
-    "the loss. Without rounding a row comes to 0, because what one word gains the others lose.",
+    "Softmax and cross-entropy are differentiated together, because then no more is left than how "
+    "far each probability is from 1 for the right word and 0 for all others. Without rounding a "
+    "row comes to 0: what one word gains the others lose.",
+)
+NEGATIVE: Sentence = (
+    "Only the right word's number is negative: a larger logit there would lower the loss.",
 )
 OF_A_SUM: Sentence = (
     "Both parts of a sum have its gradient: one goes back through the sub-layer, the other passes "
-    "it by unchanged. This is why deep models learn at all: what reaches the first layers has not "
-    "gone through every matrix on the way.",
+    "it by unchanged. So the gradient has a direct path around the sub-layer.",
 )
 OF_A_NORM: Sentence = (
-    "A norm lets no feature of a token change alone, since each of them moves what all are divided "
-    "by. So there are several ways back, which are added up.",
+    "What each feature is divided by depends on all features of the token. So there are several "
+    "ways back, which are added up.",
 )
-OF_A_ROW: Sentence = (
-    "The rows of the table are learned like any weight. A word that is read twice is told twice "
-    "how to change, and both are added; the row of a word that is not read stays as it is.",
-)
+READ_TWICE = " A word that is read twice gets a gradient from each place, and both are added."
 
 
 def _back(
@@ -142,10 +143,52 @@ def _of_each(what: str) -> Callable[[Step, Told], Sentence]:
 
 
 def _at_the_logits(step: Step, told: Told) -> Sentence:
+    counted = "; a position that does not count has the gradient 0" * (None in _targets(step))
     return (
         "How the loss changes with each logit: its probability, less t, which is 1 for the right "
-        "word and else 0; divided by the number of positions that count.",
+        f"word and else 0; divided by the number of positions that count{counted}.",
     )
+
+
+def _targets(step: Step) -> tuple[int | None, ...]:
+    """The column of the right word at each position, where there is one."""
+    return next(r.operation.columns for r in step.records if isinstance(r.operation, Miss))
+
+
+def _of_the_loss(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """What is left of softmax and loss; whether only the right words' numbers are negative."""
+    gradient = next(r.output.array for r in step.records if isinstance(r.operation, Miss))
+    rows = zip(gradient, _targets(step), strict=True)
+    right = [list(np.flatnonzero(row < 0)) == [word] for row, word in rows if word is not None]
+    return (OF_THE_LOSS, NEGATIVE) if all(right) else (OF_THE_LOSS,)
+
+
+def _of_softmax(step: Step, told: Told) -> tuple[Sentence, ...]:
+    masked = told.value(replace(step.place, phase="forward"), MASKED)
+    hides = masked is not None and bool(np.isneginf(masked.array).any())
+    return ((f"{OF_SOFTMAX}{', as behind the mask' * hides}, nothing flows.",),)
+
+
+def _at_the_embeddings(step: Step, told: Told) -> Sentence:
+    rows = ", and so with the table's rows" * any(map(is_of_a_weight, step.records))
+    return (f"How the loss changes with the embedding of each token{rows}.",)
+
+
+def _of_a_row(step: Step, told: Told) -> tuple[Sentence, ...]:
+    """What becomes of the rows of words that are read twice, or not at all."""
+    if not any(map(is_of_a_weight, step.records)):
+        return ()
+    said = "The rows of the table are learned like any weight."
+    if not isinstance(told.tower.embeddings, Mapping):
+        return ((said,),)
+    tied = not step.place.encoder and told.trace.scenario.is_tied
+    not_read = (
+        "The logits are made with the same rows, so that each of these words gets a gradient from "
+        "there, too."
+        if tied
+        else "The row of a word that is not read has the gradient 0."
+    )
+    return ((f"{said}{READ_TWICE} {not_read}",),)
 
 
 def _activation(step: Step, told: Told) -> Sentence:
@@ -184,7 +227,7 @@ def _at_the_encoder(step: Step, told: Told) -> Sentence:
 
 
 BACK: dict[Kind, Kind] = {
-    LOGITS_STEP: _back(LOGITS_STEP, _at_the_logits, (W_U, B_U), reasons=(OF_THE_LOSS,)),
+    LOGITS_STEP: _back(LOGITS_STEP, _at_the_logits, (W_U, B_U), reasons=_of_the_loss),
     OUTPUT_STEP: _back(
         OUTPUT_STEP,
         ("How the loss changes with what the decoder gives.",),
@@ -216,7 +259,7 @@ BACK: dict[Kind, Kind] = {
         WEIGHTED_SUM_STEP, ("How the loss changes with what the head gives: its own columns.",)
     ),
     SOFTMAX_STEP: _back(
-        SOFTMAX_STEP, ("How the loss changes with each attention weight.",), reasons=(OF_SOFTMAX,)
+        SOFTMAX_STEP, ("How the loss changes with each attention weight.",), reasons=_of_softmax
     ),
     MASK_STEP: _back(
         MASK_STEP,
@@ -244,9 +287,9 @@ BACK: dict[Kind, Kind] = {
     ),
     EMBEDDING_STEP: _back(
         EMBEDDING_STEP,
-        ("How the loss changes with the embedding of each token, and so with the table's rows.",),
+        _at_the_embeddings,
         (EMBEDDINGS,),
-        reasons=(OF_A_ROW,),
+        reasons=_of_a_row,
     ),
 }
 """For each kind of step of the pass, the one that goes back through it."""

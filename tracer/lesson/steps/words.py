@@ -130,14 +130,20 @@ OUTPUT_STEP = Kind(
     sign=(Symbol("y"),),
     reasons=(
         (
-            "Decoders have many layers, because each can only work with what the one before has "
-            "found: the first looks at words, a later one at what has been understood of them. "
-            "They are built alike, each with weights of its own; GPT-2 began with 12 of them, "
-            "GPT-3 has 96.",
+            "Trained models have many layers, because each can work with what the one before has "
+            "computed: the smallest GPT-2 has 12 of them, the largest GPT-3 96.",
         ),
     ),
     claim=_compared_with_the_input,
 )
+
+
+def _of_columns(step: Step) -> Sentence:
+    weights = ("Every word has a column of ", Symbol("W", "U"))
+    product = ", so that its logit is the dot product of the answer with that column"
+    bias = (", plus its number in ", Symbol("b", "U")) if len(step.last.inputs) > 2 else ()
+    return (*weights, product, *bias, ".")
+
 
 LOGITS_STEP = Kind(
     "logits",
@@ -146,16 +152,7 @@ LOGITS_STEP = Kind(
     ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
     {LOGITS: Telling(Z)},
     sign=linear,
-    reasons=(
-        (
-            *(
-                "Every word has a column of ",
-                Symbol("W", "U"),
-                ". The dot product with it is large ",
-            ),
-            "where the answer points the same way, so that the vector is read as a score for each.",
-        ),
-    ),
+    reasons=lambda step, told: (_of_columns(step),),
     claim=_largest_logit,
 )
 
@@ -203,11 +200,29 @@ PREDICTION_STEP = Kind(
     outcome=_predicted,
 )
 
+SELDOM: Sentence = (
+    "A text of nothing but the most probable words often repeats itself; words are drawn, so that "
+    "less probable ones come, too.",
+)
+
+
+def _can_be_drawn(step: Step) -> int:
+    """How many words have a share that a random number can fall on."""
+    shares = next(record for record in step.records if record.output.role is CUMULATIVE).inputs[0]
+    return int((shares.array > 0).sum())
+
+
+def _sampling_goal(step: Step, told: Told) -> Sentence:
+    if _can_be_drawn(step) > 1:
+        return ("The most probable word need not be said: a random number draws one.",)
+    return ("Only one word is left to draw: whatever the random number is, it falls on that.",)
+
+
 SAMPLING_STEP = Kind(
     "sampling",
     "Drawing the next word",
     "a word is drawn",
-    ("The most probable word need not be said: a random number draws one.",),
+    _sampling_goal,
     {
         DRAWN_LOGITS: Telling(Z),
         TEMPERATURE: Telling(Symbol("T")),
@@ -225,12 +240,7 @@ SAMPLING_STEP = Kind(
         WORD: Telling(Symbol("word")),
     },
     sign=("draw",),
-    reasons=(
-        (
-            "A text of nothing but the most probable words soon repeats itself; drawing keeps it "
-            "alive, so that unlikely words come, but seldom.",
-        ),
-    ),
+    reasons=lambda step, told: (SELDOM,) if _can_be_drawn(step) > 1 else (),
     outcome=_drawn,
     only_with="decoder-trace generate --seed 1",
 )

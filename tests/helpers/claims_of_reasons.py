@@ -1,0 +1,509 @@
+"""Goals, reasons and captions that hold under a condition: each with its check.
+
+A condition is decided on the scenario as it is typed, and on numbers where it speaks of numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.helpers.judge import Judge, form, number
+
+SOFTMAX = ("max", "shifted", "exp", "exp_sum")
+NORM = ("mean", "deviation", "squared", "variance", "std", "mean_square", "rms")
+WAVES = ("index", "div_term", "angle", "sin", "cos")
+
+
+# --- what a section is of, as the scenario says it ------------------------------------------------
+
+
+def inside(address: str) -> list[str]:
+    """The addresses of all that is worked in a section, by that of its result."""
+    place, _, name = address.rpartition(".")
+    at = f"{place}." if place else ""
+    if address in ("position", "position.cos"):
+        return ["position", *(f"position.{wave}" for wave in WAVES)]
+    if address == "probabilities":
+        return [address, *(f"{address}.{part}" for part in SOFTMAX)]
+    if name in ("norm", "final_norm"):
+        return [address, *(f"{address}.{part}" for part in NORM)]
+    parts = {
+        "scores": ("dot", "d_k", "scale"),
+        "weights": SOFTMAX if not place.endswith("unmasked") else (),
+        "gated": ("up",),
+        "output": ("projected",) if place.endswith("ffn") else (),
+        "embedding": ("token_ids",),
+    }
+    return [address, *(at + part for part in parts.get(name, ()))]
+
+
+def partly_given(at: Judge) -> bool:
+    """Whether something of a section is given instead of computed."""
+    return any(address in at.spec.get("given", {}) for address in inside(at.address))
+
+
+def layer_of(at: Judge) -> dict[str, Any]:
+    found = re.search(r"layer(\d+)\.", at.address)
+    assert found, at.address
+    layer: dict[str, Any] = at.spec["layers"][int(found[1]) - 1]
+    return layer
+
+
+def part_of(at: Judge) -> dict[str, Any]:
+    """The sub-layer that a section belongs to."""
+    found = re.search(r"layer\d+\.(\w+)\.", at.address)
+    assert found, at.address
+    part: dict[str, Any] = layer_of(at)[found[1]]
+    return part
+
+
+def norm_of(at: Judge) -> dict[str, Any]:
+    """The norm that a section works out."""
+    norm = at.spec["final_norm"] if "final_norm" in at.address else None
+    if norm is None:
+        norm = part_of(at).get("norm", layer_of(at).get("norm"))
+    assert isinstance(norm, dict)
+    return norm
+
+
+def of_the_norm(norm: dict[str, Any]) -> str:
+    """`γ and β`, as far as it has them."""
+    return " and ".join(letter for key, letter in (("gain", "γ"), ("shift", "β")) if key in norm)
+
+
+def has_epsilon(norm: dict[str, Any]) -> bool:
+    return number(str(norm.get("epsilon", 0))) > 0
+
+
+def layers(at: Judge) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = at.spec.get("layers") or []
+    return found
+
+
+def attends(at: Judge) -> bool:
+    return any("attention" in layer or "cross_attention" in layer for layer in layers(at))
+
+
+def has_cross_attention(at: Judge) -> bool:
+    spec = at.outside[1] if at.outside else at.spec
+    return any("cross_attention" in layer for layer in spec.get("layers") or [])
+
+
+def seen(at: Judge) -> list[list[bool]]:
+    """Which token may look at which, by the mask that is asked for."""
+    tokens, n = at.tokens, len(at.tokens)
+    asked = at.spec.get("given", {}).get("mask", at.spec.get("mask", "causal"))
+    if isinstance(asked, list):
+        rows = [
+            [number(str(x).replace(".inf", "inf")) > -1e300 for x in row[:n]] for row in asked[:n]
+        ]
+    else:
+        window = int(asked["window"]) if isinstance(asked, dict) else n
+        rows = [
+            [asked == "none" or (j <= i and i - j < window) for j in range(n)] for i in range(n)
+        ]
+    if "mask" in at.spec.get("given", {}):
+        return rows
+    return [[sees and tokens[j] != at.padding for j, sees in enumerate(row)] for row in rows]
+
+
+# --- attention -----------------------------------------------------------------------------------
+
+
+@form(
+    r"Dot products of longer vectors tend to be larger, and between scores that are far apart the "
+    r"softmax gives nearly all of its weight to one token, where its gradient nearly vanishes\. "
+    r"Dividing by (?P<scale>√d_k|c) brings the scores closer together\."
+)
+def divided(at: Judge, said: dict[str, Any]) -> None:
+    asked = part_of(at).get("scale", "sqrt")
+    assert at.address.endswith(".scores") and asked != "none"
+    assert (said["scale"] == "c") == (asked != "sqrt")
+    by = at.near("query")["shape"][1] if asked == "sqrt" else number(str(asked))
+    assert by > 1
+
+
+@form(r"Numbers of the same sign in the same column raise the dot product, .+ vectors fit\.")
+def fits(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".scores")
+
+
+@form(
+    r"When a model is trained to predict the next token, the later tokens contain the answer\. The "
+    r"mask hides them, because otherwise the model could look the answer up\."
+)
+def why_masked(at: Judge, said: dict[str, Any]) -> None:
+    rows = seen(at)
+    assert len(rows) > 1 and not any(any(row[i + 1 :]) for i, row in enumerate(rows))
+
+
+@form(
+    r"Only attention moves information from one token to another; everything else in a layer is "
+    r"done to each token by itself\."
+)
+def moves(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".output") and ".head" in at.address
+    if "cross_attention" in at.address:
+        return
+    rows = seen(at) if "mask" in at.values else [[True] * len(at.tokens)] * len(at.tokens)
+    weights = at.spec.get("given", {}).get(f"{at.place}weights")
+    if weights:
+        rows = [[number(str(x)) != 0 for x in row] for row in weights]
+    assert any(sees for i, row in enumerate(rows) for j, sees in enumerate(row) if i != j)
+
+
+@form(
+    r"Each head's result has its own columns; W_O combines them, because what follows reads all of "
+    r"them as one vector\."
+)
+@form(r"The result of W_O has the width of the sub-layer's input, so that the two can be added\.")
+@form(
+    r"They are not added up, because what each head has found would then be mixed before anything "
+    r"could weigh it\."
+)
+def of_heads(at: Judge, said: dict[str, Any]) -> None:
+    part = part_of(at)
+    if "width" in said[""]:
+        assert part.get("residual", True)
+    else:
+        assert len(part["heads"]) > 1
+    assert "W_O" in part or "W_O" not in said[""]
+
+
+@form(r"Attention uses a query, a key and a value because .+; in a trained model .+ learned\.")
+@form(r"The key is separate from the query, so that .+ something other than what it looks for\.")
+@form(r"The value is separate from the key, so that .+ other than what makes it easy to find\.")
+@form(r"The exponential of every finite score is positive, .+ about 2\.7 times\.")
+@form(r"The result is a sum, so that it has the width of a value however many tokens there are\.")
+def of_a_head(at: Judge, said: dict[str, Any]) -> None:
+    ends = {"Attention": "query", "The key": "key", "The value": "value"}
+    ends |= {"The exponential": "weights", "The result": "output"}
+    end = next(end for start, end in ends.items() if said[""].startswith(start))
+    assert re.search(rf"\.head\d+\.{end}s?$", at.address) and not partly_given(at)
+
+
+@form(r"When a query that is turned by its position meets a key .+ wherever it stands\.")
+def turned_together(at: Judge, said: dict[str, Any]) -> None:
+    given = at.spec.get("given", {})
+    assert "rotary" in at.spec["positions"] and at.address.endswith(".rotated_query")
+    assert not any(f"position.{wave}" in given for wave in ("angle", "sin", "cos"))
+
+
+@form(
+    r"Attention adds vectors, and a sum does not depend on the order of what is added: by itself, "
+    r"attention ignores the order of the tokens that it looks at\.(?P<turned> Positions come in "
+    r"by turning, because that leaves a vector as long as it was, and the embeddings as they "
+    r"are\.)?"
+)
+def order(at: Judge, said: dict[str, Any]) -> None:
+    rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
+    assert attends(at) and bool(said["turned"]) == rotary and not partly_given(at)
+
+
+@form(r"Later weights can learn to separate meaning from position\.")
+def later_weights(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "input" and "position" in at.values and layers(at)
+
+
+@form(r"They are added rather than set side by side, so that the vectors do not grow longer\.")
+def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "input" and "position" in at.values and not at.pinned("input")
+
+
+# --- the FFN -------------------------------------------------------------------------------------
+
+
+@form(
+    r"Attention mixes values linearly; the FFN is needed because it adds a nonlinear step within "
+    r"each token\."
+)
+def nonlinear(at: Judge, said: dict[str, Any]) -> None:
+    part = part_of(at)
+    assert attends(at) and (part.get("activation", "relu") != "none" or "W_3" in part)
+
+
+@form(r"Each hidden unit has weights of its own, a column of W₁, .+ hidden units as features\.")
+def units(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith(".hidden") and not partly_given(at)
+
+
+@form(r"Without it W₁ and W₂ in turn would do no more than a single matrix(?P<bias> and a bias)?\.")
+def bent(at: Judge, said: dict[str, Any]) -> None:
+    part = part_of(at)
+    assert part.get("activation", "relu") != "none" and "W_3" not in part
+    assert part.get("activates", "hidden") == "hidden"
+    assert bool(said["bias"]) == ("b_1" in part or "b_2" in part)
+
+
+@form(
+    r"(?P<left>\S+) is the sum of the rows of W₂, each multiplied by its unit's number in "
+    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a unit whose number is 0 adds nothing\."
+)
+def of_rows(at: Judge, said: dict[str, Any]) -> None:
+    part = part_of(at)
+    behind = part.get("activates") == "output"
+    assert said["left"] == at.near("projected" if behind else "output")["symbol"]
+    assert said["of"] == ("g" if "W_3" in part else "h" if behind else "a")
+    assert bool(said["bias"]) == ("b_2" in part)
+
+
+@form(r"With a gate a unit can decide by one thing .+ are found with different weights\.")
+def gated(at: Judge, said: dict[str, Any]) -> None:
+    assert "W_3" in part_of(at) and at.address.endswith(".gated")
+
+
+@form(r"There is no activation function here: each number goes on (?P<how>.+)\.")
+def not_bent(at: Judge, said: dict[str, Any]) -> None:
+    assert part_of(at)["activation"] == "none" and said["how"] == at.passed_on()
+
+
+FUNCTIONS = {
+    "relu": "ReLU keeps what is positive and makes the rest 0.",
+    "gelu": "GELU multiplies each number by Φ of it, the share of a normal distribution that lies "
+    "below it: large numbers stay, small ones are about halved, and of those far below 0 "
+    "hardly anything is left.",
+    "gelu_tanh": "GELU multiplies each number by the share of a normal distribution that lies "
+    "below it: large numbers stay, small ones are about halved, and of those far below 0 hardly "
+    "anything is left. Here the share is not looked up but approximated by a fraction, the same "
+    "number as the ½·(1 + tanh(…)) that programs write.",
+    "silu": "SiLU divides each number x by 1 + e^(-x): large numbers stay, small ones are about "
+    "halved, and of those far below 0 hardly anything is left.",
+}
+
+
+@form(r"(?P<function>(?:ReLU keeps what|GELU multiplies|SiLU divides) .+)")
+def function(at: Judge, said: dict[str, Any]) -> None:
+    assert said["function"] == FUNCTIONS[part_of(at).get("activation", "relu")]
+    assert not partly_given(at)
+
+
+# --- norms ---------------------------------------------------------------------------------------
+
+
+@form(
+    r"A row that is (?P<how>centered and divided by its spread|divided by its own "
+    r"size) has numbers of a similar size(?: before (?P<names>γ|β|γ and β))?, whatever the step "
+    r"before has computed\."
+)
+@form(
+    r"With (?P<names>γ|β|γ and β), learned for each feature, a model can choose (?P<what>a scale|"
+    r"an offset|a scale and an offset) for it\."
+)
+def normalized(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    assert (said["names"] or "") == of_the_norm(norm) and not partly_given(at)
+    if "how" in said:
+        assert said["how"].startswith("divided") == (norm.get("kind") == "rms_norm")
+    else:
+        words = (("gain", "a scale"), ("shift", "an offset"))
+        assert said["what"] == " and ".join(word for key, word in words if key in norm)
+
+
+@form(
+    r"ε (?P<where>stands under|is added to) the root so that (?P<what>equal numbers do|a row of "
+    r"zeros does) not lead to 0 / 0\."
+)
+def epsilon(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    assert has_epsilon(norm)
+    assert said["where"].startswith("is added") == bool(norm.get("epsilon_outside", False))
+    assert said["what"].startswith("a row") == (norm.get("kind") == "rms_norm")
+
+
+@form(
+    r"Each number of a token is (?P<how>measured from the mean of them all, in units of σ|divided "
+    r"by the root of the mean square of them all)(?P<epsilon>, with ε)?"
+    r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
+)
+def measured(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    by_root = norm.get("kind") == "rms_norm"
+    assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
+    assert said["how"].startswith("divided") == by_root and not partly_given(at)
+    assert bool(said["epsilon"]) == (by_root and has_epsilon(norm))
+
+
+@form(r"(?P<what>The standard deviation|Its root)(?P<epsilon>, with ε)?:")
+def root(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    assert bool(said["epsilon"]) == has_epsilon(norm)
+    assert (said["what"] == "Its root") == (norm.get("kind") == "rms_norm")
+
+
+@form(r"The variance, which is the mean of the squares:")
+@form(r"The variance of a sample: the sum of the squares, divided by their number less 1:")
+def variance(at: Judge, said: dict[str, Any]) -> None:
+    assert ("sample" in said[""]) == (norm_of(at).get("deviation") == "sample")
+
+
+@form(
+    r"Each (?P<what>deviation, divided by σ|number, divided by that root)(?P<gain>, times γ)?"
+    r"(?P<shift>, plus β)?:"
+)
+def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
+    assert said["what"].startswith("number") == (norm.get("kind") == "rms_norm")
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+@form(
+    r"Every word has a column of W_U, so that its logit is the dot product of the answer with that "
+    r"column(?P<bias>, plus its number in b_U)?\."
+)
+def of_columns(at: Judge, said: dict[str, Any]) -> None:
+    unembedding = at.spec["unembedding"]
+    has_bias = isinstance(unembedding, dict) and "b_U" in unembedding
+    assert at.address == "logits" and bool(said["bias"]) == has_bias
+
+
+@form(r"The most probable word need not be said: a random number draws one\.")
+@form(r"A text of nothing but the most probable words often .+ less probable ones come, too\.")
+@form(r"Only one word is left to draw: whatever the random number is, it falls on that\.")
+def sampled(at: Judge, said: dict[str, Any]) -> None:
+    shares = at.values.get("sampling.renormalized") or at.values["sampling.candidates"]
+    left = sum(number(str(share)) > 0 for share in shares["data"][0])
+    assert said[""].startswith("Only one") == (left == 1)
+
+
+# --- the way back --------------------------------------------------------------------------------
+
+
+def counts(at: Judge) -> list[bool]:
+    """At which positions there is a right word."""
+    words, tokens, targets = at.spec["vocabulary"], at.tokens, at.values["loss.target"]["data"]
+    return [
+        target in words and at.padding not in (token, target)
+        for token, target in zip(tokens, targets, strict=True)
+    ]
+
+
+@form(
+    r"How the loss changes with each logit: its probability, less t, which is 1 for the right word "
+    r"and else 0; divided by the number of positions that count(?P<none>; a position that does not "
+    r"count has the gradient 0)?\."
+)
+def at_the_logits(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "gradient.logits" and bool(said["none"]) == (not all(counts(at)))
+
+
+@form(r"Only the right word's number is negative: a larger logit there would lower the loss\.")
+def negative(at: Judge, said: dict[str, Any]) -> None:
+    words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
+    shares = at.values["probabilities"]["data"]
+    for row, target, asked in zip(shares, targets, counts(at), strict=True):
+        if asked:
+            right = words.index(target)
+            assert number(str(row[right])) < 1 and len(words) > 1
+            assert min(number(str(share)) for share in row) >= 0
+
+
+@form(
+    r"Without rounding the shares of a row come to 1, .+ each weighted by its share\. Where a "
+    r"share is 0(?P<mask>, as behind the mask)?, nothing flows\."
+)
+def of_softmax(at: Judge, said: dict[str, Any]) -> None:
+    crossed, n = "cross_attention" in at.address, len(at.tokens)
+    hides = not crossed and not at.outside and not all(all(row[:n]) for row in seen(at))
+    assert at.address.endswith(".weights") and bool(said["mask"]) == hides
+
+
+@form(
+    r"The rows of the table are learned like any weight\."
+    r"(?P<words> A word that is read twice gets a gradient from each place, and both are added\. "
+    r"(?:(?P<tied>The logits are made with the same rows, so that each of these words gets a "
+    r"gradient from there, too)|The row of a word that is not read has the gradient 0)\.)?"
+)
+def of_a_row(at: Judge, said: dict[str, Any]) -> None:
+    table, gradient = at.spec["embeddings"], at.values["gradient.embeddings"]["data"]
+    assert bool(said["words"]) == isinstance(table, dict)
+    tied = at.spec.get("unembedding") == "tied"
+    assert bool(said["tied"]) == (tied and bool(said["words"]))
+    if said["words"] and not tied:
+        examples = [each["tokens"] for each in at.spec.get("training", [])] or [at.tokens]
+        read = {token for tokens in examples for token in tokens}
+        rows = zip(table, gradient, strict=True)
+        assert not any(number(str(x)) for word, row in rows for x in row if word not in read)
+
+
+@form(
+    r"How the loss changes with the embedding of each token(?P<rows>, and so with the table's "
+    r"rows)?\."
+)
+def of_embeddings(at: Judge, said: dict[str, Any]) -> None:
+    assert bool(said["rows"]) == ("gradient.embeddings" in at.values)
+
+
+# --- the update ----------------------------------------------------------------------------------
+
+
+def updated(at: Judge) -> str:
+    """The parameter of the section."""
+    return at.heading.partition("The update of ")[2]
+
+
+def decay(at: Judge) -> float:
+    return number(str(at.spec.get("optimizer", {}).get("weight_decay", 0)))
+
+
+def gradient_of(at: Judge) -> list[float]:
+    data = at.values[f"gradient.{updated(at)}"]["data"]
+    rows = data if isinstance(data[0], list) else [data]
+    return [number(str(x)) for row in rows for x in row]
+
+
+@form(r"Each weight(?P<other> with a gradient other than 0)? is moved against its gradient\.")
+@form(r"Each weight is moved by its gradient and by the decay, which draws it to 0\.")
+def against_its_gradient(at: Judge, said: dict[str, Any]) -> None:
+    decays = decay(at) > 0
+    assert decays == ("decay" in said[""])
+    assert decays or bool(said["other"]) == (not all(gradient_of(at)))
+
+
+@form(r"With the decay, which draws each weight to 0:")
+def decayed(at: Judge, said: dict[str, Any]) -> None:
+    assert decay(at) > 0
+
+
+@form(r"The velocity; nothing was going on before:")
+def velocity(at: Judge, said: dict[str, Any]) -> None:
+    assert number(str(at.spec["optimizer"]["momentum"])) > 0
+
+
+@form(r"Each weight(?P<other> with a gradient)? gets a step of about the same size:")
+@form(r"The step of each weight, before the learning rate:")
+def directions(at: Judge, said: dict[str, Any]) -> None:
+    data = at.values[f"update.{updated(at)}.direction"]["data"]
+    rows = data if isinstance(data[0], list) else [data]
+    sizes = [abs(number(str(x))) for row in rows for x in row]
+    moved = [size for size in sizes if size]
+    alike = bool(moved) and max(moved) <= 1.1 * min(moved)
+    assert alike == ("same size" in said[""])
+    assert not alike or bool(said["other"]) == (len(moved) < len(sizes))
+
+
+@form(r"All other weights are moved in the same way\.")
+def others(at: Judge, said: dict[str, Any]) -> None:
+    moved = [a for a in at.values if re.fullmatch(r"update\.(?!.*\.(?:gain|shift)\.).+", a)]
+    assert {a for a in moved if f"gradient.{a.removeprefix('update.')}" in at.values} > {
+        f"update.{updated(at)}"
+    }
+
+
+# --- around the steps ----------------------------------------------------------------------------
+
+
+@form(
+    r"(?P<which>Every step|A part) of the calculation follows, in order, with its goal, its "
+    r"formula, the numbers put in, and the result\. A pencil and a calculator (?P<phi>that knows "
+    r"the normal distribution )?are enough to check each line\."
+)
+def plan(at: Judge, said: dict[str, Any]) -> None:
+    every = [*layers(at), *(at.spec.get("encoder", {}).get("layers") or [])]
+    assert bool(said["phi"]) == any(
+        layer.get("ffn", {}).get("activation") == "gelu" for layer in every
+    )
+    assert (said["which"] == "Every step") == at.whole
