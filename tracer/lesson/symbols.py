@@ -103,7 +103,7 @@ def of_training(
 
 
 def _of(place: Place, role: Role, found: Mapping[str, Expression]) -> Expression:
-    """The symbol of what a gradient belongs to; a table of which the pass reads rows has none yet."""
+    """The symbol of what a gradient belongs to; a table, of which rows are read, may have none."""
     symbol = found.get(replace(place, phase="forward").address(role))
     return symbol or (of_encoder(_plain(role)) if place.encoder else _plain(role))
 

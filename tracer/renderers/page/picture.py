@@ -57,6 +57,7 @@ def _others(layer: Layer, anchor: Anchor) -> Any:
 def _part(part: Part, anchor: Anchor) -> Any:
     return SimpleNamespace(
         name=part.name,
+        reads=part.reads and _box(part.reads, anchor),
         inside=list(_inner(part.inside, anchor)),
         residual=part.residual and _box(part.residual, anchor),
         behind=[_row(row, anchor) for row in part.behind],
