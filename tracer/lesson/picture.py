@@ -17,7 +17,7 @@ from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.symbols import of_encoder
 from tracer.lesson.told import Told
-from tracer.lesson.wiring import sources
+from tracer.lesson.wiring import summands
 
 NAMES: dict[SubLayer, str] = {
     "attention": "attention",
@@ -70,12 +70,12 @@ class _Wires:
     """What the sub-layers of a tower read, as far as its step is drawn."""
 
     def __init__(self, told: Told, steps: Sequence[Step]) -> None:
-        self.told, self.sources = told, sources(told.trace.records)
+        self.told = told
         self.step_of = {step.last.output: step for step in steps}
 
     def into(self, result: Value, below: Value | None) -> Box | None:
         """The box whose vectors a sub-layer's result is computed from; none where it is `below`."""
-        source = self.sources.get(result)
+        source = self.told.sources.get(result)
         step = self.step_of.get(source) if source and source is not below else None
         return _box(step, self.told) if step else None
 
@@ -141,7 +141,7 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
     told, steps = wires.told, list(steps)
     for i, step in enumerate(steps):
         if step.kind is RESIDUAL_STEP and isinstance(step.last.operation, Add):
-            added, result = step.last.inputs
+            added, result = summands(step.last)
             if added is below or below is None:
                 inside, behind = _inside(steps[:i], told), _rows(steps[i + 1 :], told)
                 reads = wires.into(result, below)

@@ -104,3 +104,9 @@ def sources(records: Iterable[Record]) -> dict[Value, Value]:
                 found[record.output] = source
                 break
     return found
+
+
+def summands(residual: Record) -> tuple[Value, Value]:
+    """What a residual connection adds to, and what its sub-layer gives."""
+    first, second = residual.inputs
+    return (second, first) if where(first) == where(residual.output) else (first, second)

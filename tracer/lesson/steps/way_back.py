@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tracer.decoder.roles import (
+    ANGLE,
+    ATTENTION_OUTPUT,
     B_1,
     B_2,
     B_3,
@@ -16,13 +18,44 @@ from tracer.decoder.roles import (
     B_Q,
     B_U,
     B_V,
+    COS,
+    D_K,
+    DIV_TERM,
+    DOT,
     EMBEDDINGS,
+    EXP,
+    EXP_SUM,
+    FFN_OUTPUT,
     GAIN,
+    HEAD_OUTPUT,
+    HIDDEN,
+    KEY,
+    KEYS,
+    LOGITS,
+    MAX,
+    MEAN,
+    NORM,
     OPEN,
+    POSITION_INDEX,
     POSITIONS,
+    PROJECTED,
+    QUERY,
+    RMS_NORM,
+    ROOT_SQUARED,
+    ROTATED_KEYS,
+    SCALE,
+    SCORES,
     SHIFT,
+    SHIFTED,
+    SIN,
     SLOPE,
+    SQUARED,
     STANDARDIZED,
+    TOKEN_IDS,
+    TOKENS,
+    UP,
+    VALUE,
+    VALUES,
     W_1,
     W_2,
     W_3,
@@ -31,6 +64,7 @@ from tracer.decoder.roles import (
     W_Q,
     W_U,
     W_V,
+    WEIGHTS,
     Derivation,
     Role,
     derived,
@@ -61,10 +95,26 @@ from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_ST
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 from tracer.lesson.told import Told
 
-GRADIENTS: tuple[Derivation, ...] = (
-    *("gradient", "left", "right", "third", "fourth"),
-    *("mean", "difference", "scaled"),
+WITHOUT: tuple[Role, ...] = (
+    *(TOKENS, TOKEN_IDS, POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS, KEYS, ROTATED_KEYS, VALUES),
+    *(D_K, SCALE, MAX, SHIFTED, EXP, EXP_SUM),
 )
+"""They have no gradient: nothing learned acts on them, the text is generated, or softmax is
+differentiated as a whole.
+"""
+
+PARTS: dict[Role, tuple[Derivation, ...]] = {
+    **dict.fromkeys((QUERY, KEY, VALUE, HIDDEN, UP), ("left", "right", "third")),
+    **dict.fromkeys((ATTENTION_OUTPUT, FFN_OUTPUT, PROJECTED, LOGITS), ("right", "third")),
+    **dict.fromkeys((DOT, SCORES, HEAD_OUTPUT), ("right",)),
+    **dict.fromkeys((MEAN, SQUARED, ROOT_SQUARED, POSITIONS), ("left",)),
+    **dict.fromkeys((NORM, RMS_NORM), ("left", "third", "fourth", "scaled")),
+    WEIGHTS: ("mean", "difference"),
+    EMBEDDINGS: ("left", "right"),
+}
+"""What is recorded beside a value's gradient: what it adds to the gradient of an operand that acts
+on the loss in several ways, and what is computed inside the backward pass of softmax and norms.
+"""
 
 STANDARD: Telling = Telling(Symbol("x̂"), "The numbers before γ, as they went through the norm:")
 
@@ -113,7 +163,7 @@ def _back(
     roles = {
         derived(role, derivation): Telling(Symbol("∂"))
         for role in (*forward.roles, *learned)
-        for derivation in GRADIENTS
+        for derivation in (() if role in WITHOUT else ("gradient", *PARTS.get(role, ())))
     }
     return Kind(
         f"{forward.name}_back",
@@ -195,7 +245,7 @@ BACK: dict[Kind, Kind] = {
             "How the loss changes with what goes into the norm: directly, and through what it is "
             "divided by.",
         ),
-        (GAIN, SHIFT, STANDARDIZED, *RMS_NORM_STEP.roles),
+        (GAIN, SHIFT, *RMS_NORM_STEP.roles),
         {STANDARDIZED: STANDARD},
         (OF_A_NORM,),
     ),
