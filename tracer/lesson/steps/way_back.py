@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tracer.decoder import roles
 from tracer.decoder.roles import (
-    ANGLE,
-    ATTENTION_OUTPUT,
     B_1,
     B_2,
     B_3,
@@ -18,44 +17,13 @@ from tracer.decoder.roles import (
     B_Q,
     B_U,
     B_V,
-    COS,
-    D_K,
-    DIV_TERM,
-    DOT,
     EMBEDDINGS,
-    EXP,
-    EXP_SUM,
-    FFN_OUTPUT,
     GAIN,
-    HEAD_OUTPUT,
-    HIDDEN,
-    KEY,
-    KEYS,
-    LOGITS,
-    MAX,
-    MEAN,
-    NORM,
     OPEN,
-    POSITION_INDEX,
     POSITIONS,
-    PROJECTED,
-    QUERY,
-    RMS_NORM,
-    ROOT_SQUARED,
-    ROTATED_KEYS,
-    SCALE,
-    SCORES,
     SHIFT,
-    SHIFTED,
-    SIN,
     SLOPE,
-    SQUARED,
     STANDARDIZED,
-    TOKEN_IDS,
-    TOKENS,
-    UP,
-    VALUE,
-    VALUES,
     W_1,
     W_2,
     W_3,
@@ -64,7 +32,6 @@ from tracer.decoder.roles import (
     W_Q,
     W_U,
     W_V,
-    WEIGHTS,
     Derivation,
     Role,
     derived,
@@ -96,21 +63,27 @@ from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 from tracer.lesson.told import Told
 
 WITHOUT: tuple[Role, ...] = (
-    *(TOKENS, TOKEN_IDS, POSITION_INDEX, DIV_TERM, ANGLE, SIN, COS, KEYS, ROTATED_KEYS, VALUES),
-    *(D_K, SCALE, MAX, SHIFTED, EXP, EXP_SUM),
+    *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
+    *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
+    *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
 )
 """They have no gradient: nothing learned acts on them, the text is generated, or softmax is
 differentiated as a whole.
 """
 
 PARTS: dict[Role, tuple[Derivation, ...]] = {
-    **dict.fromkeys((QUERY, KEY, VALUE, HIDDEN, UP), ("left", "right", "third")),
-    **dict.fromkeys((ATTENTION_OUTPUT, FFN_OUTPUT, PROJECTED, LOGITS), ("right", "third")),
-    **dict.fromkeys((DOT, SCORES, HEAD_OUTPUT), ("right",)),
-    **dict.fromkeys((MEAN, SQUARED, ROOT_SQUARED, POSITIONS), ("left",)),
-    **dict.fromkeys((NORM, RMS_NORM), ("left", "third", "fourth", "scaled")),
-    WEIGHTS: ("mean", "difference"),
-    EMBEDDINGS: ("left", "right"),
+    **dict.fromkeys(
+        (roles.QUERY, roles.KEY, roles.VALUE, roles.HIDDEN, roles.UP), ("left", "right", "third")
+    ),
+    **dict.fromkeys(
+        (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.PROJECTED, roles.LOGITS),
+        ("right", "third"),
+    ),
+    **dict.fromkeys((roles.DOT, roles.SCORES, roles.HEAD_OUTPUT), ("right",)),
+    **dict.fromkeys((roles.MEAN, roles.SQUARED, roles.ROOT_SQUARED, roles.POSITIONS), ("left",)),
+    **dict.fromkeys((roles.NORM, roles.RMS_NORM), ("left", "third", "fourth", "scaled")),
+    roles.WEIGHTS: ("mean", "difference"),
+    roles.EMBEDDINGS: ("left", "right"),
 }
 """What is recorded beside a value's gradient: what it adds to the gradient of an operand that acts
 on the loss in several ways, and what is computed inside the backward pass of softmax and norms.
