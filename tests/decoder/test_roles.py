@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 import pytest
@@ -20,7 +20,10 @@ from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
 from tracer.formula.arithmetic import DECIMALS
+from tracer.lesson.selection import steps
+from tracer.lesson.steps import KIND_OF
 from tracer.scenario.loading import load, parse
+from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 
@@ -155,9 +158,38 @@ def passes() -> Iterator[Trace]:
     yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
-    for kind in ("sgd", "adamw"):
-        optimizer = Optimizer.model_validate({"kind": kind, "clip": "0.01", "weight_decay": "0.1"})
-        yield from train("f", learns, TrainingOptions(optimizer, 2)).steps
+    for scenario in (learns, *map(_learning, LEARNING)):
+        for kind in ("sgd", "adamw"):
+            decay = {"clip": "0.01", "weight_decay": "0.1"}
+            momentum = {"momentum": "0.9"} if kind == "sgd" else {}
+            optimizer = Optimizer.model_validate({"kind": kind, **decay, **momentum})
+            yield from train("f", scenario, TrainingOptions(optimizer, 2)).steps
+
+
+HEAD = "{W_Q: [[1], [0.5]], W_K: [[0.3], [1]], W_V: [[1], [0.2]]}"
+LEARNING = (
+    # Keys and values of one head, read by two; scores that are not divided.
+    f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}], scale: none}}",
+    f"attention: {{heads: [{HEAD}, {{W_Q: [[0.2], [1]], shares: 1}}]}}",
+    "ffn: {W_1: [[1], [0.5]], b_1: [0.1], W_3: [[0.5], [1]], b_3: [0.2], W_2: [[1, 0.3]],\n"
+    "      activates: output, b_2: [0.3, 0.1],\n"
+    "      norm: {kind: rms_norm, placement: pre, gain: [1, 2], shift: [0, 1]}}",
+)
+"""Layers in which a value acts on the loss in several ways, or is worked out in another way."""
+
+
+def _learning(layer: str) -> Scenario:
+    """A batch of two examples, in which each parameter is used."""
+    yaml = f"""
+title: T
+tokens: [a, b]
+embeddings: {{a: [1, 0.5], b: [-0.5, 2]}}
+layers: [{{{layer}}}]
+vocabulary: [a, b]
+unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]}}
+training: [{{tokens: [a, b], targets: [b, a]}}, {{tokens: [b], targets: [a]}}]
+"""
+    return parse(yaml, "f.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +200,32 @@ def recorded() -> list[Trace]:
 def test_every_declared_role_is_recorded(recorded: list[Trace]) -> None:
     used = {record.output.role for ran in recorded for record in ran.records}
     assert [NAMES[role] for role in ROLES if role not in used] == []
+
+
+def test_what_training_derives_is_explained_just_where_it_is_recorded(
+    recorded: list[Trace],
+) -> None:
+    """Its roles are not declared: a step says which it explains."""
+    used = {record.output.role for ran in recorded for record in ran.records}
+    derived_from = {(role.of, role.derivation) for role in used if role.of}
+    explained = {(role.of, role.derivation) for role in KIND_OF if role.of}
+    assert names_of(derived_from - explained) == []
+    assert names_of(explained - derived_from) == []
+
+
+def names_of(derived: Iterable[tuple[Role, str | None]]) -> list[str]:
+    return sorted(f"{NAMES[of]} {derivation}" for of, derivation in derived)
+
+
+def test_a_gradient_that_no_step_explains_stops_the_program(
+    recorded: list[Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = next(ran for ran in recorded if any(r.output.role.of for r in ran.records))
+    role = next(r.output.role for r in trained.records if r.output.role.of)
+    assert steps(trained.records)
+    monkeypatch.delitem(KIND_OF, role)
+    with pytest.raises(KeyError):
+        steps(trained.records)
 
 
 def test_an_address_is_recorded_once(recorded: list[Trace]) -> None:

@@ -154,10 +154,11 @@ class Waves:
     cos: Role
 
 
+ENCODER_OUTPUT = Role("encoder.output")
 EMBEDDINGS = Role("embeddings", parameter=True)
 POSITIONS = Role("positions.table", parameter=True)
-TEXT = Role("text", words=True)
 TEXT_MERGES = Role("text.merges", words=True)
+TEXT = Role("text", words=True)
 TOKENS = Role("tokens", words=True)
 TOKEN_IDS = Role("token_ids")
 EMBEDDING = Role("embedding")
@@ -173,7 +174,6 @@ ROTARY_ANGLE = Role("position.angle", Keeps.WORKING)
 ROTARY_SIN = Role("position.sin")
 ROTARY_COS = Role("position.cos")
 INPUT = Role("input")
-ENCODER_OUTPUT = Role("encoder.output")
 MASK = Role("mask")
 
 W_Q = Role("W_Q", parameter=True)

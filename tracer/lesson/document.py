@@ -132,24 +132,28 @@ Row: TypeAlias = tuple[Box, ...]
 class Heads(Node):
     """Heads beside each other, the rows of each from below.
 
-    `crosses` says for each head whether it reads the encoder's vectors.
+    `crosses` says for each head whether it reads the encoder's vectors, `alike` which is the first
+    head that is built like it, counted from 0.
     """
 
     heads: tuple[tuple[Row, ...], ...]
     crosses: tuple[bool, ...]
+    alike: tuple[int, ...]
 
 
 @dataclass(eq=False, repr=False)
 class Part(Node):
     """A sub-layer, from below: what the way around it spans, the sum at its end, what follows.
 
-    Without a residual connection there is no sum, and nothing follows.
+    Without a residual connection there is no sum, and nothing follows. `reads` is the box whose
+    result goes in, where that is not what stands right below, as in a parallel block.
     """
 
     name: str
     inside: tuple[Row | Heads, ...]
     residual: Box | None = None
     behind: tuple[Row, ...] = ()
+    reads: Box | None = None
 
 
 @dataclass(eq=False, repr=False)

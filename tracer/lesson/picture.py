@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass, replace
 from itertools import groupby
 
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import ENCODER_OUTPUT, Place, SubLayer
+from tracer.decoder.value import Value
 from tracer.lesson.document import Box, Figure, Heads, Layer, Name, Part, Picture, Row, Sign, Tower
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
@@ -16,6 +18,7 @@ from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.symbols import of_encoder
 from tracer.lesson.told import Told
+from tracer.lesson.wiring import summands
 
 NAMES: dict[SubLayer, str] = {
     "attention": "attention",
@@ -55,46 +58,98 @@ def _tower(steps: Sequence[Step], told: Told, stand_for: Callable[[Place], range
             before.append(step)
         else:
             behind.append(step)
+    below = before[-1].last.output if before else None
     return Tower(
         tuple(map(Name, told.tower.tokens)),
         _rows(before, told),
-        _layers(layered, told, stand_for),
+        _layers(layered, below, _Wires(told, steps), stand_for),
         _rows(behind, told),
     )
 
 
+class _Wires:
+    """What the sub-layers of a tower read, as far as its step is drawn."""
+
+    def __init__(self, told: Told, steps: Sequence[Step]) -> None:
+        self.told = told
+        self.step_of = {step.last.output: step for step in steps}
+
+    def into(self, result: Value, below: Value | None) -> Box | None:
+        """The box whose vectors a sub-layer's result is computed from; none where it is `below`."""
+        source = self.told.sources.get(result)
+        step = self.step_of.get(source) if source and source is not below else None
+        return _box(step, self.told) if step else None
+
+
 def _layers(
-    steps: Sequence[Step], told: Told, stand_for: Callable[[Place], range]
+    steps: Sequence[Step],
+    below: Value | None,
+    wires: _Wires,
+    stand_for: Callable[[Place], range],
 ) -> tuple[Layer, ...]:
-    """The layers; of some that follow each other and look the same, the first."""
-    built = [list(layer) for _, layer in groupby(steps, lambda step: step.place.layer)]
+    """The layers; of some that follow each other and are built alike, the first."""
+    built: list[tuple[list[Step], Value | None]] = []
+    for _, layer in groupby(steps, lambda step: step.place.layer):
+        built.append((list(layer), below))
+        below = built[-1][0][-1].last.output
     found = []
-    for _, layers in groupby(built, lambda layer: _parts(_counted_from_1(layer), told)):
+    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
         several = list(layers)
-        first, last = several[0], several[-1]
+        (first, into), (last, _) = several[0], several[-1]
         numbers, last_numbers = (stand_for(layer[0].place) for layer in (first, last))
         end = last[-1].number + len(last) * (len(last_numbers) - 1)
         others = (first[-1].number + 1, end) if end > first[-1].number else None
-        found.append(Layer(numbers[0], last_numbers[-1], _parts(first, told), others))
+        parts = tuple(_parts(first, into, wires))
+        found.append(Layer(numbers[0], last_numbers[-1], parts, others))
     return tuple(found)
 
 
-def _counted_from_1(steps: Sequence[Step]) -> list[Step]:
-    return [replace(step, number=number) for number, step in enumerate(steps, 1)]
+def _form(steps: Sequence[Step], below: Value | None, told: Told) -> list[object]:
+    """What is printed of a layer or a head, but for its numbers: it is alike where this is equal.
+
+    That are the signs, and of each record its operation, its shape and what it reads: the layer's
+    input, a value of the layer, a parameter of some shape, or a value from elsewhere.
+    """
+    form: list[object] = []
+    names: dict[Value | None, object] = {below: "below"}
+    for step in steps:
+        form.append((step.place.sub_layer, _box(replace(step, number=0), told)))
+        for record in step.records:
+            read = [
+                names.get(v, (v.role, v.shape) if v.role.parameter else v.address)
+                for v in record.inputs
+            ]
+            operation = record.operation
+            settings = operation if is_dataclass(operation) else None
+            form.append((record.output.role, type(operation), settings, record.output.shape, read))
+            names[record.output] = len(names)
+    return form
 
 
-def _parts(layer: Sequence[Step], told: Told) -> tuple[Part, ...]:
-    by_sub_layer = groupby(layer, lambda step: step.place.sub_layer)
-    return tuple(_part(NAMES[name], list(steps), told) for name, steps in by_sub_layer if name)
+def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterator[Part]:
+    """The sub-layers, each above those that its sum adds to."""
+    of_each: dict[SubLayer, list[Step]] = defaultdict(list)
+    for step in layer:
+        if step.place.sub_layer:
+            of_each[step.place.sub_layer].append(step)
+    for name, steps in sorted(of_each.items(), key=lambda part: part[1][-1].number):
+        yield _part(NAMES[name], steps, below, wires)
+        below = steps[-1].last.output
 
 
-def _part(name: str, steps: Sequence[Step], told: Told) -> Part:
+def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) -> Part:
     """A sub-layer; a sum that is pinned adds nothing, so no way leads around it."""
+    told, steps = wires.told, list(steps)
     for i, step in enumerate(steps):
         if step.kind is RESIDUAL_STEP and isinstance(step.last.operation, Add):
-            inside, behind = _inside(steps[:i], told), _rows(steps[i + 1 :], told)
-            return Part(name, inside, _box(step, told), behind)
-    return Part(name, _inside(steps, told))
+            added, result = summands(step.last)
+            if added is below or below is None:
+                inside, behind = _inside(steps[:i], told), _rows(steps[i + 1 :], told)
+                reads = wires.into(result, below)
+                return Part(name, inside, _box(step, told), behind, reads)
+            sign = ("+ ", told.symbols[added.address])  # it stands elsewhere
+            steps[i] = replace(step, kind=replace(step.kind, sign=sign))
+    return Part(name, _inside(steps, told), reads=wires.into(steps[-1].last.output, below))
 
 
 def _inside(steps: Sequence[Step], told: Told) -> tuple[Row | Heads, ...]:
@@ -107,8 +162,12 @@ def _inside(steps: Sequence[Step], told: Told) -> tuple[Row | Heads, ...]:
 
 def _heads(steps: Sequence[Step], told: Told) -> Heads:
     heads = [list(head) for _, head in groupby(steps, lambda step: step.place.head)]
-    crosses = tuple(any(map(_reads_encoder, head)) for head in heads)
-    return Heads(tuple(_rows(head, told) for head in heads), crosses)
+    forms = [_form(head, None, told) for head in heads]
+    return Heads(
+        tuple(_rows(head, told) for head in heads),
+        tuple(any(map(_reads_encoder, head)) for head in heads),
+        tuple(map(forms.index, forms)),
+    )
 
 
 def _reads_encoder(step: Step) -> bool:

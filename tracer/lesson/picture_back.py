@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from tracer.formula.expression import Partial
 from tracer.lesson.document import Box, Figure, Layer, Picture
@@ -12,43 +11,33 @@ from tracer.lesson.picture import picture
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.way_back import BACK
 from tracer.lesson.told import Told
+from tracer.node import rewritten
 
 
 def picture_back(told: Told, steps: Sequence[Step]) -> Picture:
     """The steps of a pass that the gradient goes back through, with the numbers of the way back."""
     back = {(step.kind, step.place): step for step in steps}
     numbers: dict[int, int] = {}
+    boxes: dict[int, Box] = {}
     there: list[Step] = []
     for step in steps:
-        kind = BACK.get(step.kind)
+        kind, value = BACK.get(step.kind), step.last.output
         gone = back.get((kind, replace(step.place, phase="gradient"))) if kind else None
         if gone:
-            numbers[step.number] = gone.number
             there.append(step)
-    signs = {step.number: (Partial(told.symbols[step.last.output.address]),) for step in there}
-    boxes = {
-        step.number: Box(numbers[step.number], signs[step.number], step.last.output.shape)
-        for step in there
-    }
-    drawn = _with(picture(told, there), boxes)
+            numbers[step.number] = gone.number
+            boxes[step.number] = Box(
+                gone.number, (Partial(told.symbols[value.address]),), value.shape
+            )
+
+    def renumbered(layer: Layer) -> Layer:
+        if layer.others is None:
+            return layer
+        first, last = layer.others
+        others = [number for step, number in numbers.items() if first <= step <= last]
+        return replace(layer, others=(min(others), max(others)))
+
+    drawn = rewritten(picture(told, there), Layer, renumbered)
+    drawn = rewritten(drawn, Box, lambda box: boxes[box.step])
     assert isinstance(drawn, Picture)
     return replace(drawn, figure=Figure(f"{told.trace.name}.way-back", "The way back"))
-
-
-def _with(part: Any, boxes: Mapping[int, Box]) -> Any:
-    """A part of a picture with other boxes, found by the numbers of those that it has."""
-    match part:
-        case Box():
-            return boxes[part.step]
-        case Layer() if part.others:
-            first, last = part.others
-            numbers = [box.step for step, box in boxes.items() if first <= step <= last]
-            inner = _with(replace(part, others=None), boxes)
-            return replace(inner, others=(min(numbers), max(numbers)))
-        case tuple():
-            return tuple([_with(each, boxes) for each in part])
-        case _ if is_dataclass(part) and not isinstance(part, type | Figure):
-            parts = {field.name: getattr(part, field.name) for field in fields(part)}
-            return type(part)(**{name: _with(each, boxes) for name, each in parts.items()})
-        case _:
-            return part

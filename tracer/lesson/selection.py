@@ -10,6 +10,7 @@ from tracer.decoder.tape import Record
 from tracer.errors import Problem, TracerError
 from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, Kind, Step
 from tracer.lesson.steps.inputs import ENCODER_STEP
+from tracer.lesson.wiring import in_order
 from tracer.names import closest, places
 
 SEVERAL = 8
@@ -21,15 +22,15 @@ ENCODER = ENCODER_STEP.name
 
 
 def steps(records: Sequence[Record]) -> list[Step]:
-    """The tape's records put together, in the order of computation, counted from 1.
+    """The tape's records put together, each step behind what it reads, counted from 1.
 
     Parameters and the mask belong to the step that uses them.
     """
     together: dict[tuple[Kind, Place], list[Record]] = {}
-    for record in records:
-        kind = KIND_OF.get(record.output.role)
-        place = record.output.place
-        if kind is not None and place.example is None:
+    for record in in_order(records):
+        role, place = record.output.role, record.output.place
+        if role not in OPERANDS and place.example is None:
+            kind = KIND_OF[role]
             where = Place(phase=place.phase) if kind.everywhere else place
             together.setdefault((kind, where), []).append(record)
     return [

@@ -23,6 +23,7 @@ from tracer.lesson.selection import steps
 from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.symbols import of_encoder, symbols
+from tracer.lesson.wiring import in_order
 from tracer.scenario.model import Scenario
 from tracer.scenario.outline import Outline, outline
 from tracer.scenario.parts import learned
@@ -156,7 +157,7 @@ class Survey:
         return tuple(self._matrices())
 
     def _matrices(self) -> Iterator[Shaped]:
-        records = self.trace.records
+        records = in_order(self.trace.records)
         names = {**symbols(records, apart=False), **dict(self._concatenated())}
         step_of = self._step_of
         alike: dict[tuple[Place, Role], dict[tuple[object, ...], list[Record]]] = {}

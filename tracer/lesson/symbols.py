@@ -9,12 +9,8 @@ from typing import Any, TypeAlias, get_args
 
 from tracer.decoder.elementwise import Scale
 from tracer.decoder.roles import (
-    ATTENTION_OUTPUT,
     ENCODER_OUTPUT,
-    FFN_OUTPUT,
-    NORM,
-    RESIDUAL,
-    RMS_NORM,
+    Place,
     Role,
 )
 from tracer.decoder.tape import Record
@@ -23,14 +19,10 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Number, Partial, Symbol
 from tracer.lesson.formulas import in_symbols
 from tracer.lesson.steps import Naming, telling
-
-INPUT = Symbol("X′")
+from tracer.lesson.wiring import Where, in_order, leaving, sources, where
 
 Pass: TypeAlias = tuple[bool, int | None]
 """Whether it is the encoder's, and of which example of a batch."""
-
-ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
-"""What may leave a sub-layer: the last recorded of these."""
 
 ENCODER = "E"
 """Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
@@ -38,36 +30,36 @@ ENCODER = "E"
 
 def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
     """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
-    values = [record.output for record in records]
-    ends = [v for v in values if v.role in ENDS and v.place.sub_layer != "lens"]
-    last = {_sub_layer(value): value for value in ends}
-    leaving = set(last.values())
-    several = {_sub_layer(value) for value in values if apart and value.place.head == 2}
+    ordered = in_order(records)
+    read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
+    numbers: dict[Where, int] = {}
+    counted = Counter[Pass]()
+    for value in leave:
+        counted[_pass(value)] += 1
+        numbers[where(value)] = counted[_pass(value)]
+    values = [record.output for record in ordered]
+    several = {where(value) for value in values if apart and value.place.head == 2}
     found: dict[str, Expression] = {}
-    x: dict[Pass, Expression] = {}
-    sub_layers = Counter[Pass]()
     others = {value.place.example for value in values} - {None}
     worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
-    ways = {way: r for r in records if isinstance(r.operation, Together) for way in r.inputs}
-    for record in records:
+    ways = {way: r for r in ordered if isinstance(r.operation, Together) for way in r.inputs}
+    for record in ordered:
         value, tower = record.output, record.output.place.encoder
         # What comes from an earlier trace has no symbol here, and needs none.
         inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
         if value.role.of is not None:
             found[value.address] = of_training(record, found, inputs, ways, worked)
             continue
-        head = str(value.place.head) if _sub_layer(value) in several and value.place.head else ""
-        symbol, of = telling(value.role), _pass(value)
-        if callable(symbol):
-            came = x.get(of, of_encoder(INPUT) if tower else INPUT)
-            symbol = symbol(Naming(inputs, head, str(sub_layers[of] + 1), came))
-        if value in leaving:
-            sub_layers[of] += 1
-            symbol = Symbol("x", str(sub_layers[of]))
-        found[value.address] = symbol = of_encoder(symbol) if tower else symbol
-        if value in leaving:
-            x[of] = symbol
-    return found
+        head = str(value.place.head) if where(value) in several and value.place.head else ""
+        symbol = telling(value.role)
+        number = str(numbers.get(where(value), counted[_pass(value)] + 1))
+        if value in leave:
+            symbol = Symbol("x", number)
+        elif callable(symbol):
+            x = found[read[value].address] if value in read else Symbol("x")
+            symbol = symbol(Naming(inputs, head, number, x))
+        found[value.address] = of_encoder(symbol) if tower else symbol
+    return {record.output.address: found[record.output.address] for record in records}
 
 
 def of_training(
@@ -85,7 +77,7 @@ def of_training(
     """
     value, role = record.output, record.output.role
     assert role.of and role.derivation
-    of = found.get(replace(value.place, phase="forward").address(role.of)) or _plain(role.of)
+    of = _of(value.place, role.of, found)
     example = value.place.example
     loss = Symbol("L", str(example)) if example else LOSS
     part = Symbol("L", str(example or worked)) if worked else LOSS
@@ -107,13 +99,18 @@ def of_training(
                 if whole.role.of is ENCODER_OUTPUT:
                     return Symbol("G", str(together.index(value) + 1))
                 if whole.role.of and whole.role.of.parameter and worked:
-                    parameter = replace(whole.place, phase="forward").address(whole.role.of)
-                    return Partial(found.get(parameter) or _plain(whole.role.of), part)
+                    return Partial(_of(whole.place, whole.role.of, found), part)
             return in_symbols(record, list(inputs)) or inputs[0]
         case "difference" | "squares" | "squared":
             return in_symbols(record, list(inputs)) or inputs[0]
         case _:
             return _plain(role)
+
+
+def _of(place: Place, role: Role, found: Mapping[str, Expression]) -> Expression:
+    """The symbol of what a gradient belongs to; a table, of which rows are read, may have none."""
+    symbol = found.get(replace(place, phase="forward").address(role))
+    return symbol or (of_encoder(_plain(role)) if place.encoder else _plain(role))
 
 
 def _plain(role: Role) -> Expression:
@@ -139,10 +136,6 @@ def _of_encoder(part: Any) -> Any:
     if isinstance(part, tuple):
         return tuple(map(_of_encoder, part))
     return of_encoder(part) if isinstance(part, get_args(Expression)) else part
-
-
-def _sub_layer(value: Value) -> tuple[Pass, int | None, str | None]:
-    return _pass(value), value.place.layer, value.place.sub_layer
 
 
 def _pass(value: Value) -> Pass:

@@ -17,6 +17,7 @@ from tracer.formula.expression import Expression, Number
 from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.document import Figure, Inline, Matrix, Name, Sentence
+from tracer.lesson.wiring import sources
 from tracer.names import distinct
 from tracer.scenario.fields import Mask
 from tracer.scenario.layers import Attention
@@ -39,6 +40,11 @@ class Told:
     encoder_token: int | None = None
     """The token that is followed in the encoder; its last if it is not given."""
     in_encoder: bool = False
+
+    @cached_property
+    def sources(self) -> Mapping[Value, Value]:
+        """For each value inside a sub-layer, the vectors that its first operation reads."""
+        return sources(self.trace.records)
 
     def at(self, place: Place) -> Told:
         """The same, of the tower of a place."""

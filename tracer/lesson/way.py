@@ -18,6 +18,7 @@ from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIE
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.terms import Terms
 from tracer.lesson.told import Told
+from tracer.lesson.wiring import in_order
 
 HEADS_NAMED = 3
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
@@ -79,8 +80,8 @@ def _most(told: Told, layer: int, sub_layer: SubLayer, role: Role) -> str:
 
 def _heads(told: Told) -> tuple[Block, ...]:
     """Which heads give most of the followed token's attention to each token before it."""
-    weights = [record.output for record in told.trace.records if record.output.role is WEIGHTS]
-    places = [value for value in weights if value.place.sub_layer == "attention"]
+    found = [record.output for record in in_order(told.trace.records)]
+    places = [v for v in found if v.role is WEIGHTS and v.place.sub_layer == "attention"]
     weights = [value for value in places if not value.place.encoder]
     rows = []
     for token in range(told.token):

@@ -28,6 +28,7 @@ from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import Row
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
+from tracer.lesson.wiring import summands
 
 SUB_LAYERS: dict[SubLayer, str] = {
     "attention": "attention",
@@ -40,7 +41,7 @@ SUB_LAYERS: dict[SubLayer, str] = {
 
 def _changes_most(step: Step, told: Told) -> Sentence | None:
     assert step.place.sub_layer
-    change = step.last.inputs[1]
+    _, change = summands(step.last)
     ranked = Row.of(change, told).sizes().ranked()
     if not ranked or isinstance(told.trace.producers[change].operation, Pinned):
         return None
@@ -50,11 +51,18 @@ def _changes_most(step: Step, told: Told) -> Sentence | None:
     return (f"{what[0].upper()}{what[1:]} changes ", *changed, " most, by ", by, ".")
 
 
+def _added(step: Step, told: Told) -> Sentence:
+    """In a parallel block something else is added than what the sub-layer reads."""
+    added, change = summands(step.last)
+    what = "What went in" if told.sources.get(change) is added else told.symbols[added.address]
+    return (what, " is added to what came out.")
+
+
 RESIDUAL_STEP = Kind(
     "residual",
     "Residual connection",
     "the input and the output of the sub-layer, added",
-    ("What went in is added to what came out.",),
+    _added,
     {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
     reasons=(

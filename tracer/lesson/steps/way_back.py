@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Miss, Slope
 from tracer.decoder.roles import (
     B_1,
@@ -66,10 +67,32 @@ from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_ST
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 from tracer.lesson.told import Told
 
-GRADIENTS: tuple[Derivation, ...] = (
-    *("gradient", "left", "right", "third", "fourth"),
-    *("mean", "difference", "scaled"),
+WITHOUT: tuple[Role, ...] = (
+    *(roles.TOKENS, roles.TOKEN_IDS, roles.KEYS, roles.ROTATED_KEYS, roles.VALUES),
+    *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
+    *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
 )
+"""They have no gradient: nothing learned acts on them, the text is generated, or softmax is
+differentiated as a whole.
+"""
+
+PARTS: dict[Role, tuple[Derivation, ...]] = {
+    **dict.fromkeys(
+        (roles.QUERY, roles.KEY, roles.VALUE, roles.HIDDEN, roles.UP), ("left", "right", "third")
+    ),
+    **dict.fromkeys(
+        (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.PROJECTED, roles.LOGITS),
+        ("right", "third"),
+    ),
+    **dict.fromkeys((roles.DOT, roles.SCORES, roles.HEAD_OUTPUT), ("right",)),
+    **dict.fromkeys((roles.MEAN, roles.SQUARED, roles.ROOT_SQUARED, roles.POSITIONS), ("left",)),
+    **dict.fromkeys((roles.NORM, roles.RMS_NORM), ("left", "third", "fourth", "scaled")),
+    roles.WEIGHTS: ("mean", "difference"),
+    roles.EMBEDDINGS: ("left", "right"),
+}
+"""What is recorded beside a value's gradient: what it adds to the gradient of an operand that acts
+on the loss in several ways, and what is computed inside the backward pass of softmax and norms.
+"""
 
 STANDARD: Telling = Telling(Symbol("x̂"), "The numbers before γ, as they went through the norm:")
 
@@ -115,7 +138,7 @@ def _back(
     roles = {
         derived(role, derivation): Telling(Symbol("∂"))
         for role in (*forward.roles, *learned)
-        for derivation in GRADIENTS
+        for derivation in (() if role in WITHOUT else ("gradient", *PARTS.get(role, ())))
     }
     return Kind(
         f"{forward.name}_back",
@@ -239,7 +262,7 @@ BACK: dict[Kind, Kind] = {
             "How the loss changes with what goes into the norm: directly, and through what it is "
             "divided by.",
         ),
-        (GAIN, SHIFT, STANDARDIZED, *RMS_NORM_STEP.roles),
+        (GAIN, SHIFT, *RMS_NORM_STEP.roles),
         {STANDARDIZED: STANDARD},
         (OF_A_NORM,),
     ),

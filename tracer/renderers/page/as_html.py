@@ -20,6 +20,7 @@ from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import Numbers
 from tracer.renderers.page.variants import Variant, merged
+from tracer.renderers.picture.boxes import shape, sign
 from tracer.renderers.text import name_text
 
 HERE = Path(__file__).parent
@@ -38,6 +39,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
+    templates.filters |= {"name_text": name_text, "sign": sign, "shape": shape}
     macros = templates.get_template("blocks.html.jinja").module
     numbers = Numbers(page)
     text = _Text(page, Blocks(macros, numbers))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from types import SimpleNamespace
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from markupsafe import Markup
 
@@ -30,8 +30,10 @@ from tracer.lesson.document import (
 from tracer.names import count
 from tracer.renderers import curve, mathml
 from tracer.renderers.page.lines import Numbers, sides
-from tracer.renderers.page.picture import Anchor, picture
 from tracer.renderers.text import in_percent, name_text, text
+
+Anchor: TypeAlias = Callable[[int], str | None]
+"""The number of a step → the name of its section, if the page has it."""
 
 SHADES = 10
 """Of a heat map, beside that of none."""
@@ -64,7 +66,7 @@ class Blocks:
                 cells = [[self.cell(cell) for cell in row] for row in rows]
                 return str(self.macros.table(header, cells, marked))
             case Picture():
-                return str(self.macros.picture(picture(block, anchor)))
+                return str(self.macros.picture(block, anchor))
             case Curve():
                 return str(self.macros.image(_inside(curve.image_of(block)), _words(block)))
             case _:

@@ -62,6 +62,8 @@ def _of_part(part: Part) -> str:
     heads = [len(inside.heads) for inside in part.inside if isinstance(inside, Heads)]
     name = f"{part.name} with {count(heads[0], 'head')}" if heads else part.name
     steps = [_signs(inside) for inside in part.inside if not isinstance(inside, Heads)]
+    if part.reads:
+        name += f" of {sign(part.reads)}"
     added = ["what went in is added"] if part.residual else []
     return f"{name}: {', '.join([*steps, *added, *map(_signs, part.behind)])}"
 

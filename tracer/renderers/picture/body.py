@@ -15,6 +15,9 @@ from tracer.renderers.picture.drawing import Cell, Drawing, Words
 from tracer.renderers.picture.heads import Frame
 from tracer.renderers.rows import cells
 
+WAY = 2
+"""Columns from the body to what leads past it."""
+
 
 @frozen
 class Way:
@@ -40,6 +43,11 @@ class Body:
         self.row, self.drawn = 1, 1
         """The next free row, and how far the spine is drawn; below is room for the tokens."""
         self.ways: list[Way] = []
+        self.inlets: list[tuple[int, int]] = []
+        """Past the left: where what a sub-layer reads leaves the spine, and where it comes in."""
+        self.read = {p.reads.step for la in tower.layers for p in la.parts if p.reads}
+        self.above: dict[int, int] = {}
+        """The free rows above the boxes that are `read` there, by their steps."""
         self.entrances: list[Cell] = []
         self.names: list[tuple[int, str]] = []
         self.rules: list[tuple[int, str]] = []
@@ -59,6 +67,11 @@ class Body:
         names = [cells(name) + 2 for _, name in (*self.names, *self.rules)]
         return max([*map(abs, self.drawing.columns), *names])
 
+    @property
+    def left(self) -> int:
+        """How far it reaches to the left, with what comes in there."""
+        return self.half + (WAY if self.inlets else 0)
+
     def _spine_to(self, row: int) -> None:
         self.drawing.way((0, self.drawn), (0, row))
         self.drawn = row
@@ -75,6 +88,11 @@ class Body:
                 self._placed(words)
                 self._spine_to(self.row - 1)
             self.steps.append((self.drawing.words[-1].top, numbers(row)))
+            for box in row:
+                if box.step in self.read:
+                    self.above[box.step] = self.row
+                    self._spine_to(self.row)
+                    self.row += 1
 
     def _placed(self, words: Sequence[Words]) -> None:
         """Words from the next row on."""
@@ -125,6 +143,10 @@ class Body:
         leaves = self.row
         self._spine_to(leaves)
         self.row += 1
+        if part.reads:
+            self.inlets.append((self.above[part.reads.step], self.row))
+            self.drawn = self.row
+            self.row += 1
         for inside in part.inside:
             if isinstance(inside, Heads):
                 self._heads(inside)

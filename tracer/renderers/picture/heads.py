@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from tracer.frozen import frozen
 from tracer.lesson.document import Heads, Row
-from tracer.renderers.picture.boxes import arranged, numbers, sign, width_of
+from tracer.renderers.picture.boxes import arranged, numbers, width_of
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
 from tracer.renderers.rows import cells
 
@@ -104,13 +104,8 @@ def _columns(heads: Heads, beside: int) -> list[Column]:
     shown = len(every) if fits else max(beside - 1, 1)
     columns = [Column(f"head {number}", rows) for number, rows in enumerate(every[:shown], 1)]
     if rest := every[shown:]:
-        alike = all(_signs(head) == _signs(every[shown - 1]) for head in rest)
+        alike = set(heads.alike[shown:]) == {heads.alike[shown - 1]}
         steps = f"{rest[0][0][0].step}–{rest[-1][-1][-1].step}"
         note = (f"{len(rest)} more", *(["alike"] if alike else []), "steps", steps)
         columns.append(Column(f"heads {shown + 1}–{len(every)}", note=note))
     return columns
-
-
-def _signs(head: Sequence[Row]) -> list[tuple[str, tuple[int, ...]]]:
-    """What is in a head, whatever its steps are numbered."""
-    return [(sign(box), box.shape) for row in head for box in row]

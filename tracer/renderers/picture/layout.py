@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from tracer.lesson.document import Heads, Name, Picture, Tower
 from tracer.names import count
-from tracer.renderers.picture.body import Body
+from tracer.renderers.picture.body import WAY, Body
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
 from tracer.renderers.picture.heads import MOST_STACKED
 from tracer.renderers.rows import cells, short
 
 UNLIMITED = 10_000
 
-WAY, STEPS, ENTRANCE = 2, 3, 3
-"""Columns from the body to the way around a sub-layer, from there to the steps; between towers."""
+STEPS, ENTRANCE = 3, 3
+"""Columns from the way around a sub-layer to the steps; between towers."""
 
 LONGEST_TOKEN = 12
 
@@ -51,12 +51,13 @@ def _fitted(tower: Tower, width: int) -> Body:
         if _width(body) <= width:
             return body
     # An odd width has a middle column.
-    return Body(tower, 1, (width - _right(body) - 1) // 2 * 2 + 1)
+    room = width - _right(body) - (body.left - body.half)
+    return Body(tower, 1, (room - 1) // 2 * 2 + 1)
 
 
 def _finished(tower: Tower, body: Body, width: int) -> Drawing:
     """The body with its names, its ways around sub-layers, its steps and tokens."""
-    drawing, half = body.drawing, body.half
+    drawing, half, left = body.drawing, body.half, body.left
     tokens = Words("tokens", (_on_a_line(tower.tokens, width),))
     drawing.words.append(tokens.moved(max(-half, -tokens.middle)))
     for row, name in [*body.names, *body.rules]:
@@ -68,8 +69,10 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
         out = half + WAY
         corners = ((0, way.leaves), (out, way.leaves), (out, way.joins), (way.end + 2, way.joins))
         drawing.way(*corners, arrow=True)
+    for below, above in body.inlets:
+        drawing.way((0, below), (-left, below), (-left, above), (0, above))
     column = half + (WAY if body.ways else 0) + STEPS
-    room = width - (column + half)
+    room = width - (column + left)
     drawing.words += [
         Words("steps", (_within(numbers, room),), column, row) for row, numbers in body.steps
     ]
@@ -92,9 +95,9 @@ def _beside_each_other(
 def _above_each_other(decoder: Tower, encoder: Tower, width: int) -> Drawing:
     """The encoder below the decoder, with a way along their left side."""
     bodies = [_fitted(tower, width - WAY) for tower in (decoder, encoder)]
-    left = max(body.half for body in bodies)
+    left = max(body.left for body in bodies)
     upper, lower = (
-        _finished(tower, body, width - WAY - (left - body.half))
+        _finished(tower, body, width - WAY - (left - body.left))
         for tower, body in zip((decoder, encoder), bodies, strict=True)
     )
     above = lower.height + bool(bodies[0].entrances)
@@ -134,7 +137,7 @@ def _most_heads(tower: Tower) -> int:
 
 def _width(body: Body) -> int:
     """How many columns the body takes, with what stands at its right."""
-    return 2 * body.half + 1 + _right(body)
+    return body.left + 1 + body.half + _right(body)
 
 
 def _right(body: Body) -> int:

@@ -1,0 +1,112 @@
+"""What the records of a pass read, in whatever order independent ones were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf
+from typing import TypeAlias, get_args
+
+from tracer.decoder.roles import (
+    ATTENTION_OUTPUT,
+    FFN_OUTPUT,
+    INPUT,
+    NORM,
+    RESIDUAL,
+    RMS_NORM,
+    ROLES,
+    W_Q,
+    SubLayer,
+)
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+
+Where: TypeAlias = tuple[bool, int | None, int | None, SubLayer | None, bool]
+"""A sub-layer, or a norm behind the layers: encoder, example, layer, sub-layer, final."""
+
+ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
+"""What may leave a sub-layer."""
+
+VECTORS = (INPUT, *ENDS)
+"""The vectors of the tokens, which sub-layers read."""
+
+RANKS = {role: rank for rank, role in enumerate(ROLES)}
+SUB_LAYERS = (*get_args(SubLayer), None)
+
+
+def where(value: Value) -> Where:
+    """The sub-layer of a value."""
+    place = value.place
+    return place.encoder, place.example, place.layer, place.sub_layer, place.final
+
+
+def in_order(records: Sequence[Record]) -> list[Record]:
+    """The records of the pass, then those of training.
+
+    In the pass, each record follows what it reads. Independent records are ordered by place and
+    role, and a parameter stands in front of the first record that reads it.
+    """
+    passed = [record for record in records if record.output.place.phase == "forward"]
+    producers = {record.output: record for record in passed}
+    found: dict[Value, Record] = {}
+
+    def visit(record: Record) -> None:
+        if record.output not in found:
+            for value in record.inputs:
+                if value in producers:
+                    visit(producers[value])
+            found[record.output] = record
+
+    for record in sorted(passed, key=_rank):
+        visit(record)
+    return [*found.values(), *(r for r in records if r.output.place.phase != "forward")]
+
+
+def _rank(record: Record) -> tuple[float, ...]:
+    """Examples before the batch, encoder before decoder, the lens last; heads before their sum."""
+    role, place = record.output.role, record.output.place
+    outside = 0 if RANKS[role] < RANKS[W_Q] else inf  # of all layers: before them, or behind
+    return (
+        role.parameter,
+        place.example or inf,
+        not place.encoder,
+        place.sub_layer == "lens",
+        place.layer or (inf if place.final else outside),
+        SUB_LAYERS.index(place.sub_layer),
+        place.head or inf,
+        RANKS[role],
+    )
+
+
+def leaving(records: Iterable[Record]) -> list[Value]:
+    """What leaves each sub-layer, and each norm behind the layers: what nothing inside reads."""
+    passed = [record for record in records if record.output.place.phase == "forward"]
+    inside = {(value, where(record.output)) for record in passed for value in record.inputs}
+    ends = [r.output for r in passed if r.output.role in ENDS]
+    return [
+        value
+        for value in ends
+        if value.place.sub_layer != "lens" and (value, where(value)) not in inside
+    ]
+
+
+def sources(records: Iterable[Record]) -> dict[Value, Value]:
+    """For each value inside a sub-layer, the vectors that its first operation reads.
+
+    `records` follow what they read. Of attention, they are those that the queries come from.
+    """
+    found: dict[Value, Value] = {}
+    for record in records:
+        here = where(record.output)
+        for value in record.inputs:
+            inside = where(value) == here
+            source = found.get(value) if inside else value if value.role in VECTORS else None
+            if source:
+                found[record.output] = source
+                break
+    return found
+
+
+def summands(residual: Record) -> tuple[Value, Value]:
+    """What a residual connection adds to, and what its sub-layer gives."""
+    first, second = residual.inputs
+    return (second, first) if where(first) == where(residual.output) else (first, second)
