@@ -54,6 +54,7 @@ class Result(NamedTuple):
     label: str
     number: str
     text: str
+    first: str  # what its first side is: a sum, `sin`, …
 
 
 def disagreements(blocks: Sequence[Block]) -> list[Disagreement]:
@@ -113,18 +114,17 @@ def results(step: Iterable[Block]) -> Iterator[tuple[int, Result]]:
                 symbol = headed
             case Lines(lines=lines):
                 for line in lines:
-                    yield place, Result(_symbol(line) or symbol, line.label, _last(line), line.text)
+                    yield place, _result(line, symbol)
             case Table():
                 pass
 
 
-def _symbol(line: Worked) -> str:
-    return line.names[0] if line.names else ""
-
-
-def _last(line: Worked) -> str:
-    """The number that the line ends with."""
-    return line.sides[-1].text
+def _result(line: Worked, symbol: str) -> Result:
+    """What a line comes to; of the symbol over it, if it does not begin with one."""
+    first, last = line.sides[0], line.sides[-1]
+    return Result(
+        line.names[0] if line.names else symbol, line.label, last.text, line.text, first.kind
+    )
 
 
 def _pairs(step: Sequence[Block]) -> Iterator[tuple[Result, Table]]:
@@ -152,7 +152,11 @@ def _pairs(step: Sequence[Block]) -> Iterator[tuple[Result, Table]]:
         below = next((block for block in step[place + 1 :] if not isinstance(block, Prose)), None)
         if not isinstance(below, Table):
             continue
-        if {result.label for result in found} <= set(below.columns):
+        wave = re.compile(rf"{found[0].first}\(?θ")  # both matrices stand below the lines of both
+        turned = [table for table in behind if wave.match(table.symbol)]
+        if turned:
+            yield from ((result, turned[0]) for result in found)
+        elif {result.label for result in found} <= set(below.columns):
             yield from ((result, below) for result in found)
         elif below.symbol.removesuffix(OF_ENCODER) == "P" and len(nameless) > 1:
             waves = [each for pair in zip(*nameless[-2:], strict=True) for each in pair]
