@@ -14,7 +14,7 @@ import pytest
 from tests.helpers.agreement import Disagreement, against_values, judged, means
 from tests.helpers.command import printed
 from tests.helpers.other_pages import bare, entries_of_page, from_html, from_latex, from_markdown
-from tests.helpers.terminal_page import Block, Lines, read_blocks
+from tests.helpers.terminal_page import Block, Lines, Table, read_blocks
 from tests.helpers.truth import without_pictures
 
 CARRY_MODES = ("line", "step", "never")
@@ -162,8 +162,8 @@ def test_what_each_layer_would_say(name: str) -> None:
     """The lens shows, for each token, its most probable word's probability."""
     values = json.loads(printed("lens", name, "--format", "json"))["values"]
     layers = [v for v in values if v["address"].endswith("probabilities")]
-    tables = [b for b in read_blocks(printed("lens", name, width=400)) if getattr(b, "rows", ())]
-    (table,) = [table for table in tables if getattr(table, "symbol", "") == "p"]
+    blocks = read_blocks(printed("lens", name, width=400))
+    (table,) = [block for block in blocks if isinstance(block, Table) and block.symbol == "p"]
     for (label, numbers), layer in zip(table.rows, layers, strict=True):
         rows = zip(layer["printed"], layer["data"], strict=True)
         largest = [printed_row[data.index(max(data))] for printed_row, data in rows]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from tests.helpers.judge import told_apart
 from tests.helpers.terminal_page import (
     NUMBER,
     OF_ENCODER,
@@ -236,7 +237,7 @@ def against_values(
 
 def _as_table(value: Mapping[str, Any], bare: Callable[[str], str]) -> Table:
     """A value of the JSON as a matrix: a vector is one row, a number one entry."""
-    labels = [list(map(bare, axis["labels"])) for axis in value["axes"]]
+    labels = [list(map(bare, told_apart(axis["labels"]))) for axis in value["axes"]]
     printed = value["printed"]
     while len(labels) < 2:
         labels, printed = [[""], *labels], [printed]

@@ -35,6 +35,7 @@ _LEVELS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸�
 def bare(text: str) -> str:
     """A symbol or a label without the signs that only some formats need."""
     text = unicodedata.normalize("NFC", unescape(text)).translate(_LEVELS)
+    text = re.sub(r"\\?\bomega(?=_)", "ω", text)
     text = text.replace("…", "\0").replace(r"\dots", "\0")
     text = re.sub(r"\\(?:text|mathrm|mathbf|textbf)(?=\{)", "", text)
     return re.sub(r"[\\{}$_^()/*`\s]", "", text).replace("\0", "…")

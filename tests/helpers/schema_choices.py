@@ -124,7 +124,7 @@ class Choices:
         known = node.get("properties", {})
         others = node.get("additionalProperties", True)
         return all(
-            self._fits(known[key] if key in known else others, value)
+            self._fits(known.get(key, others), value)
             if key in known or isinstance(others, dict)
             else bool(others)
             for key, value in data.items()

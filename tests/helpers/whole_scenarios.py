@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -26,23 +27,41 @@ HIDDEN = ("-inf", "-.inf", "-∞")
 
 
 @st.composite
-def whole_scenarios(draw: st.DrawFn, carry: str | None = None, **asked: Any) -> Scenario:
+def whole_scenarios(draw: st.DrawFn, /, carry: str | None = None, **asked: Any) -> Scenario:
     """A scenario of any kind that needs no file, and can be computed."""
-    kind = draw(st.sampled_from(("plain", "alike", "encoder", "learns", "sizes")))
-    if kind == "sizes" and not asked and carry in (None, "never"):
-        return draw(from_sizes())
-    settings = {"all_digits": True, "epsilons": ("0.1", "0.00001"), **asked}
+    _, written = draw(plain_and_written(carry, **asked))
+    return written
+
+
+@st.composite
+def plain_and_written(
+    draw: st.DrawFn, /, carry: str | None = None, **asked: Any
+) -> tuple[Scenario, Scenario]:
+    """A scenario with tokens in a list and numbers in rows, and the same written in other ways.
+
+    Weights that are drawn are other ones in each.
+    """
+    kinds = ("plain", "alike", "encoder", "learns", "sizes")
+    kind = draw(st.sampled_from(kinds if carry in (None, "never") and not asked else kinds[:-1]))
+    if kind == "sizes":
+        spec = draw(from_sizes())
+        return spec, spec
+    settings: dict[str, Any] = {"all_digits": True, "epsilons": ("0.1", "0.00001"), **asked}
     if kind == "learns":
         spec = draw(learning_scenarios(draw(_carries(carry)), **settings))
     else:
         encoder = {"encoder": True, "encodes": True} if kind == "encoder" else {}
-        spec = draw(scenarios(carry, alike=kind == "alike", **encoder, **settings))
+        spec = draw(scenarios(carry, **{"alike": kind == "alike", **encoder, **settings}))
     rng = random.Random(draw(st.integers(0, 2**32 - 1)))
-    ways = rng.sample(sorted(WAYS), rng.randint(0, 9))
-    for name, way in WAYS.items():
+    ways = rng.sample(sorted({**SETTINGS, **FORMS}), rng.randint(0, 9))
+    for name, way in SETTINGS.items():
         if name in ways and (name not in CARRIES_NOTHING or carry in (None, "never")):
             way(spec, rng)
-    return spec
+    written = deepcopy(spec)
+    for name, way in FORMS.items():
+        if name in ways:
+            way(written, rng)
+    return spec, written
 
 
 def _carries(carry: str | None) -> st.SearchStrategy[str]:
@@ -261,7 +280,7 @@ def pins(spec: Scenario, rng: random.Random) -> None:
     if rng.random() < 0.4:
         given["input"] = [[_tenth(rng) for _ in range(width)] for _ in range(length)]
     first = spec["layers"][0] if spec["layers"] else {}
-    if "attention" in first and rng.random() < 0.6:
+    if first.get("attention", {}).get("scale", "none") != "none" and rng.random() < 0.6:
         given["layer1.attention.head1.scale"] = Decimal(rng.choice(("0.5", "2")))
     if "b_U" in spec.get("unembedding", {}) and rng.random() < 0.6:
         given["unembedding.b_U"] = [_tenth(rng) for _ in spec["vocabulary"]]
@@ -319,17 +338,19 @@ def _cancelling(length: int, rng: random.Random) -> list[Decimal]:
     return row
 
 
-WAYS: dict[str, Way] = {
+SETTINGS: dict[str, Way] = {
     "sums that cancel": sums_that_cancel,
-    "digits": digits,
     "floats": floats,
+    "digits": digits,
     "generation": generation,
     "optimizer": optimizer,
     "examples": examples,
-    "pins": pins,
-    "infinities": infinities,
     "set otherwise": parts_set_otherwise,
+    "pins": pins,
     "meant anyway": what_is_meant_anyway,
+}
+FORMS: dict[str, Way] = {
+    "infinities": infinities,
     "odd words": words_that_are_none,
     "text": text,
     "identity": identity,
