@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,12 @@ import pytest
 
 from tests.helpers.agreement import Disagreement, against_values, judged, means
 from tests.helpers.command import printed
-from tests.helpers.other_pages import bare, entries_of_page, from_html, from_latex, from_markdown
-from tests.helpers.terminal_page import Block, Lines, Table, read_blocks
+from tests.helpers.every_judge import FORMATS, faults_of_text
+from tests.helpers.other_pages import bare, entries_of_page, from_html
+from tests.helpers.terminal_page import Lines, Table, read_blocks
 from tests.helpers.truth import without_pictures
 
 CARRY_MODES = ("line", "step", "never")
-FORMATS: dict[str, tuple[tuple[str, ...], Callable[[str], list[Block]]]] = {
-    "terminal": (("--format", "terminal"), read_blocks),
-    "markdown": (("--format", "markdown"), from_markdown),
-    "mathematics": (("--format", "markdown", "--math"), from_markdown),
-    "latex": (("--format", "latex"), from_latex),
-}
 SHORT = {
     "alex": (("run", "alex"), 80),
     "science": (("run", "science", "--token", "3"), 30),
@@ -44,23 +39,20 @@ LONG = {
     "clipped": (("train", "pizza", "--clip", "0.1", "--carry", "never"), 700),
     "tutorial": (("tutorial", "comics", "--train"), 200),
 }
-WORDS_THAT_STAY = "Drawing the next word"
-"""The matrix of its step shows those alone."""
 
 
 def found_in(text: str, form: str) -> int:
     """How many lines were held against a matrix; all agree, and all have an entry."""
-    found = judged(FORMATS[form][1](without_pictures(text)))
-    assert list(found.disagreements) == []
-    assert [line for line in found.unplaced if WORDS_THAT_STAY not in line] == []
-    return found.compared
+    assert faults_of_text(text, form) == []
+    _, _, blocks = FORMATS[form]
+    return judged(blocks(without_pictures(text))).compared
 
 
 def agree_in_every_format(*arguments: str, stdin: str = "") -> int:
     """How many lines have a matrix: as many in each format."""
     counts = {
         form: found_in(printed(*arguments, *options, stdin=stdin), form)
-        for form, (options, _) in FORMATS.items()
+        for form, (options, _, _) in FORMATS.items()
     }
     assert len(set(counts.values())) == 1, counts
     return counts["terminal"]
@@ -193,8 +185,10 @@ def agreeing(html: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("carry", CARRY_MODES)
-@pytest.mark.parametrize("name", ["alex", "pizza", "comics"])
+@pytest.mark.parametrize(
+    ("name", "carry"),
+    [("alex", "line"), ("alex", "step"), ("alex", "never"), ("pizza", "step"), ("comics", "line")],
+)
 def test_pages(name: str, carry: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     printed("page", name, "--carry", carry, "-o", str(page))

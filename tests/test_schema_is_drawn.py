@@ -20,7 +20,8 @@ from tests.helpers.command import printed
 from tests.helpers.schema_choices import Choices
 from tests.helpers.whole_scenarios import from_sizes, whole_scenarios
 
-DRAWS, OF_SIZES = 300, 100
+OF_ANY_KIND, WITH_ENCODER, OF_SIZES = 250, 150, 120
+"""How many are drawn; those with rare parts more often than among the others."""
 
 NOT_DRAWN = {
     r"Trained\..*|InPackage\..*": "needs a checkpoint: tests/scenario/test_trained.py",
@@ -60,8 +61,11 @@ def drawn(choices: Choices, strategy: st.SearchStrategy[Any], number: int) -> Co
 @pytest.fixture(scope="module")
 def made(schema: dict[str, Any]) -> Counter[str]:
     choices = Choices(schema)
-    of_any_kind = drawn(choices, whole_scenarios(), DRAWS)
-    return of_any_kind + drawn(choices, from_sizes(), OF_SIZES)
+    return (
+        drawn(choices, whole_scenarios(), OF_ANY_KIND)
+        + drawn(choices, whole_scenarios(encoder=True, encodes=True), WITH_ENCODER)
+        + drawn(choices, from_sizes(), OF_SIZES)
+    )
 
 
 def missing(schema: dict[str, Any], made: Counter[str]) -> list[str]:
