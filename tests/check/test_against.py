@@ -255,7 +255,7 @@ def test_shapes_alone_cannot_be_held_against_numbers(tmp_path: Path) -> None:
 
 def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) -> None:
     pytest.importorskip("gguf")
-    from tests.helpers.plain_decoder import plain_pass
+    from tests.helpers.reference_of_checkpoint import reference_of
     from tests.helpers.tiny_models import model, scenario
     from tracer.check.checking import check_against
     from tracer.checkpoints.opening import open_checkpoint
@@ -263,7 +263,7 @@ def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) ->
     from tracer.scenario.loading import load
 
     loaded = load(scenario(tmp_path, "folder gpt2"))
-    plain = plain_pass(
+    plain = reference_of(
         open_checkpoint(model(tmp_path, "folder gpt2")), list(loaded.scenario.token_ids or ())
     )
     names = ("input", "layer1.attention.output", "layer1.ffn.residual")

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from tests.helpers.plain_decoder import plain_pass
+from tests.helpers.reference_of_checkpoint import reference_of
 from tracer.checkpoints.architecture import Rotary
 from tracer.checkpoints.opening import open_checkpoint, packaged
 
@@ -40,5 +40,5 @@ def test_the_capital_of_france_is_paris() -> None:
         " France",
         " is",
     ]
-    logits = plain_pass(checkpoint, list(tokenization.ids))["logits"]
+    logits = reference_of(checkpoint, list(tokenization.ids))["logits"]
     assert tokenizer.token(int(logits[-1].argmax())).text == " Paris"

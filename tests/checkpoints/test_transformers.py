@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.helpers.plain_decoder import plain_pass
+from tests.helpers.reference_of_checkpoint import reference_of
 from tests.helpers.tiny_models import naming, tokenizer_json
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.forward import trace
@@ -67,7 +67,7 @@ def test_numbers_are_those_of_transformers(
     with torch.no_grad():
         theirs = model(torch.tensor([IDS]), output_attentions=True)
     checkpoint = open_checkpoint(folder)
-    ours = plain_pass(checkpoint, IDS)
+    ours = reference_of(checkpoint, IDS)
 
     (folder / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
     scenario = load(naming(folder, token_ids=IDS)).scenario

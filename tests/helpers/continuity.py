@@ -16,13 +16,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate, chain, zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
-from tests.helpers.truth import Node, Worked, worked
+from tests.helpers.terminal_page import (
+    OF_ENCODER,
+    Block,
+    Formula,
+    Heading,
+    Lines,
+    Prose,
+    Table,
+    read_blocks,
+    split_steps,
+    title_of,
+    worked_lines,
+)
+from tests.helpers.truth import Node, Worked
 
 
 class Violation(NamedTuple):
@@ -53,177 +63,6 @@ def misplaced(text: str) -> list[Violation]:
     return [Violation(o.line, o.text, o.number) for o in operands(text) if not o.fits]
 
 
-# --- reading -------------------------------------------------------------------------------------
-
-_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?|∞)"
-_OF_A_FORMULA = re.compile(r"(?<![\w.⁻])[0-9]+(?:\.[0-9]+)?(?:×10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?![\w.])")
-_SHAPE = re.compile(r" \([0-9]+(?: × [0-9]+)*\)")
-_OF_ENCODER = "ᴱ"
-_MARK = "▸"  # may stand before the row that is followed
-
-
-_RULE = re.compile("[─═]+")
-_OPERATOR = re.compile("  ([·+=]|/ [^ ]+)(?=  )")
-
-
-@dataclass(frozen=True)
-class _Prose:
-    text: str
-
-
-@dataclass(frozen=True)
-class _Formula:
-    left: str
-    right: str
-
-    @property
-    def constants(self) -> set[str]:
-        return set(_OF_A_FORMULA.findall(self.right))
-
-
-@dataclass(frozen=True)
-class _Heading:
-    text: str
-    formula: _Formula | None = None  # of all lines of its step, where it is the only one
-
-
-@dataclass(frozen=True)
-class _Table:
-    symbol: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]  # labels and numbers
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Worked lines that stand together."""
-
-    lines: tuple[Worked, ...]
-
-
-_Block = _Heading | _Prose | _Formula | _Table | _Lines
-
-
-@lru_cache(maxsize=8)
-def _worked(text: str) -> tuple[Worked, ...]:
-    return tuple(worked(text))
-
-
-def _blocks(text: str) -> list[_Block]:
-    by_number = {line.line: line for line in _worked(text)}
-    found: list[_Block] = []
-    for first, lines in _paragraphs(text):
-        for part in _side_by_side(lines):
-            block = _block(first, part, by_number)
-            if isinstance(block, _Table) and found and (whole := _unfolded(found[-1], block)):
-                found[-1] = whole
-            elif block is not None:
-                found.append(block)
-    return found
-
-
-def _paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
-    """What stands between empty lines, with the number of its first line."""
-    start = 0
-    lines: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if line.strip():
-            start = start if lines else number
-            lines.append(line)
-        elif lines:
-            yield start, lines
-            lines = []
-
-
-def _block(first: int, lines: list[str], by_number: dict[int, Worked]) -> _Block | None:
-    if _RULE.fullmatch(lines[-1]):
-        return _heading(lines[:-1])
-    joined = " ".join(line.strip() for line in lines)
-    if not lines[0].startswith(" "):
-        return _Prose(joined)
-    if re.match(" {4}[^ ]", lines[0]):
-        here = range(first, first + len(lines))
-        return _Lines(tuple(by_number[number] for number in here if number in by_number))
-    goes_on = all(line.startswith(" " * 6) for line in lines[1:])
-    if (" = " in joined or goes_on) and "  " not in lines[0].strip():
-        return _formula(joined)
-    return _table(lines)
-
-
-def _formula(written: str) -> _Formula:
-    """`x = y`, or only what the lines below work out: `r - μ`."""
-    left, _, right = _SHAPE.sub("", written).partition(" = ")
-    return _Formula(left, right or left)
-
-
-def _heading(lines: list[str]) -> _Heading:
-    """A title over its rule, at its right the formula of its step, if it has one there."""
-    title, *formula = re.split(" {2,}", " ".join(lines))
-    return _Heading(title, _formula(formula[0]) if formula else None)
-
-
-def _side_by_side(lines: list[str]) -> list[list[str]]:
-    """The tables of `X · W = Q` beside each other; lines that are none of that stay as they are.
-
-    An operator stands on the row of the symbols, with nothing below it.
-    """
-    header = lines[0]
-    at = [(m.start() + 2, m.end()) for m in _OPERATOR.finditer(header)]
-    places = [(cell_len(header[:a]), cell_len(header[:b])) for a, b in at]
-    operators = [
-        (a, b) for a, b in places if not any(_between(line, a, b).strip() for line in lines[1:])
-    ]
-    is_equation = header.startswith("  ") and any(_between(header, *o) == "=" for o in operators)
-    if not is_equation or len(lines) == 1:
-        return [lines]
-    starts, ends = [0, *(b for _, b in operators)], [*(a for a, _ in operators), None]
-    parts = [
-        [part for line in lines if (part := _between(line, a, b)).strip(f" {_MARK}")]
-        for a, b in zip(starts, ends, strict=True)
-    ]
-    return [part for part in parts if part]
-
-
-def _between(line: str, first: int, last: int | None) -> str:
-    """What stands in these cells of a line; 日 takes two."""
-    ends = list(accumulate(map(cell_len, line)))
-    return "".join(c for c, end in zip(line, ends, strict=True) if first < end <= (last or end))
-
-
-def _table(lines: list[str]) -> _Table | None:
-    """A matrix; None for a table of words, whose header begins with a word: positions, words.
-
-    A row without a name has the symbol for one, and nothing over it.
-    """
-    if lines[0].startswith("   ") and len(lines) == 2:
-        lines = [f"  {_cells(lines[1])[0]}  {lines[0].strip()}", lines[1]]
-    header, *rows = [_cells(line) for line in lines]
-    if re.fullmatch("[a-z]{2,}", header[0]):
-        return None
-    return _Table(header[0], tuple(header[1:]), tuple((row[0], _numbers(row[1:])) for row in rows))
-
-
-def _cells(line: str) -> list[str]:
-    return re.split(" {2,}", line.strip().removeprefix(_MARK).strip())
-
-
-def _numbers(cells: Iterable[str]) -> tuple[str, ...]:
-    return tuple(cell for cell in cells if re.fullmatch(_NUMBER, cell))
-
-
-def _unfolded(before: _Block, table: _Table) -> _Table | None:
-    """Both as one, if the table goes on with the columns of the one before."""
-    if not isinstance(before, _Table) or before.symbol != table.symbol:
-        return None
-    if [label for label, _ in before.rows] != [label for label, _ in table.rows]:
-        return None
-    rows = tuple(
-        (label, left + right)
-        for (label, left), (_, right) in zip(before.rows, table.rows, strict=True)
-    )
-    return _Table(table.symbol, before.columns + table.columns, rows)
-
-
 # --- what a line puts in -------------------------------------------------------------------------
 
 
@@ -231,11 +70,11 @@ def operands(text: str) -> list[Operand]:
     """Every number that every worked line puts in."""
     page = _Page()
     found: list[Operand] = []
-    steps = _steps(_blocks(text))
+    steps = split_steps(read_blocks(text))
     for number, step in enumerate(steps):
         page.enter(step, chain.from_iterable(steps[number:]))
         for block in step:
-            if isinstance(block, _Lines):
+            if isinstance(block, Lines):
                 for line in block.lines:
                     if not _is_typed(line):
                         found += page.operands(line, starts=line is block.lines[0])
@@ -259,23 +98,9 @@ _TYPED = (("c",), ("cᴱ",), ("T",), ("u",))
 """What scores are divided by, the temperature, a random number."""
 
 
-def _steps(blocks: list[_Block]) -> list[list[_Block]]:
-    """The blocks up to the first heading, and those from each heading on."""
-    steps: list[list[_Block]] = [[]]
-    for block in blocks:
-        if isinstance(block, _Heading):
-            steps.append([])
-        steps[-1].append(block)
-    return steps
-
-
-def _heading_of(step: list[_Block]) -> str:
-    return step[0].text if step and isinstance(step[0], _Heading) else ""
-
-
-def _query(blocks: Iterable[_Block]) -> _Table | None:
+def _query(blocks: Iterable[Block]) -> Table | None:
     """The first matrix of queries."""
-    tables = (block for block in blocks if isinstance(block, _Table))
+    tables = (block for block in blocks if isinstance(block, Table))
     return next(
         (table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None
     )
@@ -290,37 +115,37 @@ class _Page:
         self.width = 0  # of the last query; on the way back, of the next
         self.fresh: set[str] = set()  # the symbols that have been written in this step
         self.expressions: list[str] = []  # of this step, those that come later too
-        self.formula: _Formula | None = None  # the last one read in this step
+        self.formula: Formula | None = None  # the last one read in this step
         self.own = False  # whether it stands right over the lines, with no sentence between
         self.headed = False  # whether it stands in the heading, over all lines
 
-    def enter(self, step: list[_Block], following: Iterable[_Block]) -> None:
+    def enter(self, step: list[Block], following: Iterable[Block]) -> None:
         """A new step: results without a name are forgotten, those with a name can be replaced."""
         self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
         self.places.pop("", None)
         for block in step:
-            if isinstance(block, _Heading) and block.formula:
+            if isinstance(block, Heading) and block.formula:
                 self.formula, self.own = block.formula, True
                 self.expressions += [block.formula.left, block.formula.right]
-            elif isinstance(block, _Formula):
+            elif isinstance(block, Formula):
                 self.expressions += [block.left, block.right]
-            elif isinstance(block, _Table):
+            elif isinstance(block, Table):
                 self.expressions.append(block.symbol)
-        if (query := _query(following)) and "Way back" in _heading_of(step):
+        if (query := _query(following)) and "Way back" in title_of(step):
             self.width = len(query.columns)
         self.headed = self.own
 
-    def read(self, block: _Block) -> None:
+    def read(self, block: Block) -> None:
         match block:
-            case _Heading(formula=_Formula() as formula):
+            case Heading(formula=Formula() as formula):
                 self.stands(formula.left, self.places.get(formula.right, ()))
-            case _Prose():
+            case Prose():
                 self.own = self.headed
-            case _Formula():
+            case Formula():
                 self.formula, self.own = block, True
                 if block.left != block.right:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
-            case _Table(symbol=symbol, columns=columns, rows=rows):
+            case Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 self.width = len(columns) if symbol.startswith("Q") else self.width
 
@@ -396,7 +221,7 @@ class _Reading:
     """Takes the first side of a line apart, and tells what the operation itself brings."""
 
     line: Worked
-    formula: _Formula | None
+    formula: Formula | None
     width: int  # of the last query
     mask: bool  # whether its step is about the mask
     starts: bool  # whether the line is the first of those that stand together
@@ -448,7 +273,7 @@ class _Reading:
 
     def said(self, piece: str) -> bool:
         """Whether the piece is part of the formula, of the decoder's or of the encoder's."""
-        return self.formula is not None and piece in self.formula.right.replace(_OF_ENCODER, "")
+        return self.formula is not None and piece in self.formula.right.replace(OF_ENCODER, "")
 
     def is_count(self, over: Node, under: Node) -> bool:
         return self.said("mean(") and _printed(under) == str(_terms(over))
@@ -459,7 +284,7 @@ class _Reading:
             return False
         if terms > 1:
             return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
-        names = [name.replace(_OF_ENCODER, "") for name in self.line.names]
+        names = [name.replace(OF_ENCODER, "") for name in self.line.names]
         alone = "√d_k" in names or self.said("√d_k")
         return alone and _printed(node.parts[0]) == str(self.width)
 
@@ -509,7 +334,7 @@ def _terms(node: Node) -> int:
 def _elided_in_two_forms(text: str) -> list[Violation]:
     """Sums like `[12 more: 1.234]` that another side of the same line states otherwise."""
     found = []
-    for line in _worked(text):
+    for line in worked_lines(text):
         first, *others = dict.fromkeys(chain.from_iterable(map(_elided, line.sides))) or [""]
         found += [Violation(line.line, line.text, other) for other in others if first]
     return found
@@ -527,19 +352,19 @@ def _elided(node: Node) -> list[str]:
 def two_forms(text: str) -> list[str]:
     """Where no row of a matrix has the numbers of its lines; for `line` and `step`."""
     found: list[str] = []
-    for step in _steps(_blocks(text)):
+    for step in split_steps(read_blocks(text)):
         found += [
-            f"{_heading_of(step)}: no row of {block.symbol} has the numbers of its lines"
+            f"{title_of(step)}: no row of {block.symbol} has the numbers of its lines"
             for block in step
-            if isinstance(block, _Table) and not _is_a_row(_results(block.symbol, step), block)
+            if isinstance(block, Table) and not _is_a_row(_results(block.symbol, step), block)
         ]
     return found
 
 
-def _is_a_row(results: list[tuple[str, str]], table: _Table) -> bool:
+def _is_a_row(results: list[tuple[str, str]], table: Table) -> bool:
     rows = [dict(zip(table.columns, numbers, strict=False)) for _, numbers in table.rows]
     if (
-        table.symbol.removesuffix(_OF_ENCODER) == "P"
+        table.symbol.removesuffix(OF_ENCODER) == "P"
     ):  # of an odd width: there is no column for the last cosine
         row = tuple(number for _, number in results)[: len(table.columns)]
         return not row or row in [numbers for _, numbers in table.rows]
@@ -547,29 +372,29 @@ def _is_a_row(results: list[tuple[str, str]], table: _Table) -> bool:
     return not mine or any(set(mine) <= set(row.items()) for row in rows)
 
 
-def _results(symbol: str, blocks: list[_Block]) -> list[tuple[str, str]]:
+def _results(symbol: str, blocks: list[Block]) -> list[tuple[str, str]]:
     """Label and last side of each line that works the symbol out: those under its formula.
 
     The positions have none: there, sines and cosines come in turn.
     """
-    formula: _Formula | None = None
-    in_heading: _Formula | None = None
+    formula: Formula | None = None
+    in_heading: Formula | None = None
     nameless: list[list[tuple[str, str]]] = []
     for block in blocks:
         match block:
-            case _Heading():
+            case Heading():
                 formula = in_heading = block.formula
-            case _Formula():
+            case Formula():
                 formula = block
-            case _Prose():
+            case Prose():
                 formula = in_heading
-            case _Lines(lines=lines) if in_heading and any(line.names for line in lines):
+            case Lines(lines=lines) if in_heading and any(line.names for line in lines):
                 continue  # √d_k = √2: it works out something of its own
-            case _Lines(lines=lines):
+            case Lines(lines=lines):
                 results = [(line.label, _printed(line.sides[-1])) for line in lines]
                 if formula and formula.left == symbol:
                     return results
                 if formula is None:
                     nameless.append(results)
-    waves = nameless[-2:] if symbol.removesuffix(_OF_ENCODER) == "P" else []
+    waves = nameless[-2:] if symbol.removesuffix(OF_ENCODER) == "P" else []
     return [each for pair in zip_longest(*waves) for each in pair if each]

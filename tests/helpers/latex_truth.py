@@ -58,7 +58,7 @@ def from_latex(text: str) -> str:
     lines = [""] * text.count("\n")
     for found in DISPLAY.finditer(text):
         inner = found[0].removeprefix(r"\[ ").removesuffix(r" \]")
-        beside = (line for piece in inner.split("\n\\qquad ") for line in _display(piece))
+        beside = (line for piece in inner.split("\n\\qquad ") for line in display_lines(piece))
         _put(lines, text.count("\n", 0, found.start()), list(beside))
     if re.search(r"\\(?:\[|\]|(?:begin|end)\{align)", DISPLAY.sub("", text)):
         raise UnreadableError("mathematics that does not end, or does not begin")
@@ -75,7 +75,7 @@ def from_markdown(text: str) -> str:
             if line != end:
                 continue
             inner = lines[start + 1 : number]
-            shown = _display("\n".join(inner)) if end == "$$" else _fenced(inner)
+            shown = display_lines("\n".join(inner)) if end == "$$" else fenced_lines(inner)
             _put(worked, start + 1, shown)
             end = ""
         elif line.startswith("> "):
@@ -94,7 +94,7 @@ def _put(lines: list[str], at: int, shown: list[str]) -> None:
         at += 1
 
 
-def _fenced(lines: list[str]) -> list[str]:
+def fenced_lines(lines: list[str]) -> list[str]:
     if not re.search("[=≈]", "\n".join(lines)):
         return []  # a diagram
     if len(lines) == 1 and _is_no_chain(lines[0]):
@@ -119,7 +119,7 @@ def _has_symbol(side: str) -> bool:
 # --- LaTeX mathematics ---------------------------------------------------------------------------
 
 
-def _display(latex: str) -> list[str]:
+def display_lines(latex: str) -> list[str]:
     """The worked lines of one displayed piece of mathematics, a line each."""
     if MATRIX.fullmatch(latex):
         return []

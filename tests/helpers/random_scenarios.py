@@ -210,6 +210,9 @@ class _Maker:
         if self.turned:
             rotary = {"base": self.choose(2, 100, 10000), "layout": self.choose("pairs", "halves")}
             start = {"start": self.draw(st.integers(0, 3))}
+            factors = {"factors": self.matrix(f"{place}.factors", 1, 1)[0]}
+            if factors["factors"][0] > 0:
+                rotary |= self.choose({}, factors)
             return {"positions": {"rotary": self.choose(rotary, start, rotary | start)}}
         kind = self.choose("default", "none", "sinusoidal", "table")
         if kind == "sinusoidal":

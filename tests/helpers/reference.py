@@ -147,6 +147,7 @@ def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
     asked, width = positions["rotary"] or {}, len(heads[0]["W_Q"][0])
     start = int(asked.get("start", 0))
     frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
+    frequency = frequency / _floats(asked.get("factors", 1))
     index = np.arange(start, start + len(scenario["tokens"]))
     angle: Array = np.multiply.outer(index, frequency)
     waves = {"div_term": frequency, "angle": angle, "sin": np.sin(angle), "cos": np.cos(angle)}
@@ -359,6 +360,8 @@ def _with_bias(matrix: Any, bias: Any) -> Array:
 
 
 def _floats(numbers: Any) -> Array:
+    if isinstance(numbers, np.ndarray):
+        return np.asarray(numbers, np.float64)
     return np.array(numbers, dtype=object).astype(np.float64)
 
 

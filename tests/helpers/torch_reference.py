@@ -186,6 +186,7 @@ class _Pass:
         for pair in range(half):
             first, second = (2 * pair, 2 * pair + 1) if in_pairs else (pair, pair + half)
             angle = index * float(asked.get("base", 10000)) ** (-2 * pair / width)
+            angle = angle / float(asked["factors"][pair] if "factors" in asked else 1)
             a, b = x[:, first], x[:, second]
             columns[first] = a * torch.cos(angle) - b * torch.sin(angle)
             columns[second] = a * torch.sin(angle) + b * torch.cos(angle)
