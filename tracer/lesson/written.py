@@ -61,7 +61,7 @@ class Sides:
             case op.Total():
                 return [sums.of_row(inputs[0], index[0])]
             case op.Largest():
-                return [ex.Call("max", self._candidates(index[0]))]
+                return [ex.Call("max", self._candidates(index[0], guard))]
             case op.Mean(sample):
                 terms = sums.of_row(inputs[0], index[0])
                 return _mean(terms, inputs[0].shape[1] - sample, limit)
@@ -186,16 +186,16 @@ class Sides:
             return [ex.Difference(*products), ex.Difference(*parts)]
         return [ex.Sum(tuple(products)), ex.Sum(tuple(parts))]
 
-    def _candidates(self, row: int) -> tuple[Expression, ...]:
+    def _candidates(self, row: int, guard: int) -> tuple[Expression, ...]:
         """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
         of = self.record.inputs[0]
         numbers = of.numbers[row]
         shown = self.terms.of_row(numbers)
-        written = [self.number(of, (row, j)) for j in shown]
+        written = [self.number(of, (row, j), guard) for j in shown]
         if len(shown) == len(numbers):
             return tuple(written)
         left = sorted(set(range(len(numbers))) - set(shown))
-        largest = self.number(of, (row, left[int(numbers[left].argmax())]))
+        largest = self.number(of, (row, left[int(numbers[left].argmax())]), guard)
         rest = ex.Rest(
             len(left), Number(largest.value), lambda: [Entry(of, (row, j)) for j in left]
         )
