@@ -17,6 +17,7 @@ ORDER = (
         ("audit",),
         ("tokenization",),
         ("checkpoints",),
+        ("formula",),
         ("scenario",),
         ("decoder",),
         ("lesson",),
