@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.formula.normal import normal
+from tracer.formula.numbers import SUMS
 
 Array: TypeAlias = NDArray[Any]
 RoundPart: TypeAlias = Callable[[Array], Array]
@@ -177,14 +178,17 @@ class Decimals(Arithmetic):
     def matmul(self, x: Array, w: Array, bias: list[Array], part: RoundPart) -> Array:
         columns = w.T
         products = part(x[:, np.newaxis, :] * columns[np.newaxis, :, :])
-        size = abs(products).sum(axis=2)
-        return self._settled(sum(bias, products.sum(axis=2)), sum(map(abs, bias), size))
+        with localcontext(SUMS):
+            size = abs(products).sum(axis=2)
+            return self._settled(sum(bias, products.sum(axis=2)), sum(map(abs, bias), size))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
-        return self._settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
+        with localcontext(SUMS):
+            return self._settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
 
     def add(self, a: Array, b: Array) -> Array:
-        return self._settled(a + b, abs(a) + abs(b))
+        with localcontext(SUMS):
+            return self._settled(a + b, abs(a) + abs(b))
 
     def _settled(self, total: Array, size: Array) -> Array:
         """Return sums, with 0 for those that are only the rounding error of terms of this size."""

@@ -39,7 +39,7 @@ from tracer.formula.expression import (
     Transposed,
 )
 from tracer.formula.normal import PI, normal
-from tracer.formula.numbers import CONTEXT, round_half_away
+from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
 
 DOUBTFUL_DIGITS = 10
 """The last digits of a power that may be off."""
@@ -47,7 +47,7 @@ DOUBTFUL_DIGITS = 10
 
 def total_of(terms: Iterable[Decimal]) -> Decimal:
     """A sum with more digits than are ever printed."""
-    with localcontext(CONTEXT):
+    with localcontext(SUMS):
         return sum(terms, Decimal(0))
 
 
@@ -75,7 +75,7 @@ def _value(expression: Expression, context: Context) -> Decimal:
         case Product(factors):
             return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
         case Sum(terms):
-            return sum([_value(term, context) for term in terms], Decimal(0))
+            return context.plus(total_of([_value(term, context) for term in terms]))
         case Rest(_, total):
             return total.value
         case Pi():
@@ -84,7 +84,9 @@ def _value(expression: Expression, context: Context) -> Decimal:
         case Part(of) | Subtotal(of):
             return _value(of, context)
         case Difference(left, right):
-            return _value(left, context) - _value(right, context)
+            return context.plus(
+                total_of([_value(left, context), _value(right, context).copy_negate()])
+            )
         case Quotient(over, under):
             dividend = _value(over, context)
             # Nothing divided by anything is nothing, exactly: also by √2.

@@ -11,6 +11,9 @@ CONTEXT = Context(prec=60, rounding=ROUND_05UP)
 The last digit is then neither 0 nor 5: 0.5 - 10⁻³⁰⁰ stays below 0.5, and is rounded down.
 """
 
+SUMS = Context(prec=400, rounding=ROUND_05UP)
+"""Sums are rounded once: of 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² no digit is cut off before the last term."""
+
 SCIENTIFIC_FROM = 12
 """From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
 
