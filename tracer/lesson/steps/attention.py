@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
+from tracer.decoder import roles
 from tracer.decoder.operations import Copy, MatMul, Pinned
-from tracer.decoder.roles import (
-    ATTENTION_OUTPUT,
-    CONCAT,
-    D_K,
-    DOT,
-    EXP,
-    EXP_SUM,
-    HEAD_OUTPUT,
-    MASKED,
-    MAX,
-    SCALE,
-    SCORES,
-    SHIFTED,
-    UNMASKED_EXP,
-    UNMASKED_EXP_SUM,
-    UNMASKED_MAX,
-    UNMASKED_SHIFTED,
-    UNMASKED_WEIGHTS,
-    WEIGHTS,
-)
 from tracer.formula.expression import (
     Brackets,
     Call,
@@ -82,10 +63,10 @@ def _scores_sign(step: Step, told: Told) -> Sign:
     shared = keys_of(step, told)
     keys = Symbol("K", above=str(shared or ""))
     products = MatrixProduct(Symbol("Q"), Transposed(keys))
-    scale = told.value(step.place, SCALE)
+    scale = told.value(step.place, roles.SCALE)
     if scale is None:
         return (products,)
-    if told.value(step.place, D_K) is None:
+    if told.value(step.place, roles.D_K) is None:
         return (Quotient(products, told.number(scale)),)
     given = any(isinstance(record.operation, Pinned) for record in step.records)
     divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].shape[1]))
@@ -96,15 +77,15 @@ def _scores_goal(step: Step, told: Told) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
     shared = keys_of(step, told)
     whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
-    scale = told.value(step.place, SCALE)
+    scale = told.value(step.place, roles.SCALE)
     if scale is None:
         return (fit, *whose)
-    if told.value(step.place, D_K) is None:
+    if told.value(step.place, roles.D_K) is None:
         divisor = told.symbols[scale.address]
         return (fit, *whose, " It is divided by ", divisor, ", a number that is set for the model.")
     root: Sentence = (
         " It is divided by the root of ",
-        told.symbols[step.place.address(D_K)],
+        told.symbols[step.place.address(roles.D_K)],
         ", the number of columns of both.",
     )
     return (fit, *whose, *root)
@@ -121,10 +102,12 @@ SCORES_STEP = Kind(
     "every query with every key",
     _scores_goal,
     {
-        DOT: Telling(lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))),
-        D_K: Telling(D_K_SYMBOL),
-        SCALE: Telling(_divisor, "What the dot products are divided by:"),
-        SCORES: Telling(of_head("S"), "The query with the key of each token:"),
+        roles.DOT: Telling(
+            lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))
+        ),
+        roles.D_K: Telling(D_K_SYMBOL),
+        roles.SCALE: Telling(_divisor, "What the dot products are divided by:"),
+        roles.SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
     sign=_scores_sign,
     reasons=why.scaled,
@@ -137,7 +120,7 @@ MASK_STEP = Kind(
     "Mask",
     "which tokens may be seen",
     mask_goal,
-    {MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    {roles.MASKED: Telling(lambda naming: Sum(naming.inputs))},
     sign=("mask",),
     reasons=why_masked,
     claim=not_seen,
@@ -156,10 +139,10 @@ SHIFTED_FIRST = (
 
 def _softmax_goal(step: Step, told: Told) -> Sentence:
     made = "The scores become shares of 1: e to the power of each, divided by the sum of them all."
-    made += SHIFTED_FIRST * (told.value(step.place, SHIFTED) is not None)
+    made += SHIFTED_FIRST * (told.value(step.place, roles.SHIFTED) is not None)
     if crosses(step):
         return (f"{made} No token is hidden here.",)
-    unseen, weights = hidden(step, told), told.value(step.place, WEIGHTS)
+    unseen, weights = hidden(step, told), told.value(step.place, roles.WEIGHTS)
     gathers = weights is None or any(weights.numbers[told.row(weights)])
     if gathers or len(unseen) < len(told.names):
         return (made, *((" ", Exponential(HIDDEN), " is 0.") if unseen else ()))
@@ -173,11 +156,11 @@ SOFTMAX_STEP = Kind(
     "the scores as shares",
     _softmax_goal,
     {
-        MAX: Telling(of_head("m"), LARGEST),
-        SHIFTED: Telling(shift, WITHOUT_IT),
-        EXP: Telling(power, EXPONENTIALS),
-        EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
-        WEIGHTS: Telling(of_head("A"), DIVIDED),
+        roles.MAX: Telling(of_head("m"), LARGEST),
+        roles.SHIFTED: Telling(shift, WITHOUT_IT),
+        roles.EXP: Telling(power, EXPONENTIALS),
+        roles.EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
+        roles.WEIGHTS: Telling(of_head("A"), DIVIDED),
     },
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
@@ -192,11 +175,11 @@ UNMASKED_STEP = Kind(
     "the weights if nothing were hidden",
     ("The same scores without the mask: what a token would look at if nothing were hidden.",),
     {
-        UNMASKED_MAX: Telling(of_head("m"), LARGEST),
-        UNMASKED_SHIFTED: Telling(shift, WITHOUT_IT),
-        UNMASKED_EXP: Telling(power, EXPONENTIALS),
-        UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
-        UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
+        roles.UNMASKED_MAX: Telling(of_head("m"), LARGEST),
+        roles.UNMASKED_SHIFTED: Telling(shift, WITHOUT_IT),
+        roles.UNMASKED_EXP: Telling(power, EXPONENTIALS),
+        roles.UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
+        roles.UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
     },
     sign=("no mask",),
     claim=leak,
@@ -269,7 +252,7 @@ WEIGHTED_SUM_STEP = Kind(
     "Weighted sum of the values",
     "the values, each with its weight",
     _weighted_goal,
-    {HEAD_OUTPUT: Telling(of_head("O"))},
+    {roles.HEAD_OUTPUT: Telling(of_head("O"))},
     sign=_weighted_sign,
     reasons=why.moved,
     claim=main_value,
@@ -281,7 +264,7 @@ CONCAT_STEP = Kind(
     "Concatenate the heads",
     "the heads side by side",
     _concat_goal,
-    {CONCAT: Telling(_side_by_side)},
+    {roles.CONCAT: Telling(_side_by_side)},
     sign=_concat_sign,
     reasons=why.not_added,
     inner=True,
@@ -292,7 +275,7 @@ PROJECTION_STEP = Kind(
     "Attention output",
     "what attention gives each token",
     _projection_goal,
-    {ATTENTION_OUTPUT: Telling(_of_all_heads)},
+    {roles.ATTENTION_OUTPUT: Telling(_of_all_heads)},
     sign=_projection_sign,
     reasons=why.mixed,
     claim=_main_column,

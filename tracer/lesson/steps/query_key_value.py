@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
+from tracer.decoder import roles
 from tracer.decoder.operations import Reused, Rotate
-from tracer.decoder.roles import (
-    KEY,
-    KEYS,
-    QUERY,
-    ROTARY_ANGLE,
-    ROTATED_KEY,
-    ROTATED_KEYS,
-    ROTATED_QUERY,
-    VALUE,
-    VALUES,
-    Place,
-)
+from tracer.decoder.roles import Place
 from tracer.formula.expression import Call, Difference, Expression, Product, Sum, Symbol
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention_reasons as why
@@ -69,7 +59,7 @@ def _value_goal(step: Step, told: Told) -> Sentence:
 def _turned_goal(step: Step, told: Told) -> Sentence:
     """How each pair of columns is turned."""
     turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
-    angle = told.symbols[Place(encoder=step.place.encoder).address(ROTARY_ANGLE)]
+    angle = told.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
     cos, sin = Call("cos", (angle,)), Call("sin", (angle,))
     first, second = (
         Difference(Product((a, cos)), Product((b, sin))),
@@ -90,7 +80,7 @@ QUERY_STEP = Kind(
     "Query",
     "what each token asks",
     _query_goal,
-    {QUERY: Telling(of_head("Q"))},
+    {roles.QUERY: Telling(of_head("Q"))},
     sign=(Symbol("Q"),),
     reasons=why.three_vectors,
     claim=asks,
@@ -103,7 +93,7 @@ KEY_STEP = Kind(
     "Key",
     "what each token can be found by",
     _key_goal,
-    {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    {roles.KEY: Telling(of_head("K")), roles.KEYS: Telling(of_head("K"))},
     sign=(Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
     claim=found_by,
@@ -116,7 +106,7 @@ TURNED_QUERY_STEP = Kind(
     "Query, turned by its position",
     "what each token asks, from where it stands",
     _turned_goal,
-    {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
+    {roles.ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
     sign=("turn ", Symbol("Q")),
     reasons=why.turned,
     groups=("rotary",),
@@ -133,7 +123,7 @@ TURNED_KEY_STEP = Kind(
     "Key, turned by its position",
     "what each token can be found by, from where it stands",
     ("The key is turned as the query is, by the position of its own token.",),
-    {ROTATED_KEY: Telling(_turned_key), ROTATED_KEYS: Telling(_turned_key)},
+    {roles.ROTATED_KEY: Telling(_turned_key), roles.ROTATED_KEYS: Telling(_turned_key)},
     sign=("turn ", Symbol("K")),
     claim=lambda step, told: reused(step),
     groups=("rotary",),
@@ -145,7 +135,7 @@ VALUE_STEP = Kind(
     "Value",
     "what each token passes on",
     _value_goal,
-    {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    {roles.VALUE: Telling(of_head("V")), roles.VALUES: Telling(of_head("V"))},
     sign=(Symbol("V"),),
     reasons=(why.PASSED_ON,),
     claim=passes_on,

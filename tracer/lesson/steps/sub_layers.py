@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, SquareRoot
 from tracer.decoder.operations import Mean, Pinned
-from tracer.decoder.roles import (
-    DEVIATION,
-    GAIN,
-    MEAN,
-    MEAN_SQUARE,
-    NORM,
-    RESIDUAL,
-    RMS,
-    RMS_NORM,
-    ROOT_SQUARED,
-    SHIFT,
-    SQUARED,
-    STD,
-    VARIANCE,
-    SubLayer,
-)
+from tracer.decoder.roles import SubLayer
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Number, Power, Symbol
 from tracer.lesson.document import Sentence
@@ -63,7 +49,7 @@ RESIDUAL_STEP = Kind(
     "Residual connection",
     "the input and the output of the sub-layer, added",
     _added,
-    {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
+    {roles.RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
     reasons=(
         (
@@ -172,8 +158,8 @@ def _by_root(step: Step, told: Told) -> Sentence:
 
 
 def _then(step: Step, told: Told) -> str:
-    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
-    return further + ", and β is added" * (told.value(step.place, SHIFT) is not None)
+    further = ", then multiplied by γ" * (told.value(step.place, roles.GAIN) is not None)
+    return further + ", and β is added" * (told.value(step.place, roles.SHIFT) is not None)
 
 
 NORM_STEP = Kind(
@@ -182,15 +168,19 @@ NORM_STEP = Kind(
     "numbers measured by their own spread",
     _measured,
     {
-        MEAN: Telling(Symbol("μ"), "The mean:"),
-        DEVIATION: Telling(lambda n: Difference(*n.inputs), "How far each number is from it:"),
-        SQUARED: Telling(
+        roles.MEAN: Telling(Symbol("μ"), "The mean:"),
+        roles.DEVIATION: Telling(
+            lambda n: Difference(*n.inputs), "How far each number is from it:"
+        ),
+        roles.SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
         ),
-        VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
-        STD: Telling(Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"),
+        roles.VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
+        roles.STD: Telling(
+            Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
+        ),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
-        NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
+        roles.NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
     },
     sign=("LayerNorm",),
     reasons=_why_normalized,
@@ -203,12 +193,12 @@ RMS_NORM_STEP = Kind(
     "numbers measured by their own size",
     _by_root,
     {
-        ROOT_SQUARED: Telling(
+        roles.ROOT_SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
         ),
-        MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
-        RMS: Telling(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
-        RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
+        roles.MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
+        roles.RMS: Telling(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
+        roles.RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
     },
     sign=("RMSNorm",),
     reasons=_why_by_root,

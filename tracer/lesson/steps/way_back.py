@@ -12,35 +12,7 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Miss, Slope
-from tracer.decoder.roles import (
-    B_1,
-    B_2,
-    B_3,
-    B_K,
-    B_O,
-    B_Q,
-    B_U,
-    B_V,
-    EMBEDDINGS,
-    GAIN,
-    MASKED,
-    OPEN,
-    POSITIONS,
-    SHIFT,
-    SLOPE,
-    STANDARDIZED,
-    W_1,
-    W_2,
-    W_3,
-    W_K,
-    W_O,
-    W_Q,
-    W_U,
-    W_V,
-    Derivation,
-    Role,
-    derived,
-)
+from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.training_operations import Together
 from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
@@ -187,7 +159,7 @@ def _of_the_loss(step: Step, told: Told) -> tuple[Sentence, ...]:
 
 
 def _of_softmax(step: Step, told: Told) -> tuple[Sentence, ...]:
-    masked = told.value(replace(step.place, phase="forward"), MASKED)
+    masked = told.value(replace(step.place, phase="forward"), roles.MASKED)
     hides = masked is not None and bool(np.isneginf(masked.array).any())
     return ((f"{OF_SOFTMAX}{', as behind the mask' * hides}, nothing flows.",),)
 
@@ -250,7 +222,7 @@ def _at_the_encoder(step: Step, told: Told) -> Sentence:
 
 
 BACK: dict[Kind, Kind] = {
-    LOGITS_STEP: _back(LOGITS_STEP, _at_the_logits, (W_U, B_U), reasons=_of_the_loss),
+    LOGITS_STEP: _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
     OUTPUT_STEP: _back(
         OUTPUT_STEP,
         ("How the loss changes with what the decoder gives.",),
@@ -262,21 +234,23 @@ BACK: dict[Kind, Kind] = {
             "How the loss changes with what goes into the norm: directly, and through what it is "
             "divided by.",
         ),
-        (GAIN, SHIFT, *RMS_NORM_STEP.roles),
-        {STANDARDIZED: STANDARD},
+        (roles.GAIN, roles.SHIFT, *RMS_NORM_STEP.roles),
+        {roles.STANDARDIZED: STANDARD},
         (OF_A_NORM,),
     ),
     RESIDUAL_STEP: _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
-    FFN_OUTPUT_STEP: _back(FFN_OUTPUT_STEP, _of_each("what the FFN gives"), (W_2, B_2)),
-    GATE_STEP: _back(GATE_STEP, _of_each("what the gate lets through"), (W_3, B_3)),
+    FFN_OUTPUT_STEP: _back(FFN_OUTPUT_STEP, _of_each("what the FFN gives"), (roles.W_2, roles.B_2)),
+    GATE_STEP: _back(GATE_STEP, _of_each("what the gate lets through"), (roles.W_3, roles.B_3)),
     ACTIVATION_STEP: _back(
         ACTIVATION_STEP,
         _activation,
         (),
-        {SLOPE: OF_SLOPES, OPEN: OF_SLOPES},
+        {roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES},
     ),
-    HIDDEN_STEP: _back(HIDDEN_STEP, _of_each("each hidden number"), (W_1, B_1)),
-    PROJECTION_STEP: _back(PROJECTION_STEP, _of_each("what attention gives"), (W_O, B_O)),
+    HIDDEN_STEP: _back(HIDDEN_STEP, _of_each("each hidden number"), (roles.W_1, roles.B_1)),
+    PROJECTION_STEP: _back(
+        PROJECTION_STEP, _of_each("what attention gives"), (roles.W_O, roles.B_O)
+    ),
     CONCAT_STEP: _back(CONCAT_STEP, ("How the loss changes with the heads side by side.",)),
     WEIGHTED_SUM_STEP: _back(
         WEIGHTED_SUM_STEP, ("How the loss changes with what the head gives: its own columns.",)
@@ -297,21 +271,23 @@ BACK: dict[Kind, Kind] = {
     TURNED_KEY_STEP: _back(
         TURNED_KEY_STEP, ("How the loss changes with each key, turned by its position.",)
     ),
-    QUERY_STEP: _back(QUERY_STEP, _of_each("each query"), (W_Q, B_Q)),
-    KEY_STEP: _back(KEY_STEP, _of_each("each key"), (W_K, B_K)),
-    VALUE_STEP: _back(VALUE_STEP, _of_each("each value"), (W_V, B_V)),
+    QUERY_STEP: _back(QUERY_STEP, _of_each("each query"), (roles.W_Q, roles.B_Q)),
+    KEY_STEP: _back(KEY_STEP, _of_each("each key"), (roles.W_K, roles.B_K)),
+    VALUE_STEP: _back(VALUE_STEP, _of_each("each value"), (roles.W_V, roles.B_V)),
     INPUT_STEP: _back(INPUT_STEP, _at_the_input),
     ENCODER_STEP: _back(
         ENCODER_STEP,
         _at_the_encoder,
     ),
     POSITION_STEP: _back(
-        POSITION_STEP, ("How the loss changes with the vector of each position.",), (POSITIONS,)
+        POSITION_STEP,
+        ("How the loss changes with the vector of each position.",),
+        (roles.POSITIONS,),
     ),
     EMBEDDING_STEP: _back(
         EMBEDDING_STEP,
         _at_the_embeddings,
-        (EMBEDDINGS,),
+        (roles.EMBEDDINGS,),
         reasons=_of_a_row,
     ),
 }
