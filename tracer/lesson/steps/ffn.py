@@ -9,7 +9,7 @@ from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Symbol
 from tracer.lesson.document import Name, Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_source
-from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.steps.kind import InnerKind, Step, Telling
 from tracer.lesson.steps.signs import linear, linear_of
 from tracer.lesson.told import Told, listed
 from tracer.names import count
@@ -163,7 +163,7 @@ def _activation_sign(step: Step, told: Told) -> Sign:
             return ("no activation",)
 
 
-HIDDEN_STEP = Kind(
+HIDDEN_STEP = InnerKind(
     "hidden",
     "FFN: hidden layer",
     "each token by itself, combined anew",
@@ -171,10 +171,9 @@ HIDDEN_STEP = Kind(
     {HIDDEN: Telling(Symbol("h"))},
     sign=linear,
     reasons=_why_hidden,
-    inner=True,
 )
 
-ACTIVATION_STEP = Kind(
+ACTIVATION_STEP = InnerKind(
     "activation",
     "FFN: activation",
     "what the hidden numbers pass on",
@@ -183,10 +182,9 @@ ACTIVATION_STEP = Kind(
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
-    inner=True,
 )
 
-GATE_STEP = Kind(
+GATE_STEP = InnerKind(
     "gate",
     "FFN: gate",
     "what the gate lets through",
@@ -198,10 +196,9 @@ GATE_STEP = Kind(
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
     claim=_largest_behind_gate,
-    inner=True,
 )
 
-FFN_OUTPUT_STEP = Kind(
+FFN_OUTPUT_STEP = InnerKind(
     "ffn_output",
     "FFN: output",
     "what the FFN gives each token",
@@ -213,7 +210,6 @@ FFN_OUTPUT_STEP = Kind(
     sign=_output_sign,
     reasons=_of_rows,
     claim=_main_unit,
-    inner=True,
 )
 
 KINDS = (HIDDEN_STEP, ACTIVATION_STEP, GATE_STEP, FFN_OUTPUT_STEP)

@@ -143,7 +143,6 @@ TOKENIZATION_STEP = Kind(
         "are the tokens.",
     ),
     {TEXT: Telling(Symbol("text")), TEXT_MERGES: Telling(Symbol("merges"))},
-    sign=(),
     reasons=(WHY_MERGES,),
     outcome=_merged_text,
 )

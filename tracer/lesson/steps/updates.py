@@ -75,7 +75,6 @@ CLIP_STEP = Kind(
             for role in PARAMETERS
         },
     },
-    sign=(),
     reasons=(
         (
             "The direction of the gradient stays, only its length is limited, so that a step "
@@ -108,7 +107,6 @@ UPDATE_STEP = Kind(
         for role in PARAMETERS
         for derivation, telling in OF_UPDATES.items()
     },
-    sign=(),
     reasons=(
         (
             "The gradient describes the loss only near the weights as they are, therefore all is "

@@ -6,16 +6,7 @@ from tracer.decoder import roles
 from tracer.decoder.operations import Pinned
 from tracer.formula.expression import Quotient, Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Percent, Sentence, Table
-from tracer.lesson.steps.attention import (
-    DIVIDED,
-    EXPONENTIALS,
-    LARGEST,
-    SHIFTED_FIRST,
-    THEIR_SUM,
-    WITHOUT_IT,
-    power,
-    shift,
-)
+from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.steps.signs import linear
@@ -85,16 +76,11 @@ def _drawn(step: Step, told: Told) -> list[Block]:
     cumulative, draw = step.last.inputs
     drawn, word = told.number(draw), Name(str(step.last.output.numbers[0]))
     last = told.number(cumulative, 0, cumulative.shape[1] - 1)
-    if drawn.value < last.value:
-        return [Paragraph(("The random number is ", drawn, ": it falls on ", word, "."))]
-    return [
-        Paragraph(
-            (
-                *("The random number is ", drawn, ". Rounding leaves the last sum at ", last),
-                *(": the draw falls on the last word, ", word, "."),
-            )
-        )
-    ]
+    falls: Sentence = (": it falls on ", word, ".")
+    if drawn.value >= last.value:
+        rounded = (". Rounding leaves the last sum at ", last)
+        falls = (*rounded, ": the draw falls on the last word, ", word, ".")
+    return [Paragraph(("The random number is ", drawn, *falls))]
 
 
 OUTPUT_STEP = Kind(
@@ -134,8 +120,8 @@ LOGITS_STEP = Kind(
 
 
 def _probabilities_goal(step: Step, told: Told) -> Sentence:
-    made = "The logits become shares of 1: e to the power of each, divided by the sum of them all."
-    return (made + SHIFTED_FIRST * (told.value(step.place, roles.WORD_SHIFTED) is not None),)
+    shifted = told.value(step.place, roles.WORD_SHIFTED) is not None
+    return (softmax_goal("logits", shifted=shifted),)
 
 
 PROBABILITIES_STEP = Kind(
@@ -143,13 +129,7 @@ PROBABILITIES_STEP = Kind(
     "Softmax: the probabilities",
     "a probability for each word",
     _probabilities_goal,
-    {
-        roles.WORD_MAX: Telling(Symbol("m"), LARGEST),
-        roles.WORD_SHIFTED: Telling(shift, WITHOUT_IT),
-        roles.WORD_EXP: Telling(power, EXPONENTIALS),
-        roles.WORD_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
-        roles.PROBABILITIES: Telling(Symbol("p"), DIVIDED),
-    },
+    softmax_roles(roles.WORD_SOFTMAX, Symbol("p")),
     sign=("softmax",),
     reasons=(
         (
@@ -205,11 +185,7 @@ SAMPLING_STEP = Kind(
         roles.DRAWN_LOGITS: Telling(Z),
         roles.TEMPERATURE: Telling(Symbol("T")),
         roles.SCALED: Telling(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
-        roles.DRAWN_MAX: Telling(Symbol("m"), LARGEST),
-        roles.DRAWN_SHIFTED: Telling(shift, WITHOUT_IT),
-        roles.DRAWN_EXP: Telling(power, EXPONENTIALS),
-        roles.DRAWN_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
-        roles.DRAWN_PROBABILITIES: Telling(Symbol("p", "T"), DIVIDED),
+        **softmax_roles(roles.DRAWN_SOFTMAX, Symbol("p", "T")),
         roles.CANDIDATES: Telling(
             Symbol("p", "T"), "The words that stay, the most probable first:"
         ),
