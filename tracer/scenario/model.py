@@ -17,7 +17,8 @@ from tracer.scenario.fields import (
     Matrix,
     Names,
     Number,
-    OrWord,
+    Or,
+    OrNone,
     Pair,
     Pinned,
     PinnedValues,
@@ -27,7 +28,6 @@ from tracer.scenario.fields import (
     Word,
     Words,
     described,
-    none,
 )
 from tracer.scenario.layers import FinalNorm, Layer
 from tracer.scenario.optimizer import Optimizer
@@ -101,7 +101,7 @@ class Tower(Frozen):
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
         None,
     )
-    positions: Annotated[Positions | None, BeforeValidator(none), OrWord("none")] = described(
+    positions: OrNone[Positions] = described(
         "Vectors added to the embeddings, the turning of queries and keys, or none.",
         "{sinusoidal: {start: 1}}",
         None,
@@ -181,6 +181,9 @@ def _tied(value: Any) -> Any:
     return None if value == "tied" else value
 
 
+OrTied = Annotated[Unembedding | None, BeforeValidator(_tied), Or({"const": "tied"})]
+
+
 class Example(Frozen):
     """A training example: what is read, and the right next token at each position."""
 
@@ -252,7 +255,7 @@ class Scenario(Tower):
         "plain",
     )
     vocabulary: Words | None = described("The words to choose from.", "[sat, ran]", None)
-    unembedding: Annotated[Unembedding | None, BeforeValidator(_tied), OrWord("tied")] = described(
+    unembedding: OrTied = described(
         "The projection to the vocabulary, or tied: the embeddings of its words.",
         "{W_U: [[1, 0], [0, 1]]}",
         None,

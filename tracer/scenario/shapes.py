@@ -146,18 +146,11 @@ class _Counted(Counting):
         }
         first = next(iter(widths.values()), 0)
         for place, width in widths.items():
+            expected = f"{first} (rotary positions: as many as in the first head)"
             if width % 2:
-                self.tell(
-                    place,
-                    f"{count(width, 'column')}, expected an even number of them "
-                    "(rotary positions turn pairs)",
-                )
-            elif width != first:
-                self.tell(
-                    place,
-                    f"{count(width, 'column')}, expected {first} "
-                    "(rotary positions: as many as in the first head)",
-                )
+                expected = "an even number of them (rotary positions turn pairs)"
+            if width % 2 or width != first:
+                self.tell(place, f"{count(width, 'column')}, expected {expected}")
 
     # --- layers ----------------------------------------------------------------------------------
 

