@@ -134,7 +134,7 @@ class Dimensioned(Frozen):
 
     def misfits(self) -> Iterator[Problem]:
         """What of the sizes does not go together."""
-        sizes, tokens = self.dimensions, self.tokens or ()
+        sizes, tokens, d_k = self.dimensions, self.tokens or (), _d_k(self.dimensions)
 
         def problem(name: str, message: str) -> Problem:
             return Problem(message, address=f"dimensions.{name}", way=("dimensions", name))
@@ -145,12 +145,12 @@ class Dimensioned(Frozen):
         if sizes.key_heads and sizes.heads % sizes.key_heads:
             expected = f"expected a divisor of {sizes.heads}, the heads"
             yield problem("key_heads", f"{sizes.key_heads}, {expected}")
-        if sizes.heads * _d_k(sizes) > MOST:
-            message = f"{sizes.heads} of {_d_k(sizes)} numbers, expected at most {MOST} in all"
-            yield problem("heads", message)
-        if sizes.positions == "rotary" and _d_k(sizes) % 2:
-            message = f"{_d_k(sizes)} numbers per query, expected pairs of them"
-            yield problem("positions", message)
+        if sizes.heads * d_k > MOST:
+            yield problem(
+                "heads", f"{sizes.heads} of {d_k} numbers, expected at most {MOST} in all"
+            )
+        if sizes.positions == "rotary" and d_k % 2:
+            yield problem("positions", f"{d_k} numbers per query, expected pairs of them")
         if sizes.context is None and (sizes.positions == "learned" or not tokens):
             yield problem("context", "missing, expected context: 1024")
         if sizes.context and len(tokens) > sizes.context:

@@ -38,6 +38,18 @@ from tracer.tokenization.typed import encode
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
 
+TARGETS = described(
+    "The right next word at each position, or none; the tokens shifted by one if not given.",
+    "[cat, none]",
+    None,
+)
+GIVEN = described(
+    "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
+    ".npz or .safetensors file beside this one that holds them.",
+    "{layer1.attention.output: [[1, 2], [3, 4]]}",
+    {},
+)
+
 
 class Sinusoidal(Frozen):
     """The encoding of Vaswani et al. 2017; `start` is the position of the first token."""
@@ -260,11 +272,7 @@ class Scenario(Tower):
         "{W_U: [[1, 0], [0, 1]]}",
         None,
     )
-    targets: Words | None = described(
-        "The right next word at each position, or none; the tokens shifted by one if not given.",
-        "[cat, none]",
-        None,
-    )
+    targets: Words | None = TARGETS
     batch: tuple[Words, ...] = described(
         "Sequences of equal length, to be chosen by --sequence.", "[[a, b], [b, a]]", ()
     )
@@ -283,12 +291,7 @@ class Scenario(Tower):
         "{start: <START>, end: <END>}",
         Generation.model_construct(),
     )
-    given: PinnedValues = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
-        ".npz or .safetensors file beside this one that holds them.",
-        "{layer1.attention.output: [[1, 2], [3, 4]]}",
-        {},
-    )
+    given: PinnedValues = GIVEN
     rounding: Rounding = described(
         "How many digits are shown and carried on.",
         "{decimals: 3, carry: step}",

@@ -30,7 +30,16 @@ from tracer.scenario.fields import (
     described,
 )
 from tracer.scenario.lookup import Lookup
-from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Tied, Unembedding
+from tracer.scenario.model import (
+    GIVEN,
+    TARGETS,
+    Generation,
+    Positions,
+    Rotary,
+    Scenario,
+    Tied,
+    Unembedding,
+)
 from tracer.scenario.rounding import Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -59,20 +68,11 @@ class Trained(Frozen):
     token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
         "The tokens by their numbers, in place of a text.", "[504, 3575]", None
     )
-    targets: Words | None = described(
-        "The right next word at each position, or none; the tokens shifted by one if not given.",
-        "[cat, none]",
-        None,
-    )
+    targets: Words | None = TARGETS
     generation: Generation = described(
         "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
     )
-    given: PinnedValues = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
-        ".npz or .safetensors file beside this one that holds them.",
-        "{layer1.attention.output: [[1, 2], [3, 4]]}",
-        {},
-    )
+    given: PinnedValues = GIVEN
     rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
         "How many digits are shown; all are carried on.",
         "{decimals: 4, carry: never}",
@@ -143,7 +143,9 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     Raises:
         TracerError: no such model, or all that is wrong with it; a number that is no token's.
     """
-    return of_checkpoint(asked, _opened(asked.checkpoint, folder))
+    at = asked.checkpoint
+    path = packaged(at.package, at.file) if isinstance(at, InPackage) else folder / at
+    return of_checkpoint(asked, open_checkpoint(path))
 
 
 def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
@@ -194,22 +196,16 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     )
 
 
-def _opened(asked: str | InPackage, folder: Path) -> Checkpoint:
-    if isinstance(asked, InPackage):
-        return open_checkpoint(packaged(asked.package, asked.file))
-    return open_checkpoint(folder / asked)
-
-
 def _known(ids: Sequence[int], words: int) -> None:
-    problems = [
-        Problem(
-            f"{number}, expected 0 to {words - 1}", address="token_ids", way=("token_ids", place)
+    wrong = [(i, number) for i, number in enumerate(ids) if not 0 <= number < words]
+    if wrong:
+        expected = f"expected 0 to {words - 1}"
+        raise TracerError(
+            *(
+                Problem(f"{n}, {expected}", address="token_ids", way=("token_ids", i))
+                for i, n in wrong
+            )
         )
-        for place, number in enumerate(ids)
-        if not 0 <= number < words
-    ]
-    if problems:
-        raise TracerError(*problems)
 
 
 def _told_apart(texts: Sequence[str]) -> Names:

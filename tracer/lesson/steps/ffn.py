@@ -24,21 +24,18 @@ def _hidden_goal(step: Step, told: Told) -> Sentence:
 
 
 def _activation_goal(step: Step, told: Told) -> Sentence:
-    match step.last.operation:
-        case Activate(function):
-            return ACTIVATIONS[function].goal
-        case _:
-            goes_on = told.passed_on(step.last)
-            return (f"There is no activation function here: each number goes on {goes_on}.",)
+    operation = step.last.operation
+    if isinstance(operation, Activate):
+        return ACTIVATIONS[operation.function].goal
+    goes_on = told.passed_on(step.last)
+    return (f"There is no activation function here: each number goes on {goes_on}.",)
 
 
 def _activation_claim(step: Step, told: Told) -> Sentence | None:
     """Which hidden units of one token ReLU keeps; of many, how many, and the largest."""
-    match step.last.operation:
-        case Activate("relu"):
-            value = step.last.inputs[0]
-        case _:
-            return None
+    if step.last.operation != Activate("relu"):
+        return None
+    value = step.last.inputs[0]
     units, hidden = told.labels(value.axes[1]), value.numbers[told.row(value)]
     kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
     zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
@@ -91,12 +88,8 @@ def _why_bent(step: Step, told: Told) -> tuple[Sentence, ...]:
     if not isinstance(step.last.operation, Activate) or told.value(step.place, GATED):
         return ()
     bias = " and a bias" * any(told.value(step.place, role) for role in (B_1, B_2))
-    return (
-        (
-            *("Without it ", Symbol("W", "1"), " and ", Symbol("W", "2"), " in turn would do no "),
-            f"more than a single matrix{bias}.",
-        ),
-    )
+    both: Sentence = (Symbol("W", "1"), " and ", Symbol("W", "2"))
+    return (("Without it ", *both, f" in turn would do no more than a single matrix{bias}."),)
 
 
 def _of_rows(step: Step, told: Told) -> tuple[Sentence, ...]:
@@ -156,11 +149,9 @@ def _output_sign(step: Step, told: Told) -> Sign:
 
 
 def _activation_sign(step: Step, told: Told) -> Sign:
-    match step.last.operation:
-        case Activate(function):
-            return (ACTIVATIONS[function].title,)
-        case _:
-            return ("no activation",)
+    operation = step.last.operation
+    activated = isinstance(operation, Activate)
+    return (ACTIVATIONS[operation.function].title if activated else "no activation",)
 
 
 HIDDEN_STEP = InnerKind(

@@ -66,14 +66,8 @@ def _position_goal(step: Step, told: Told) -> Sentence:
     return (
         *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
         *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
-        *(
-            "of features, ",
-            Number.of(features),
-            " here; ",
-            Symbol("k"),
-            " numbers the pairs of columns from ",
-        ),
-        *("0 on. ", told.who, " stands at position ", here, *counted, "."),
+        *("of features, ", Number.of(features), " here; ", Symbol("k"), " numbers the pairs of "),
+        *("columns from 0 on. ", told.who, " stands at position ", here, *counted, "."),
     )
 
 
@@ -166,16 +160,12 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
     if roles.TOKENS in values:
         tokens, ids = values[roles.TOKENS].numbers, values.get(roles.TOKEN_IDS)
         before = len(told.names) - len(tokens)
-        header = ("position", *(["id"] if ids else []), "token")
-        rows = tuple(
-            (
-                Name(str(before + i + 1)),
-                *([Name(str(int(ids.numbers[i])))] if ids else []),
-                Name(token),
-            )
-            for i, token in enumerate(tokens)
-        )
-        written.append(Table(header, rows, told.token - before))
+        columns = {"position": [Name(str(i + 1)) for i in range(before, len(told.names))]}
+        if ids:
+            columns["id"] = [Name(str(int(number))) for number in ids.numbers]
+        columns["token"] = list(map(Name, tokens))
+        rows = tuple(zip(*columns.values(), strict=True))
+        written.append(Table(tuple(columns), rows, told.token - before))
     if roles.EMBEDDING in values:
         embedding = values[roles.EMBEDDING]
         written.append(Paragraph(described(embedding, told.symbols[embedding.address])))
