@@ -146,9 +146,8 @@ class Dimensioned(Frozen):
             expected = f"expected a divisor of {sizes.heads}, the heads"
             yield problem("key_heads", f"{sizes.key_heads}, {expected}")
         if sizes.heads * d_k > MOST:
-            yield problem(
-                "heads", f"{sizes.heads} of {d_k} numbers, expected at most {MOST} in all"
-            )
+            numbers = f"{sizes.heads} of {d_k} numbers"
+            yield problem("heads", f"{numbers}, expected at most {MOST} in all")
         if sizes.positions == "rotary" and d_k % 2:
             yield problem("positions", f"{d_k} numbers per query, expected pairs of them")
         if sizes.context is None and (sizes.positions == "learned" or not tokens):

@@ -197,23 +197,20 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
 
 
 def _known(ids: Sequence[int], words: int) -> None:
-    wrong = [(i, number) for i, number in enumerate(ids) if not 0 <= number < words]
-    if wrong:
-        expected = f"expected 0 to {words - 1}"
-        raise TracerError(
-            *(
-                Problem(f"{n}, {expected}", address="token_ids", way=("token_ids", i))
-                for i, n in wrong
-            )
-        )
+    expected = f"expected 0 to {words - 1}"
+    problems = [
+        Problem(f"{number}, {expected}", address="token_ids", way=("token_ids", i))
+        for i, number in enumerate(ids)
+        if not 0 <= number < words
+    ]
+    if problems:
+        raise TracerError(*problems)
 
 
 def _told_apart(texts: Sequence[str]) -> Names:
     """The texts of all tokens; of those that are alike, with their numbers."""
     times = Counter(texts)
-    return tuple(
-        f"{text} ({number})" if times[text] > 1 else text for number, text in enumerate(texts)
-    )
+    return tuple(f"{text} ({i})" if times[text] > 1 else text for i, text in enumerate(texts))
 
 
 def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) -> Positions | None:
@@ -222,9 +219,8 @@ def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) 
         table = parameters.get("positions")
         return None if table is None else Positions.model_construct(table=table)
     factors = None if rotary.factors is None else tuple(map(_decimal, rotary.factors))
-    turning = Rotary.model_construct(
-        base=_decimal(rotary.base), layout=rotary.layout, factors=factors
-    )
+    base = _decimal(rotary.base)
+    turning = Rotary.model_construct(base=base, layout=rotary.layout, factors=factors)
     return Positions.model_construct(rotary=turning)
 
 

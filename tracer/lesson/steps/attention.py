@@ -19,7 +19,7 @@ from tracer.formula.expression import (
     Symbol,
     Transposed,
 )
-from tracer.lesson.document import Name, Sentence, Sign
+from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps import query_key_value
 from tracer.lesson.steps.attention_claims import (
@@ -31,7 +31,7 @@ from tracer.lesson.steps.attention_claims import (
     not_seen,
     shares,
 )
-from tracer.lesson.steps.claims import main_source
+from tracer.lesson.steps.claims import main_column
 from tracer.lesson.steps.kind import InnerKind, Naming, Step, SymbolOf, Telling
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
@@ -204,8 +204,7 @@ def _main_column(step: Step, told: Told) -> Sentence | None:
     """Which column of the heads most of the largest number comes from."""
     if not isinstance(step.last.operation, MatMul):
         return None
-    columns = told.labels(step.last.inputs[0].axes[1])
-    return main_source(step.last, told, lambda index: (Name(columns[index]),), len(columns))
+    return main_column(step.last, told)
 
 
 def _concat_sign(step: Step, told: Told) -> Sign:

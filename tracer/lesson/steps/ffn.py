@@ -7,8 +7,8 @@ from tracer.decoder.operations import Copy
 from tracer.decoder.roles import ACTIVATION, B_1, B_2, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Symbol
-from tracer.lesson.document import Name, Sentence, Sign
-from tracer.lesson.steps.claims import Row, largest_named, main_source
+from tracer.lesson.document import Sentence, Sign
+from tracer.lesson.steps.claims import Row, largest_named, main_column
 from tracer.lesson.steps.kind import InnerKind, Step, Telling
 from tracer.lesson.steps.signs import linear, linear_of
 from tracer.lesson.told import Told, listed
@@ -138,8 +138,7 @@ def _main_unit(step: Step, told: Told) -> Sentence | None:
     """Which hidden unit most of the largest number comes from."""
     if isinstance(step.last.operation, Activate | Copy):
         return None  # what stands behind the sum is no part of it
-    units = told.labels(step.last.inputs[0].axes[1])
-    return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
+    return main_column(step.last, told)
 
 
 def _output_sign(step: Step, told: Told) -> Sign:
@@ -150,8 +149,9 @@ def _output_sign(step: Step, told: Told) -> Sign:
 
 def _activation_sign(step: Step, told: Told) -> Sign:
     operation = step.last.operation
-    activated = isinstance(operation, Activate)
-    return (ACTIVATIONS[operation.function].title if activated else "no activation",)
+    if isinstance(operation, Activate):
+        return (ACTIVATIONS[operation.function].title,)
+    return ("no activation",)
 
 
 HIDDEN_STEP = InnerKind(

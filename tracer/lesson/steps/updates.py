@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy
-from tracer.decoder.roles import Derivation, derived
+from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
@@ -54,26 +54,23 @@ def _nothing_to_shrink(step: Step, told: Told) -> Sentence | None:
     return ("It is no larger than it may be, so that nothing is shrunk.",)
 
 
+def _of_each(derivation: Derivation, symbol: str, caption: str) -> dict[Role, Telling]:
+    """What is told of something that each parameter has."""
+    return {derived(role, derivation): Telling(Symbol(symbol), caption) for role in PARAMETERS}
+
+
 CLIP_STEP = Kind(
     "clip",
     "Clipping",
     "gradients that are too large are shrunk together",
     ("Where all gradients together are larger than they may be, all are shrunk alike.",),
     {
-        **{
-            derived(role, "squares"): Telling(
-                Symbol("Σ"), "The squares of the gradients of each parameter, added up:"
-            )
-            for role in PARAMETERS
-        },
+        **_of_each("squares", "Σ", "The squares of the gradients of each parameter, added up:"),
         roles.SQUARES: Telling(Symbol("Σ", "squares"), "All of them together:"),
         roles.GRADIENT_NORM: Telling(Symbol("norm"), "The norm, the root of all squares together:"),
         roles.LARGEST_NORM: Telling(Symbol("c"), "The largest that it may be:"),
         roles.SHRINK: Telling(Symbol("f"), "What all gradients are multiplied with:"),
-        **{
-            derived(role, "clipped"): Telling(Symbol("g"), "The gradient, shrunk:")
-            for role in PARAMETERS
-        },
+        **_of_each("clipped", "g", "The gradient, shrunk:"),
     },
     reasons=(
         (

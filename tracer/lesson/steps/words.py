@@ -34,11 +34,9 @@ def _compared_with_the_input(step: Step, told: Told) -> Sentence | None:
     if not is_named(before.labels[was]):
         return None
     x, y = told.symbols[given.address], told.symbols[output.address]
-    largest: Sentence = ("In ", x, " ", *before.name(was), " was the largest number of ", told.who)
-    largest = (*largest, ", with ", before.printed[was])
-    if was == now:
-        return (*largest, "; it still is in ", y, ", with ", after.printed[now], ".")
-    return (*largest, "; in ", y, " it is ", *after.name(now), ", with ", after.printed[now], ".")
+    largest = ("In ", x, " ", *before.name(was), " was the largest number of ", told.who, ", with ")
+    now_it_is = ("it still is in ", y) if was == now else ("in ", y, " it is ", *after.name(now))
+    return (*largest, before.printed[was], "; ", *now_it_is, ", with ", after.printed[now], ".")
 
 
 def _largest_logit(step: Step, told: Told) -> Sentence | None:
