@@ -59,6 +59,7 @@ HEAD_FIRST = ("attn.hook_attn_scores", "attn.hook_pattern", "attentions")
 THEIRS = re.compile(
     r"blocks\.[0-9]+\.|hook_|ln_final|unembed|last_hidden_state|hidden_states|attentions"
 )
+OF_BLOCK = re.compile(r"blocks\.([0-9]+)\.(.*)")
 NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
 """Hugging Face's: what goes into each layer and what leaves the last one; each layer's weights."""
 
@@ -128,25 +129,20 @@ def _addressed(
 ) -> Iterator[tuple[str, Numbers]]:
     if not THEIRS.match(name):
         yield name, array
-        return
-    if name in OF_MODEL:
+    elif name in OF_MODEL:
         yield OF_MODEL[name], _of_one_text(array, 2)
-        return
-    if numbered := NUMBERED.fullmatch(name):
+    elif numbered := NUMBERED.fullmatch(name):
         kind, number = numbered[1], int(numbered[2])
         if kind == "attentions":
             yield from _of_heads(f"layer{number + 1}", kind, array)
         elif number < len(between):
             yield between[number], _of_one_text(array, 2)
-        return
-    block, number_of, hook = name.split(".", 2) if name.count(".") > 1 else (name, "", "")
-    if block != "blocks" or not number_of.isdecimal():
-        return
-    layer = f"layer{int(number_of) + 1}"
-    if hook in OF_LAYER:
-        yield f"{layer}.{OF_LAYER[hook]}", _of_one_text(array, 2)
-    elif hook in OF_HEADS:
-        yield from _of_heads(layer, hook, array)
+    elif found := OF_BLOCK.fullmatch(name):
+        layer, hook = f"layer{int(found[1]) + 1}", found[2]
+        if hook in OF_LAYER:
+            yield f"{layer}.{OF_LAYER[hook]}", _of_one_text(array, 2)
+        elif hook in OF_HEADS:
+            yield from _of_heads(layer, hook, array)
 
 
 def _of_heads(layer: str, hook: str, array: NDArray[Any]) -> Iterator[tuple[str, Numbers]]:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from hashlib import sha256
 from itertools import count, islice
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from numpy.typing import NDArray
+from pydantic import ConfigDict, Field
 
 from tracer.errors import Problem
 from tracer.frozen import frozen
 from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
-from tracer.scenario.drawn import Drawn
-from tracer.scenario.fields import Frozen, OrWord, WholeNumber, Words, described, none
+from tracer.scenario.fields import Frozen, OrNone, WholeNumber, Words, described
 from tracer.scenario.layers import ActivationName
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.model import (
@@ -33,7 +34,7 @@ from tracer.scenario.model import (
 )
 from tracer.scenario.outline import Blank, WithoutNumbers
 from tracer.scenario.parts import Sizes
-from tracer.scenario.rounding import Rounding
+from tracer.scenario.rounding import Rounding, never_carried
 
 MOST = 1_000_000
 """Of rows or columns: each has a label."""
@@ -73,16 +74,14 @@ class Dimensions(Frozen):
     )
     words: Size = described("Words of the vocabulary.", "50257")
     context: Size | None = described("The most tokens that it reads.", "1024", None)
-    positions: Annotated[
-        Literal["learned", "sinusoidal", "rotary"] | None, BeforeValidator(none), OrWord("none")
-    ] = described(
+    positions: OrNone[Literal["learned", "sinusoidal", "rotary"]] = described(
         "A vector learned for each position of the context, waves, angles, or none.",
         "learned",
         "learned",
     )
-    norm: Annotated[
-        Literal["layer_norm", "rms_norm"] | None, BeforeValidator(none), OrWord("none")
-    ] = described("LayerNorm, with γ and β; RMSNorm, with γ; or none.", "layer_norm", "layer_norm")
+    norm: OrNone[Literal["layer_norm", "rms_norm"]] = described(
+        "LayerNorm, with γ and β; RMSNorm, with γ; or none.", "layer_norm", "layer_norm"
+    )
     placement: Literal["post", "pre"] = described(
         "Behind each sub-layer and its residual (post), or in front of it (pre).", "pre", "pre"
     )
@@ -101,12 +100,6 @@ class Seed(Frozen):
     """`{seed: 1}`: weights are drawn, biases are 0 and γ is 1, as before GPT-2's training."""
 
     seed: Annotated[WholeNumber, Field(ge=0)] = described("Another seed, other weights.", "1", 1)
-
-
-def _carries_nothing(rounding: Rounding) -> Rounding:
-    if rounding.carry is not Carry.NEVER:
-        raise ValueError("weights from a seed go with carry: never only")
-    return rounding
 
 
 class Dimensioned(Frozen):
@@ -133,7 +126,7 @@ class Dimensioned(Frozen):
     generation: Generation = described(
         "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
     )
-    rounding: Annotated[Rounding, AfterValidator(_carries_nothing)] = described(
+    rounding: Annotated[Rounding, never_carried("weights from a seed")] = described(
         "How many digits are shown; all are carried on.",
         "{decimals: 4, carry: never}",
         Rounding(carry=Carry.NEVER),
@@ -141,7 +134,7 @@ class Dimensioned(Frozen):
 
     def misfits(self) -> Iterator[Problem]:
         """What of the sizes does not go together."""
-        sizes, tokens = self.dimensions, self.tokens or ()
+        sizes, tokens, d_k = self.dimensions, self.tokens or (), _d_k(self.dimensions)
 
         def problem(name: str, message: str) -> Problem:
             return Problem(message, address=f"dimensions.{name}", way=("dimensions", name))
@@ -152,12 +145,11 @@ class Dimensioned(Frozen):
         if sizes.key_heads and sizes.heads % sizes.key_heads:
             expected = f"expected a divisor of {sizes.heads}, the heads"
             yield problem("key_heads", f"{sizes.key_heads}, {expected}")
-        if sizes.heads * _d_k(sizes) > MOST:
-            message = f"{sizes.heads} of {_d_k(sizes)} numbers, expected at most {MOST} in all"
-            yield problem("heads", message)
-        if sizes.positions == "rotary" and _d_k(sizes) % 2:
-            message = f"{_d_k(sizes)} numbers per query, expected pairs of them"
-            yield problem("positions", message)
+        if sizes.heads * d_k > MOST:
+            numbers = f"{sizes.heads} of {d_k} numbers"
+            yield problem("heads", f"{numbers}, expected at most {MOST} in all")
+        if sizes.positions == "rotary" and d_k % 2:
+            yield problem("positions", f"{d_k} numbers per query, expected pairs of them")
         if sizes.context is None and (sizes.positions == "learned" or not tokens):
             yield problem("context", "missing, expected context: 1024")
         if sizes.context and len(tokens) > sizes.context:
@@ -166,6 +158,57 @@ class Dimensioned(Frozen):
         if len(set(tokens)) > sizes.words:
             message = f"{sizes.words}, expected at least {len(set(tokens))}, one for each token"
             yield problem("words", message)
+
+
+DEVIATION = 0.02
+"""The standard deviation of the weights."""
+
+TOGETHER = 64
+"""So many rows are drawn at once: a few rows of a large table do not cost the whole of it."""
+
+Floats = NDArray[np.float64]
+
+
+@frozen
+class Drawn:
+    """A matrix whose numbers are drawn each time that they are asked for.
+
+    The same seed at the same address gives the same. `stored` is its shape before it is turned.
+    """
+
+    seed: int
+    address: str
+    stored: tuple[int, int]
+    transposed: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns)."""
+        return self.stored[::-1] if self.transposed else self.stored
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | list[int]) -> Floats:
+        """Some rows: (those asked for, columns)."""
+        chosen = list(range(len(self))[rows]) if isinstance(rows, slice) else rows
+        if self.transposed:
+            return np.asarray(self)[chosen]
+        blocks = {row // TOGETHER: self._block(row // TOGETHER) for row in chosen}
+        found = [blocks[row // TOGETHER][row % TOGETHER] for row in chosen]
+        return np.array(found).reshape(-1, self.stored[1])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        blocks = range((self.stored[0] + TOGETHER - 1) // TOGETHER)
+        found = np.concatenate([self._block(number) for number in blocks])
+        return (found.T if self.transposed else found).astype(dtype or float, copy=False)
+
+    def _block(self, number: int) -> Floats:
+        rows = min(TOGETHER, self.stored[0] - number * TOGETHER)
+        digest = sha256(f"{self.seed} {self.address} {number}".encode()).digest()
+        # Of NumPy's generators this one is promised to give the same numbers in every version.
+        drawn = np.random.RandomState(np.frombuffer(digest, "<u4").astype(np.uint32))
+        return drawn.normal(0, DEVIATION, (rows, self.stored[1]))
 
 
 class FromSeed(Scenario):

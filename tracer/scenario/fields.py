@@ -3,7 +3,7 @@
 import re
 from copy import copy
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
+from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -129,26 +129,22 @@ def _whole(value: Any) -> Any:
 
 
 @frozen
-class OrWord:
-    """A word that may stand in place of a mapping, for the schema."""
+class Or:
+    """What else may stand in place of a mapping, for the JSON schema."""
 
-    word: str
+    schema: dict[str, Any]
 
     def __get_pydantic_json_schema__(self, core: Any, schema_of: Any) -> dict[str, Any]:
-        return {"anyOf": [schema_of(core), {"const": self.word}]}
+        return {"anyOf": [schema_of(core), self.schema]}
 
 
-class OrNumber:
-    """A number of digits may stand in place of a mapping, for the schema."""
-
-    @staticmethod
-    def __get_pydantic_json_schema__(core: Any, schema_of: Any) -> dict[str, Any]:
-        return {"anyOf": [schema_of(core), {"type": "integer", "minimum": 0}]}
-
-
-def none(value: Any) -> Any:
-    """The word `none` as None."""
+def _none(value: Any) -> Any:
     return None if value == "none" else value
+
+
+Form = TypeVar("Form")
+OrNone: TypeAlias = Annotated[Form | None, BeforeValidator(_none), Or({"const": "none"})]
+"""Something, or the word `none` in its place."""
 
 
 class Parsed:
@@ -302,16 +298,8 @@ def _given(value: Any) -> Any:
     return {} if isinstance(value, str) else value
 
 
-class OrFile:
-    """The name of a file may stand in place of a mapping, for the schema."""
-
-    @staticmethod
-    def __get_pydantic_json_schema__(core: Any, schema_of: Any) -> dict[str, Any]:
-        file = {"type": "string", "pattern": r"\.(npz|safetensors)$"}
-        return {"anyOf": [schema_of(core), file]}
-
-
-PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), OrFile]
+FILE = {"type": "string", "pattern": r"\.(npz|safetensors)$"}
+PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), Or(FILE)]
 """Values by their addresses, or a file of arrays beside the scenario."""
 
 Mask: TypeAlias = Annotated[

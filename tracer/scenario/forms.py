@@ -51,7 +51,7 @@ def _matrix(form: Data | None, place: Place, rows: int, columns: int) -> Data | 
     return _random(form, address(place), rows, columns)
 
 
-def _random(form: Data | None, name: str, rows: int, columns: int) -> Data | None:
+def _random(form: Data | None, name: str, rows: int, columns: int) -> Rows | None:
     """Short decimals, another sequence for each seed and name; None if the form is wrong."""
     try:
         asked = Random.model_validate(part(form, ("random",)))
@@ -72,22 +72,18 @@ def _embeddings(data: Data, place: Place, width: int) -> Data | None:
     of_encoder = words_of(part(data, (*place[:-1], "tokens"))) or ()
     words = of_encoder if place[:-1] else _words(data)
     names = dict.fromkeys(word for word in words if isinstance(word, str))
-    table: dict[str, Data] = {}
-    for name in names:
-        rows = _random(form, f"{address(place)} {name}", 1, width)
-        if not isinstance(rows, list):
-            return None
-        table[name] = rows[0]
-    return table
+    rows = {name: _random(form, f"{address(place)} {name}", 1, width) for name in names}
+    table: dict[str, Data] = {name: row[0] for name, row in rows.items() if row}
+    return table if len(table) == len(rows) else None
 
 
 def _words(data: Data) -> Iterable[Data]:
     """Every word that can become a token."""
     places: list[Place] = [("tokens",), ("vocabulary",)]
-    for name in ("batch", "training"):
+    for name, *rest in (("batch",), ("training", "tokens")):
         entries = part(data, (name,))
-        for i, _ in enumerate(entries if isinstance(entries, list) else ()):
-            places.append((name, i, "tokens") if name == "training" else (name, i))
+        numbers = range(len(entries)) if isinstance(entries, list) else ()
+        places += [(name, i, *rest) for i in numbers]
     for place in places:
         yield from words_of(part(data, place)) or ()
     yield from filter(None, (part(data, ("generation", name)) for name in ("start", "end")))

@@ -22,12 +22,11 @@ from tracer.scenario.fields import (
     Matrix,
     Names,
     Number,
-    OrWord,
+    OrNone,
     Row,
     Scale,
     WholeNumber,
     described,
-    none,
 )
 
 
@@ -98,8 +97,8 @@ class Norm(Normalization):
     )
 
 
-OptionalNorm = Annotated[Norm | None, BeforeValidator(none), OrWord("none")]
-FinalNorm = Annotated[Normalization | None, BeforeValidator(none), OrWord("none")]
+OptionalNorm = OrNone[Norm]
+FinalNorm = OrNone[Normalization]
 
 
 class SubLayer(Frozen):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
@@ -23,6 +23,8 @@ from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import LINE_BREAK, Source, read
 from tracer.scenario.shapes import shapes
 from tracer.scenario.texts import with_tokens, wrong
+
+Form = TypeVar("Form", bound=BaseModel)
 
 STANDARD_INPUT = "-"
 FIGURES = ".figures.yaml"
@@ -106,8 +108,8 @@ def load(name: str, folder: Path = Path()) -> Loaded:
     path = file_of(name, folder)
     if path is None:
         file = "<stdin>"
-        return _loaded(_unmarked(read_standard_input(file)), file, "stdin", folder)
-    return _loaded(_unmarked(read_file(path, name)), name, path.stem, path.parent)
+        return _loaded(read_standard_input(file), file, "stdin", folder)
+    return _loaded(read_file(path, name), name, path.stem, path.parent)
 
 
 def file_of(name: str, folder: Path = Path()) -> Path | None:
@@ -144,11 +146,6 @@ def _bundled(name: str, *, folder: bool) -> Path:
     return known[short]
 
 
-def _unmarked(text: str) -> str:
-    """The text without the byte-order mark that some editors put before it."""
-    return text.removeprefix("\ufeff")
-
-
 def parse(text: str, file: str, name: str = "scenario") -> Scenario:
     """YAML text → a scenario, whose title is the name unless it has one.
 
@@ -160,6 +157,7 @@ def parse(text: str, file: str, name: str = "scenario") -> Scenario:
 
 def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
     """`folder` is where paths in the scenario start."""
+    text = text.removeprefix("\ufeff")  # some editors put a byte-order mark before it
     try:
         source = read(text, file)
         _is_scenario(source)
@@ -217,15 +215,15 @@ def _trained(source: Source, name: str, folder: Path) -> Scenario:
     """A scenario whose decoder is read from a trained model's files."""
     from tracer.scenario.trained import Trained, from_checkpoint
 
-    assert isinstance(source.data, dict)
-    try:
-        asked = Trained.model_validate({"title": name, **source.data})
-    except ValidationError as error:
-        raise TracerError(*of_keys(error, source, set(), Trained)) from None
+    asked = _validated(Trained, source, name)
     try:
         return from_checkpoint(asked, folder)
     except TracerError as error:
-        found = [_at_checkpoint(problem, source) for problem in error.problems]
+        # What names no file is told of the scenario, where it names the model.
+        found = (
+            p if p.file else source.problem(p.way or ("checkpoint",), p.message, p.address)
+            for p in error.problems
+        )
         raise TracerError(*found) from None
 
 
@@ -233,22 +231,19 @@ def _dimensioned(source: Source, name: str) -> Scenario:
     """A scenario of which the sizes are said, and a seed for the numbers if it is to have some."""
     from tracer.scenario.dimensions import Dimensioned, from_dimensions
 
-    assert isinstance(source.data, dict)
-    try:
-        asked = Dimensioned.model_validate({"title": name, **source.data})
-    except ValidationError as error:
-        raise TracerError(*of_keys(error, source, set(), Dimensioned)) from None
+    asked = _validated(Dimensioned, source, name)
     problems = [source.problem(p.way or (), p.message, p.address) for p in asked.misfits()]
     if problems:
         raise TracerError(*problems)
     return from_dimensions(asked)
 
 
-def _at_checkpoint(problem: Problem, source: Source) -> Problem:
-    """What names no file is told of the scenario, where it names the model."""
-    if problem.file is not None:
-        return problem
-    return source.problem(problem.way or ("checkpoint",), problem.message, problem.address)
+def _validated(form: type[Form], source: Source, name: str) -> Form:
+    assert isinstance(source.data, dict)
+    try:
+        return form.model_validate({"title": name, **source.data})
+    except ValidationError as error:
+        raise TracerError(*of_keys(error, source, set(), form)) from None
 
 
 def _is_scenario(source: Source) -> None:

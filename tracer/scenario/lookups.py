@@ -12,14 +12,12 @@ from tracer.scenario.reader import Data, Place
 
 def look_up(scenario: Counting) -> None:
     """Tell what is not there."""
-    table = scenario.part("embeddings")
-    if isinstance(table, dict):
-        _have_embeddings(scenario, ("tokens",) if scenario.has("tokens") else ("batch", 0))
-    read = scenario.part("encoder", "embeddings")
-    if isinstance(read, dict) and not scenario.random("encoder", "embeddings"):
-        _are_in(scenario, read, ("encoder", "tokens"))
+    _are_in(scenario, (), ("tokens",) if scenario.has("tokens") else ("batch", 0))
+    _are_in(scenario, ("encoder",), ("encoder", "tokens"))
     if scenario.part("unembedding") == "tied":
-        _tied(scenario)
+        # Every word of the vocabulary has an embedding, which is its column.
+        _by_word(scenario, ("unembedding",), "tied needs")
+        _are_in(scenario, (), ("vocabulary",), "word")
     _targets(scenario)
     for i, _ in enumerate(scenario.entries("training")):
         _have_embeddings(scenario, ("training", i, "tokens"))
@@ -30,15 +28,6 @@ def look_up(scenario: Counting) -> None:
     _generation(scenario)
 
 
-def _tied(scenario: Counting) -> None:
-    """Every word of the vocabulary has an embedding, where the projection is made of them."""
-    table = scenario.part("embeddings")
-    if isinstance(table, list):
-        scenario.tell(("unembedding",), "tied needs embeddings by word, {big: [0.9, 0.1], …}")
-    elif isinstance(table, dict) and not scenario.random("embeddings"):
-        _are_in(scenario, table, ("vocabulary",), "word")
-
-
 def _targets(scenario: Counting) -> None:
     place: Place = ("targets",)
     if scenario.has(*place) and not scenario.has("vocabulary"):
@@ -47,14 +36,11 @@ def _targets(scenario: Counting) -> None:
 
 
 def _generation(scenario: Counting) -> None:
-    words, table = scenario.words("vocabulary"), scenario.part("embeddings")
+    words, table = scenario.words("vocabulary"), _table(scenario, ())
     end, start = scenario.part("generation", "end"), scenario.part("generation", "start")
     if isinstance(end, str) and words is not None and end not in words:
-        message = f"{end!r} is not in the vocabulary{_near(end, words)}"
-        scenario.tell(("generation", "end"), message)
-    if not isinstance(table, dict) or scenario.random("embeddings"):
-        return
-    if isinstance(start, str) and start not in table:
+        _not_a_word(scenario, ("generation", "end"), end, words)
+    if isinstance(start, str) and table is not None and start not in table:
         _unknown(scenario, ("generation", "start"), start, table)
 
 
@@ -65,21 +51,36 @@ def _are_words(scenario: Counting, place: Place) -> None:
         return
     for i, word in enumerate(scenario.words(*place) or ()):
         if isinstance(word, str) and word not in (*known, scenario.part("padding"), NO_TARGET):
-            message = f"{word!r} is not in the vocabulary{_near(word, known)}"
-            scenario.tell((*place, i), message)
+            _not_a_word(scenario, (*place, i), word, known)
+
+
+def _not_a_word(scenario: Counting, place: Place, word: str, known: Iterable[Data]) -> None:
+    near = closest(word, [name for name in known if isinstance(name, str)])
+    scenario.tell(place, f"{word!r} is not in the vocabulary{near}")
 
 
 def _have_embeddings(scenario: Counting, place: Place) -> None:
     """Other tokens than the scenario's own are looked up by their text."""
-    table = scenario.part("embeddings")
-    if isinstance(table, list):
-        scenario.tell(place, "other tokens need embeddings by word, {big: [0.9, 0.1], …}")
-    elif isinstance(table, dict) and not scenario.random("embeddings"):
-        _are_in(scenario, table, place)
+    _by_word(scenario, place, "other tokens need")
+    _are_in(scenario, (), place)
 
 
-def _are_in(scenario: Counting, table: dict[str, Data], place: Place, noun: str = "token") -> None:
-    told = set[str]()
+def _by_word(scenario: Counting, place: Place, needs: str) -> None:
+    if isinstance(scenario.part("embeddings"), list):
+        scenario.tell(place, f"{needs} embeddings by word, {{big: [0.9, 0.1], …}}")
+
+
+def _table(scenario: Counting, tower: Place) -> dict[str, Data] | None:
+    """The typed embeddings by word, if there are such; drawn ones have every word."""
+    table = scenario.part(*tower, "embeddings")
+    drawn = scenario.random(*tower, "embeddings")
+    return table if isinstance(table, dict) and not drawn else None
+
+
+def _are_in(scenario: Counting, tower: Place, place: Place, noun: str = "token") -> None:
+    table, told = _table(scenario, tower), set[str]()
+    if table is None:
+        return
     for i, word in enumerate(scenario.words(*place) or ()):
         if isinstance(word, str) and word not in table and word not in told:
             _unknown(scenario, (*place, i), word, table, noun)
@@ -92,7 +93,3 @@ def _unknown(
     near = closest(word, table)
     form = "" if near else f", expected {word}: [0.9, 0.1] in embeddings"
     scenario.tell(place, f"no embedding for the {noun} {word!r}{near}{form}")
-
-
-def _near(word: str, known: Iterable[Data]) -> str:
-    return closest(word, [name for name in known if isinstance(name, str)])

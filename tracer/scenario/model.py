@@ -17,7 +17,8 @@ from tracer.scenario.fields import (
     Matrix,
     Names,
     Number,
-    OrWord,
+    Or,
+    OrNone,
     Pair,
     Pinned,
     PinnedValues,
@@ -27,7 +28,6 @@ from tracer.scenario.fields import (
     Word,
     Words,
     described,
-    none,
 )
 from tracer.scenario.layers import FinalNorm, Layer
 from tracer.scenario.optimizer import Optimizer
@@ -37,6 +37,18 @@ from tracer.tokenization.typed import encode
 
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
+
+TARGETS = described(
+    "The right next word at each position, or none; the tokens shifted by one if not given.",
+    "[cat, none]",
+    None,
+)
+GIVEN = described(
+    "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
+    ".npz or .safetensors file beside this one that holds them.",
+    "{layer1.attention.output: [[1, 2], [3, 4]]}",
+    {},
+)
 
 
 class Sinusoidal(Frozen):
@@ -101,7 +113,7 @@ class Tower(Frozen):
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
         None,
     )
-    positions: Annotated[Positions | None, BeforeValidator(none), OrWord("none")] = described(
+    positions: OrNone[Positions] = described(
         "Vectors added to the embeddings, the turning of queries and keys, or none.",
         "{sinusoidal: {start: 1}}",
         None,
@@ -181,6 +193,9 @@ def _tied(value: Any) -> Any:
     return None if value == "tied" else value
 
 
+OrTied = Annotated[Unembedding | None, BeforeValidator(_tied), Or({"const": "tied"})]
+
+
 class Example(Frozen):
     """A training example: what is read, and the right next token at each position."""
 
@@ -252,16 +267,12 @@ class Scenario(Tower):
         "plain",
     )
     vocabulary: Words | None = described("The words to choose from.", "[sat, ran]", None)
-    unembedding: Annotated[Unembedding | None, BeforeValidator(_tied), OrWord("tied")] = described(
+    unembedding: OrTied = described(
         "The projection to the vocabulary, or tied: the embeddings of its words.",
         "{W_U: [[1, 0], [0, 1]]}",
         None,
     )
-    targets: Words | None = described(
-        "The right next word at each position, or none; the tokens shifted by one if not given.",
-        "[cat, none]",
-        None,
-    )
+    targets: Words | None = TARGETS
     batch: tuple[Words, ...] = described(
         "Sequences of equal length, to be chosen by --sequence.", "[[a, b], [b, a]]", ()
     )
@@ -280,12 +291,7 @@ class Scenario(Tower):
         "{start: <START>, end: <END>}",
         Generation.model_construct(),
     )
-    given: PinnedValues = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
-        ".npz or .safetensors file beside this one that holds them.",
-        "{layer1.attention.output: [[1, 2], [3, 4]]}",
-        {},
-    )
+    given: PinnedValues = GIVEN
     rounding: Rounding = described(
         "How many digits are shown and carried on.",
         "{decimals: 3, carry: step}",

@@ -50,40 +50,40 @@ def place_of(detail: ErrorDetails, data: Data) -> Place:
     return place[:3] if shorthand else place
 
 
+MAPPING_TYPES = ("model_type", "model_attributes_type", "dict_type")
+
+EXPECTED = {
+    **dict.fromkeys(MAPPING_TYPES, "a mapping"),
+    "tuple_type": "a list",
+    **dict.fromkeys(("int_parsing", "int_type", "int_parsing_size"), "a whole number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    "string_type": "text",
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+}
+"""What was expected, by pydantic's type of an error."""
+
+
 def message_of(detail: ErrorDetails) -> str:
     """What was expected and what came, wherever it stands."""
-    came, context = _came(detail["input"]), detail.get("ctx", {})
+    context = detail.get("ctx", {})
     match detail["type"]:
         case "value_error":
             return str(context["error"])
         case "literal_error" | "enum":
             expected = f"expected {context['expected']}".replace("'", "")
-        case "model_type" | "model_attributes_type" | "dict_type":
-            expected = "expected a mapping"
-        case "tuple_type":
-            expected = "expected a list"
         case "too_short" | "string_too_short":
             return "empty, expected at least one entry"
-        case "int_parsing" | "int_type" | "int_parsing_size":
-            expected = "expected a whole number"
-        case "bool_parsing" | "bool_type":
-            expected = "expected true or false"
-        case "string_type":
-            expected = "expected text"
-        case "greater_than_equal":
-            expected = f"expected at least {context['ge']}"
-        case "greater_than":
-            expected = f"expected more than {context['gt']}"
-        case "less_than":
-            expected = f"expected less than {context['lt']}"
-        case "less_than_equal":
-            expected = f"expected at most {context['le']}"
+        case kind if kind in EXPECTED:
+            expected = f"expected {EXPECTED[kind].format(**context)}"
         case kind:
             expected = detail["msg"] if kind == OWN_MESSAGE else "not what belongs here"
-    return f"{expected}, {came}"
+    return f"{expected}, {_came(detail['input'])}"
 
 
-WRONG_KIND = ("model_type", "model_attributes_type", "dict_type", "tuple_type")
+WRONG_KIND = (*MAPPING_TYPES, "tuple_type", OWN_MESSAGE)
 
 
 def _message(detail: ErrorDetails, place: Place, form: type[BaseModel]) -> str:
@@ -94,7 +94,7 @@ def _message(detail: ErrorDetails, place: Place, form: type[BaseModel]) -> str:
             return f"missing, expected {name}: {example}" if example else "missing"
         case "extra_forbidden":
             return _unknown(str(name), place, form)
-        case kind if example and (kind in WRONG_KIND or kind == OWN_MESSAGE):
+        case kind if example and kind in WRONG_KIND:
             expected, _, came = message_of(detail).rpartition(", got ")
             return f"{expected}, such as {name}: {example}, got {came}"
         case _:

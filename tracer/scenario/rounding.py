@@ -7,11 +7,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from tracer.formula.numbers import SCIENTIFIC_FROM, visible_places
 from tracer.scenario.carry import Carry
-from tracer.scenario.fields import Frozen, OrNumber, WholeNumber, described
+from tracer.scenario.fields import Frozen, Or, WholeNumber, described
 
 MOST_DECIMALS = 12
 
@@ -55,6 +55,10 @@ def _decimals(value: Any) -> Any:
     return value if isinstance(value, dict | Digits) else {"decimals": value}
 
 
+NUMBER = {"type": "integer", "minimum": 0}
+"""A number of decimals in place of `Digits`, in the JSON schema."""
+
+
 class Rounding(Frozen):
     """The rounding of a scenario."""
 
@@ -73,8 +77,19 @@ class Rounding(Frozen):
     trailing_zeros: Zeros = described(
         "What becomes of the zeros at the end of a computed decimal.", "keep", Zeros.KEEP
     )
-    digits: dict[str, Annotated[Digits, BeforeValidator(_decimals), OrNumber]] = described(
+    digits: dict[str, Annotated[Digits, BeforeValidator(_decimals), Or(NUMBER)]] = described(
         "Other digits for the addresses that fit a pattern; the last that fits counts.",
         '{"*.scores": 2, "*.exp": {significant: 3}}',
         {},
     )
+
+
+def never_carried(numbers: str) -> AfterValidator:
+    """Refuses a rounding that carries rounded numbers on."""
+
+    def checked(rounding: Rounding) -> Rounding:
+        if rounding.carry is not Carry.NEVER:
+            raise ValueError(f"{numbers} go with carry: never only")
+        return rounding
+
+    return AfterValidator(checked)

@@ -60,40 +60,33 @@ def _definitions() -> Schema:
             "description": "The text as it is typed: `no` and 1.0 are words too.",
             "type": ["string", "number", "boolean", "null"],
         },
-        "Row": {"type": "array", "items": number},
-        "Rows": {"type": "array", "items": row, "minItems": 1},
-        "Matrix": {
-            "anyOf": [
-                rows,
-                {"const": "identity", "description": "1 on the diagonal, 0 elsewhere."},
-                by_seed,
-                transposed,
-            ]
-        },
-        "Embeddings": {
-            "anyOf": [by_seed, {"type": "object", "additionalProperties": row}, rows],
-        },
-        "Words": {
-            "anyOf": [
-                {"type": "array", "items": word},
-                {"type": "string", "description": "A sentence, split at its spaces."},
-            ]
-        },
+        "Row": _list(number),
+        "Rows": {**_list(row), "minItems": 1},
+        "Matrix": _any(
+            rows,
+            {"const": "identity", "description": "1 on the diagonal, 0 elsewhere."},
+            by_seed,
+            transposed,
+        ),
+        "Embeddings": _any(by_seed, {"type": "object", "additionalProperties": row}, rows),
+        "Words": _any(
+            _list(word), {"type": "string", "description": "A sentence, split at its spaces."}
+        ),
         "MaskRows": _list(_list(_hidden({"const": 0}))),
-        "Pinned": {
-            "anyOf": [number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))]
-        },
-        "Pair": {
-            "anyOf": [
-                {"type": "array", "items": word, "minItems": 2, "maxItems": 2},
-                {"type": "string", "description": "Both, with a space between.", "pattern": PAIR},
-            ]
-        },
+        "Pinned": _any(number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))),
+        "Pair": _any(
+            {**_list(word), "minItems": 2, "maxItems": 2},
+            {"type": "string", "description": "Both, with a space between.", "pattern": PAIR},
+        ),
     }
 
 
 def _hidden(number: Schema) -> Schema:
-    return {"anyOf": [number, {"enum": list(HIDDEN), "description": "-∞, in a mask."}]}
+    return _any(number, {"enum": list(HIDDEN), "description": "-∞, in a mask."})
+
+
+def _any(*kinds: Schema) -> Schema:
+    return {"anyOf": [*kinds]}
 
 
 def _list(entry: Schema) -> Schema:

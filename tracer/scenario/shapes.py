@@ -103,16 +103,14 @@ class _Counted(Counting):
             self.tell((*place, next(iter(rows))), "no numbers, expected one per feature")
             return None
         for key in rows:
-            meaning = "as many as in the other embeddings"
-            self.length((*place, key), width, meaning, "number")
+            self.length((*place, key), width, "as many as in the other embeddings", "number")
         return width
 
     def random_embeddings(self, at: Place, form: dict[str, Data]) -> Size:
         place: Place = (*at, "embeddings")
         width = whole(form.get("columns")) or self.size(*at, "features")
         if width is None:
-            message = "how many features? expected {random: {columns: 4}} or features"
-            self.tell(place, message)
+            self.tell(place, "how many features? expected {random: {columns: 4}} or features")
         else:
             self.want(place, len(self.words(*at, "vocabulary") or ()) + 1, width)
         return width
@@ -146,18 +144,11 @@ class _Counted(Counting):
         }
         first = next(iter(widths.values()), 0)
         for place, width in widths.items():
+            expected = f"{first} (rotary positions: as many as in the first head)"
             if width % 2:
-                self.tell(
-                    place,
-                    f"{count(width, 'column')}, expected an even number of them "
-                    "(rotary positions turn pairs)",
-                )
-            elif width != first:
-                self.tell(
-                    place,
-                    f"{count(width, 'column')}, expected {first} "
-                    "(rotary positions: as many as in the first head)",
-                )
+                expected = "an even number of them (rotary positions turn pairs)"
+            if width % 2 or width != first:
+                self.tell(place, f"{count(width, 'column')}, expected {expected}")
 
     # --- layers ----------------------------------------------------------------------------------
 
@@ -167,18 +158,16 @@ class _Counted(Counting):
             place: Place = (*layer, name)
             if not isinstance(self.part(*place), dict):
                 continue
+            crosses = name == "cross_attention"
             if name == "ffn":
                 out = self.ffn(place, width)
             else:
-                out = self.attention(place, width, memory if name == "cross_attention" else width)
-            if name == "cross_attention" and layer[0] == "encoder":
+                out = self.attention(place, width, memory if crosses else width)
+            if crosses and layer[0] == "encoder":
                 self.tell(place, "cross-attention in the encoder, which looks at its own tokens")
-            elif name == "cross_attention" and not self.has("encoder"):
-                self.tell(
-                    place,
-                    "cross-attention without an encoder, "
-                    "expected encoder: {tokens: […], vectors: [[…], …]}",
-                )
+            elif crosses and not self.has("encoder"):
+                form = "encoder: {tokens: […], vectors: [[…], …]}"
+                self.tell(place, f"cross-attention without an encoder, expected {form}")
             self.residual(place, width, out)
             # A norm is written with its sub-layer, or for the layer as a whole.
             at = place if self.has(*place, "norm") else layer
@@ -229,8 +218,7 @@ class _Counted(Counting):
             self.tell((*place, "shares"), f"{shared}, expected an earlier head: {earlier}")
             return ()
         if self.has(*heads, shared - 1, "shares"):
-            message = f"head {shared} has no keys and values of its own"
-            self.tell((*place, "shares"), message)
+            self.tell((*place, "shares"), f"head {shared} has no keys and values of its own")
             return ()
         return (*heads, shared - 1)
 
@@ -282,11 +270,8 @@ class _Counted(Counting):
     def residual(self, place: Place, width: Size, out: Size) -> None:
         off = str(self.part(*place, "residual")).lower() in ("false", "no", "off", "f", "n", "0")
         if not off and None not in (width, out) and width != out:
-            self.tell(
-                place,
-                f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}; "
-                "expected as many, or residual: false",
-            )
+            sizes = f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}"
+            self.tell(place, f"{sizes}; expected as many, or residual: false")
 
     def norm(self, place: Place, name: str, width: Size) -> None:
         """γ and β; and a sample of one number has no deviation."""
@@ -301,14 +286,11 @@ class _Counted(Counting):
     def unembedding(self, width: Size) -> None:
         words, projection = self.words("vocabulary"), self.part("unembedding")
         if self.has("vocabulary") and projection is None:
-            self.tell(
-                ("vocabulary",),
-                "a vocabulary without unembedding, expected unembedding: {W_U: [[…], …]} or tied",
-            )
+            form = "unembedding: {W_U: [[…], …]} or tied"
+            self.tell(("vocabulary",), f"a vocabulary without unembedding, expected {form}")
         elif projection is not None and not self.has("vocabulary"):
-            self.tell(
-                ("unembedding",), "unembedding without a vocabulary, expected vocabulary: […]"
-            )
+            form = "vocabulary: […]"
+            self.tell(("unembedding",), f"unembedding without a vocabulary, expected {form}")
         columns = None if words is None else len(words)
         if isinstance(projection, dict):
             known = {

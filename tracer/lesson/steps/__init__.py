@@ -5,31 +5,8 @@ A role that the decoder records and no kind tells would be a gap on the page: it
 
 from __future__ import annotations
 
-from tracer.decoder.roles import (
-    B_1,
-    B_2,
-    B_3,
-    B_K,
-    B_O,
-    B_Q,
-    B_U,
-    B_V,
-    EMBEDDINGS,
-    GAIN,
-    MASK,
-    POSITIONS,
-    ROLES,
-    SHIFT,
-    W_1,
-    W_2,
-    W_3,
-    W_K,
-    W_O,
-    W_Q,
-    W_U,
-    W_V,
-    Role,
-)
+from tracer.decoder import roles
+from tracer.decoder.roles import ROLES, Role
 from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
@@ -43,12 +20,13 @@ from tracer.lesson.steps import (
     words,
 )
 from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.query_key_value import of_head
 
 
 def _as_named(role: Role) -> SymbolOf:
     """W_Q¹, b_1: the role's name, with the head's number."""
     base, _, below = role.name.partition("_")
-    return lambda naming: Symbol(base, below, naming.head)
+    return of_head(base, below)
 
 
 KINDS: tuple[Kind, ...] = (
@@ -59,15 +37,14 @@ KINDS: tuple[Kind, ...] = (
 """In the order in which help and messages name them."""
 
 OPERANDS: dict[Role, SymbolOf] = {
-    **{role: _as_named(role) for role in (W_Q, W_K, W_V, B_Q, B_K, B_V)},
-    **{role: _as_named(role) for role in (W_O, B_O, W_1, B_1, W_3, B_3, W_2, B_2)},
-    GAIN: Symbol("γ"),
-    SHIFT: Symbol("β"),
-    W_U: Symbol("W", "U"),
-    B_U: Symbol("b", "U"),
-    MASK: Symbol("M"),
-    EMBEDDINGS: Symbol("W", "E"),
-    POSITIONS: Symbol("W", "P"),
+    **{role: _as_named(role) for role in ROLES if role.parameter},
+    roles.GAIN: Symbol("γ"),
+    roles.SHIFT: Symbol("β"),
+    roles.W_U: Symbol("W", "U"),
+    roles.B_U: Symbol("b", "U"),
+    roles.MASK: Symbol("M"),
+    roles.EMBEDDINGS: Symbol("W", "E"),
+    roles.POSITIONS: Symbol("W", "P"),
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask."""
 

@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-from tracer.decoder.operations import Copy, MatMul, Pinned
-from tracer.decoder.roles import (
-    ATTENTION_OUTPUT,
-    CONCAT,
-    D_K,
-    DOT,
-    EXP,
-    EXP_SUM,
-    HEAD_OUTPUT,
-    MASKED,
-    MAX,
-    SCALE,
-    SCORES,
-    SHIFTED,
-    UNMASKED_EXP,
-    UNMASKED_EXP_SUM,
-    UNMASKED_MAX,
-    UNMASKED_SHIFTED,
-    UNMASKED_WEIGHTS,
-    WEIGHTS,
-)
+from tracer.decoder import roles
+from tracer.decoder.operations import Copy, MatMul
+from tracer.decoder.roles import Role, Softmax
 from tracer.formula.expression import (
     Brackets,
     Call,
@@ -37,7 +19,7 @@ from tracer.formula.expression import (
     Symbol,
     Transposed,
 )
-from tracer.lesson.document import Name, Sentence, Sign
+from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps import query_key_value
 from tracer.lesson.steps.attention_claims import (
@@ -49,8 +31,8 @@ from tracer.lesson.steps.attention_claims import (
     not_seen,
     shares,
 )
-from tracer.lesson.steps.claims import main_source
-from tracer.lesson.steps.kind import Kind, Naming, Step, Telling
+from tracer.lesson.steps.claims import main_column
+from tracer.lesson.steps.kind import InnerKind, Naming, Step, SymbolOf, Telling
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
 from tracer.lesson.steps.signs import linear
@@ -59,19 +41,6 @@ from tracer.lesson.told import Told
 W_O = Symbol("W", "O")
 D_K_SYMBOL = Symbol("d", "k")
 SCALE_SYMBOL, DIVISOR = Root(D_K_SYMBOL), Symbol("c")
-LARGEST, WITHOUT_IT = "The largest score of the row:", "Each score without it:"
-EXPONENTIALS, THEIR_SUM = "The exponentials:", "Their sum:"
-DIVIDED = "Each of them, divided by the sum:"
-
-
-def power(naming: Naming) -> Expression:
-    """e to the operand."""
-    return Exponential(naming.inputs[0])
-
-
-def shift(naming: Naming) -> Expression:
-    """The scores without the largest of their row."""
-    return Difference(*naming.inputs)
 
 
 # --- scores, mask --------------------------------------------------------------------------------
@@ -82,13 +51,13 @@ def _scores_sign(step: Step, told: Told) -> Sign:
     shared = keys_of(step, told)
     keys = Symbol("K", above=str(shared or ""))
     products = MatrixProduct(Symbol("Q"), Transposed(keys))
-    scale = told.value(step.place, SCALE)
+    scale = told.value(step.place, roles.SCALE)
     if scale is None:
         return (products,)
-    if told.value(step.place, D_K) is None:
+    if told.value(step.place, roles.D_K) is None:
         return (Quotient(products, told.number(scale)),)
-    given = any(isinstance(record.operation, Pinned) for record in step.records)
-    divisor = SCALE_SYMBOL if given else Root(Number.of(step.records[0].inputs[0].shape[1]))
+    whole = Number.of(step.records[0].inputs[0].shape[1])
+    divisor = SCALE_SYMBOL if step.is_partly_given else Root(whole)
     return (Quotient(products, divisor),)
 
 
@@ -96,17 +65,14 @@ def _scores_goal(step: Step, told: Told) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
     shared = keys_of(step, told)
     whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
-    scale = told.value(step.place, SCALE)
+    scale = told.value(step.place, roles.SCALE)
     if scale is None:
         return (fit, *whose)
-    if told.value(step.place, D_K) is None:
+    if told.value(step.place, roles.D_K) is None:
         divisor = told.symbols[scale.address]
         return (fit, *whose, " It is divided by ", divisor, ", a number that is set for the model.")
-    root: Sentence = (
-        " It is divided by the root of ",
-        told.symbols[step.place.address(D_K)],
-        ", the number of columns of both.",
-    )
+    d_k = told.symbols[step.place.address(roles.D_K)]
+    root = (" It is divided by the root of ", d_k, ", the number of columns of both.")
     return (fit, *whose, *root)
 
 
@@ -115,33 +81,33 @@ def _divisor(naming: Naming) -> Expression:
     return Root(naming.inputs[0]) if naming.inputs else DIVISOR
 
 
-SCORES_STEP = Kind(
+SCORES_STEP = InnerKind(
     "scores",
     "Attention scores",
     "every query with every key",
     _scores_goal,
     {
-        DOT: Telling(lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))),
-        D_K: Telling(D_K_SYMBOL),
-        SCALE: Telling(_divisor, "What the dot products are divided by:"),
-        SCORES: Telling(of_head("S"), "The query with the key of each token:"),
+        roles.DOT: Telling(
+            lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))
+        ),
+        roles.D_K: Telling(D_K_SYMBOL),
+        roles.SCALE: Telling(_divisor, "What the dot products are divided by:"),
+        roles.SCORES: Telling(of_head("S"), "The query with the key of each token:"),
     },
     sign=_scores_sign,
     reasons=why.scaled,
     claim=best_key,
-    inner=True,
 )
 
-MASK_STEP = Kind(
+MASK_STEP = InnerKind(
     "mask",
     "Mask",
     "which tokens may be seen",
     mask_goal,
-    {MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    {roles.MASKED: Telling(lambda naming: Sum(naming.inputs))},
     sign=("mask",),
     reasons=why_masked,
     claim=not_seen,
-    inner=True,
 )
 
 
@@ -154,12 +120,29 @@ SHIFTED_FIRST = (
 )
 
 
+def softmax_goal(numbers: str, *, shifted: bool) -> str:
+    """What a softmax makes of scores or logits."""
+    made = "become shares of 1: e to the power of each, divided by the sum of them all."
+    return f"The {numbers} {made}{SHIFTED_FIRST * shifted}"
+
+
+def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, Telling]:
+    """What is told of the values of a softmax."""
+    return {
+        softmax.largest: Telling(of_head("m"), "The largest score of the row:"),
+        softmax.shifted: Telling(lambda n: Difference(*n.inputs), "Each score without it:"),
+        softmax.exp: Telling(lambda n: Exponential(n.inputs[0]), "The exponentials:"),
+        softmax.total: Telling(of_head("Σ"), "Their sum:"),
+        softmax.shares: Telling(shares, "Each of them, divided by the sum:"),
+    }
+
+
 def _softmax_goal(step: Step, told: Told) -> Sentence:
-    made = "The scores become shares of 1: e to the power of each, divided by the sum of them all."
-    made += SHIFTED_FIRST * (told.value(step.place, SHIFTED) is not None)
+    shifted = told.value(step.place, roles.SHIFTED) is not None
+    made = softmax_goal("scores", shifted=shifted)
     if crosses(step):
         return (f"{made} No token is hidden here.",)
-    unseen, weights = hidden(step, told), told.value(step.place, WEIGHTS)
+    unseen, weights = hidden(step, told), told.value(step.place, roles.WEIGHTS)
     gathers = weights is None or any(weights.numbers[told.row(weights)])
     if gathers or len(unseen) < len(told.names):
         return (made, *((" ", Exponential(HIDDEN), " is 0.") if unseen else ()))
@@ -167,41 +150,27 @@ def _softmax_goal(step: Step, told: Told) -> Sentence:
     return (f"{made} Every key is hidden from ", told.who, nothing)
 
 
-SOFTMAX_STEP = Kind(
+SOFTMAX_STEP = InnerKind(
     "softmax",
     "Softmax: the attention weights",
     "the scores as shares",
     _softmax_goal,
-    {
-        MAX: Telling(of_head("m"), LARGEST),
-        SHIFTED: Telling(shift, WITHOUT_IT),
-        EXP: Telling(power, EXPONENTIALS),
-        EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
-        WEIGHTS: Telling(of_head("A"), DIVIDED),
-    },
+    softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A")),
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
     claim=shares,
-    inner=True,
     picture="Attention weights",
 )
 
-UNMASKED_STEP = Kind(
+UNMASKED_STEP = InnerKind(
     "unmasked",
     "Without the mask",
     "the weights if nothing were hidden",
     ("The same scores without the mask: what a token would look at if nothing were hidden.",),
-    {
-        UNMASKED_MAX: Telling(of_head("m"), LARGEST),
-        UNMASKED_SHIFTED: Telling(shift, WITHOUT_IT),
-        UNMASKED_EXP: Telling(power, EXPONENTIALS),
-        UNMASKED_EXP_SUM: Telling(of_head("Σ"), THEIR_SUM),
-        UNMASKED_WEIGHTS: Telling(of_head("U"), DIVIDED),
-    },
+    softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U")),
     sign=("no mask",),
     claim=leak,
     groups=("mask", "softmax"),
-    inner=True,
     only_with="--no-mask",
     picture="Attention weights without the mask",
 )
@@ -235,12 +204,7 @@ def _main_column(step: Step, told: Told) -> Sentence | None:
     """Which column of the heads most of the largest number comes from."""
     if not isinstance(step.last.operation, MatMul):
         return None
-    columns = told.labels(step.last.inputs[0].axes[1])
-    return main_source(step.last, told, lambda index: (Name(columns[index]),), len(columns))
-
-
-def _of_all_heads(naming: Naming) -> Expression:
-    return Call("Attention", (naming.x,))
+    return main_column(step.last, told)
 
 
 def _concat_sign(step: Step, told: Told) -> Sign:
@@ -264,39 +228,36 @@ def _weighted_goal(step: Step, told: Told) -> Sentence:
     return (added + f" They are those of head {shared}." * (shared is not None),)
 
 
-WEIGHTED_SUM_STEP = Kind(
+WEIGHTED_SUM_STEP = InnerKind(
     "weighted_sum",
     "Weighted sum of the values",
     "the values, each with its weight",
     _weighted_goal,
-    {HEAD_OUTPUT: Telling(of_head("O"))},
+    {roles.HEAD_OUTPUT: Telling(of_head("O"))},
     sign=_weighted_sign,
     reasons=why.moved,
     claim=main_value,
-    inner=True,
 )
 
-CONCAT_STEP = Kind(
+CONCAT_STEP = InnerKind(
     "concat",
     "Concatenate the heads",
     "the heads side by side",
     _concat_goal,
-    {CONCAT: Telling(_side_by_side)},
+    {roles.CONCAT: Telling(_side_by_side)},
     sign=_concat_sign,
     reasons=why.not_added,
-    inner=True,
 )
 
-PROJECTION_STEP = Kind(
+PROJECTION_STEP = InnerKind(
     "projection",
     "Attention output",
     "what attention gives each token",
     _projection_goal,
-    {ATTENTION_OUTPUT: Telling(_of_all_heads)},
+    {roles.ATTENTION_OUTPUT: Telling(lambda naming: Call("Attention", (naming.x,)))},
     sign=_projection_sign,
     reasons=why.mixed,
     claim=_main_column,
-    inner=True,
 )
 
 KINDS = (

@@ -13,7 +13,7 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson.document import Name, Percent, Sentence
 from tracer.lesson.steps.claims import Row, is_named, largest_named, main_part, main_source
-from tracer.lesson.steps.kind import Step
+from tracer.lesson.steps.kind import Claim, Step
 from tracer.lesson.told import Told, listed
 from tracer.names import distinct
 
@@ -49,17 +49,14 @@ def _key(step: Step, told: Told, index: int) -> Sentence:
 # --- query, key, value ---------------------------------------------------------------------------
 
 
-def asks(step: Step, told: Told) -> Sentence | None:
-    """What the token asks about most."""
-    found = largest_named(step.last.output, told)
-    return found and (told.who, " asks most about ", *found[0], *found[1], ".")
+def most(does: str) -> Claim:
+    """What the token asks about, or is found by, most; of reused keys, which are new."""
 
+    def claim(step: Step, told: Told) -> Sentence | None:
+        found = largest_named(step.last.output, told)
+        return reused(step) or (found and (told.who, f" {does} ", *found[0], *found[1], "."))
 
-def found_by(step: Step, told: Told) -> Sentence | None:
-    """What the token can be found by; of reused keys, which are new."""
-    found = largest_named(step.last.output, told)
-    says = found and (told.who, " is found most easily by ", *found[0], *found[1], ".")
-    return reused(step) or says
+    return claim
 
 
 def passes_on(step: Step, told: Told) -> Sentence | None:
@@ -143,15 +140,8 @@ def shares(step: Step, told: Told) -> Sentence | None:
     gives: Sentence = (told.who, " gives ", Percent(share), " of its attention to ")
     if not others:
         return (*gives, *receiver(first), ", more than to any other token.")
-    return (
-        *gives,
-        *receiver(first),
-        ", then ",
-        Percent(rest[0]),
-        " to ",
-        *receiver(others[0]),
-        ".",
-    )
+    then = (", then ", Percent(rest[0]), " to ", *receiver(others[0]), ".")
+    return (*gives, *receiver(first), *then)
 
 
 def leak(step: Step, told: Told) -> Sentence | None:

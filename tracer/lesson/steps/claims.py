@@ -158,3 +158,9 @@ def main_source(
         return None
     source = (" comes from ", *name(found.index), ": ", found.part, " of ", found.whole, ".")
     return ("Most of ", *row.name(ranked[0]), *source)
+
+
+def main_column(record: Record, told: Told) -> Sentence | None:
+    """Which column of its first operand most of the largest number comes from."""
+    columns = told.labels(record.inputs[0].axes[1])
+    return main_source(record, told, lambda index: (Name(columns[index]),), len(columns))

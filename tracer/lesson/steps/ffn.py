@@ -7,9 +7,9 @@ from tracer.decoder.operations import Copy
 from tracer.decoder.roles import ACTIVATION, B_1, B_2, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Symbol
-from tracer.lesson.document import Name, Sentence, Sign
-from tracer.lesson.steps.claims import Row, largest_named, main_source
-from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.document import Sentence, Sign
+from tracer.lesson.steps.claims import Row, largest_named, main_column
+from tracer.lesson.steps.kind import InnerKind, Step, Telling
 from tracer.lesson.steps.signs import linear, linear_of
 from tracer.lesson.told import Told, listed
 from tracer.names import count
@@ -24,21 +24,18 @@ def _hidden_goal(step: Step, told: Told) -> Sentence:
 
 
 def _activation_goal(step: Step, told: Told) -> Sentence:
-    match step.last.operation:
-        case Activate(function):
-            return ACTIVATIONS[function].goal
-        case _:
-            goes_on = told.passed_on(step.last)
-            return (f"There is no activation function here: each number goes on {goes_on}.",)
+    operation = step.last.operation
+    if isinstance(operation, Activate):
+        return ACTIVATIONS[operation.function].goal
+    goes_on = told.passed_on(step.last)
+    return (f"There is no activation function here: each number goes on {goes_on}.",)
 
 
 def _activation_claim(step: Step, told: Told) -> Sentence | None:
     """Which hidden units of one token ReLU keeps; of many, how many, and the largest."""
-    match step.last.operation:
-        case Activate("relu"):
-            value = step.last.inputs[0]
-        case _:
-            return None
+    if step.last.operation != Activate("relu"):
+        return None
+    value = step.last.inputs[0]
     units, hidden = told.labels(value.axes[1]), value.numbers[told.row(value)]
     kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
     zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
@@ -91,12 +88,8 @@ def _why_bent(step: Step, told: Told) -> tuple[Sentence, ...]:
     if not isinstance(step.last.operation, Activate) or told.value(step.place, GATED):
         return ()
     bias = " and a bias" * any(told.value(step.place, role) for role in (B_1, B_2))
-    return (
-        (
-            *("Without it ", Symbol("W", "1"), " and ", Symbol("W", "2"), " in turn would do no "),
-            f"more than a single matrix{bias}.",
-        ),
-    )
+    both: Sentence = (Symbol("W", "1"), " and ", Symbol("W", "2"))
+    return (("Without it ", *both, f" in turn would do no more than a single matrix{bias}."),)
 
 
 def _of_rows(step: Step, told: Told) -> tuple[Sentence, ...]:
@@ -145,8 +138,7 @@ def _main_unit(step: Step, told: Told) -> Sentence | None:
     """Which hidden unit most of the largest number comes from."""
     if isinstance(step.last.operation, Activate | Copy):
         return None  # what stands behind the sum is no part of it
-    units = told.labels(step.last.inputs[0].axes[1])
-    return main_source(step.last, told, lambda index: (Name(units[index]),), len(units))
+    return main_column(step.last, told)
 
 
 def _output_sign(step: Step, told: Told) -> Sign:
@@ -156,14 +148,13 @@ def _output_sign(step: Step, told: Told) -> Sign:
 
 
 def _activation_sign(step: Step, told: Told) -> Sign:
-    match step.last.operation:
-        case Activate(function):
-            return (ACTIVATIONS[function].title,)
-        case _:
-            return ("no activation",)
+    operation = step.last.operation
+    if isinstance(operation, Activate):
+        return (ACTIVATIONS[operation.function].title,)
+    return ("no activation",)
 
 
-HIDDEN_STEP = Kind(
+HIDDEN_STEP = InnerKind(
     "hidden",
     "FFN: hidden layer",
     "each token by itself, combined anew",
@@ -171,10 +162,9 @@ HIDDEN_STEP = Kind(
     {HIDDEN: Telling(Symbol("h"))},
     sign=linear,
     reasons=_why_hidden,
-    inner=True,
 )
 
-ACTIVATION_STEP = Kind(
+ACTIVATION_STEP = InnerKind(
     "activation",
     "FFN: activation",
     "what the hidden numbers pass on",
@@ -183,10 +173,9 @@ ACTIVATION_STEP = Kind(
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
-    inner=True,
 )
 
-GATE_STEP = Kind(
+GATE_STEP = InnerKind(
     "gate",
     "FFN: gate",
     "what the gate lets through",
@@ -198,10 +187,9 @@ GATE_STEP = Kind(
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
     claim=_largest_behind_gate,
-    inner=True,
 )
 
-FFN_OUTPUT_STEP = Kind(
+FFN_OUTPUT_STEP = InnerKind(
     "ffn_output",
     "FFN: output",
     "what the FFN gives each token",
@@ -213,7 +201,6 @@ FFN_OUTPUT_STEP = Kind(
     sign=_output_sign,
     reasons=_of_rows,
     claim=_main_unit,
-    inner=True,
 )
 
 KINDS = (HIDDEN_STEP, ACTIVATION_STEP, GATE_STEP, FFN_OUTPUT_STEP)

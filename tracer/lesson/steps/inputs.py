@@ -4,26 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Copy, DivTerm, Pinned, Reused
-from tracer.decoder.roles import (
-    ANGLE,
-    COS,
-    DIV_TERM,
-    EMBEDDING,
-    ENCODER_OUTPUT,
-    INPUT,
-    POSITION,
-    POSITION_INDEX,
-    ROTARY_ANGLE,
-    ROTARY_COS,
-    ROTARY_DIV_TERM,
-    ROTARY_INDEX,
-    ROTARY_SIN,
-    SIN,
-    TOKEN_IDS,
-    TOKENS,
-)
 from tracer.formula.expression import Call, Expression, Number, Power, Quotient, Sum, Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Sentence, Sign, Table
 from tracer.lesson.sizes import described
@@ -48,7 +31,7 @@ IDS: Sentence = ("Its id is the number by which the model knows it.",)
 
 def _why_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
     width = Number.of(step.last.output.shape[-1])
-    ids = any(record.output.role is TOKEN_IDS for record in step.records)
+    ids = any(record.output.role is roles.TOKEN_IDS for record in step.records)
     named = " Here the author has named the features." * (told.tower.features is not None)
     vectors: Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token; each place in it is a "),
@@ -64,7 +47,7 @@ WAVE = Call("sin", (Quotient(Symbol("pos"), Power(Number.of(10000), Quotient(TWO
 
 
 def _embedding_goal(step: Step, told: Told) -> Sentence:
-    embedding = told.value(step.place, EMBEDDING)
+    embedding = told.value(step.place, roles.EMBEDDING)
     given = embedding and isinstance(told.trace.producers[embedding].operation, Pinned)
     if given or not isinstance(told.tower.embeddings, Mapping):
         return ("Each token becomes a vector, its embedding.",)
@@ -83,14 +66,8 @@ def _position_goal(step: Step, told: Told) -> Sentence:
     return (
         *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
         *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
-        *(
-            "of features, ",
-            Number.of(features),
-            " here; ",
-            Symbol("k"),
-            " numbers the pairs of columns from ",
-        ),
-        *("0 on. ", told.who, " stands at position ", here, *counted, "."),
+        *("of features, ", Number.of(features), " here; ", Symbol("k"), " numbers the pairs of "),
+        *("columns from 0 on. ", told.who, " stands at position ", here, *counted, "."),
     )
 
 
@@ -163,12 +140,14 @@ TURNED: Sentence = (
 def _both_waves(step: Step, told: Told) -> list[Block]:
     """Sines and cosines of all tokens: queries and keys are turned by both."""
     values = (record.output for record in step.records)
-    return [told.matrix(value) for value in values if value.role in (ROTARY_SIN, ROTARY_COS)]
+    return [
+        told.matrix(value) for value in values if value.role in (roles.ROTARY_SIN, roles.ROTARY_COS)
+    ]
 
 
 def _input_goal(step: Step, told: Told) -> Sentence:
     if isinstance(step.last.operation, Copy):
-        turns = told.value(step.place, ROTARY_ANGLE)
+        turns = told.value(step.place, roles.ROTARY_ANGLE)
         why = "Nothing is added for the positions" if turns else "There are no positions here"
         return (f"{why}: the embedding goes in {told.passed_on(step.last)}.",)
     return ("Embedding and position are added, so that each vector says what and where.",)
@@ -178,21 +157,17 @@ def _looked_up(step: Step, told: Told) -> list[Block]:
     """The tokens with their ids, and their vectors."""
     values = {record.output.role: record.output for record in step.records}
     written: list[Block] = []
-    if TOKENS in values:
-        tokens, ids = values[TOKENS].numbers, values.get(TOKEN_IDS)
+    if roles.TOKENS in values:
+        tokens, ids = values[roles.TOKENS].numbers, values.get(roles.TOKEN_IDS)
         before = len(told.names) - len(tokens)
-        header = ("position", *(["id"] if ids else []), "token")
-        rows = tuple(
-            (
-                Name(str(before + i + 1)),
-                *([Name(str(int(ids.numbers[i])))] if ids else []),
-                Name(token),
-            )
-            for i, token in enumerate(tokens)
-        )
-        written.append(Table(header, rows, told.token - before))
-    if EMBEDDING in values:
-        embedding = values[EMBEDDING]
+        columns = {"position": [Name(str(i + 1)) for i in range(before, len(told.names))]}
+        if ids:
+            columns["id"] = [Name(str(int(number))) for number in ids.numbers]
+        columns["token"] = list(map(Name, tokens))
+        rows = tuple(zip(*columns.values(), strict=True))
+        written.append(Table(tuple(columns), rows, told.token - before))
+    if roles.EMBEDDING in values:
+        embedding = values[roles.EMBEDDING]
         written.append(Paragraph(described(embedding, told.symbols[embedding.address])))
         written.append(told.matrix(embedding))
     return written
@@ -209,9 +184,9 @@ EMBEDDING_STEP = Kind(
     "the tokens as vectors",
     _embedding_goal,
     {
-        TOKENS: Telling(Symbol("tokens")),
-        TOKEN_IDS: Telling(Symbol("ids")),
-        EMBEDDING: Telling(Symbol("X")),
+        roles.TOKENS: Telling(Symbol("tokens")),
+        roles.TOKEN_IDS: Telling(Symbol("ids")),
+        roles.EMBEDDING: Telling(Symbol("X")),
     },
     sign=(Symbol("X"),),
     reasons=_why_vectors,
@@ -224,15 +199,15 @@ POSITION_STEP = Kind(
     "a vector for each position",
     _position_goal,
     {
-        POSITION_INDEX: Telling(POS),
-        DIV_TERM: Telling(Symbol("ω"), "The frequencies, one for two columns:"),
-        ANGLE: Telling(Symbol("θ"), "The position times each frequency:"),
-        SIN: Telling(
+        roles.POSITION_INDEX: Telling(POS),
+        roles.DIV_TERM: Telling(Symbol("ω"), "The frequencies, one for two columns:"),
+        roles.ANGLE: Telling(Symbol("θ"), "The position times each frequency:"),
+        roles.SIN: Telling(
             Call("sin", (Symbol("θ"),)),
             "The sines, for the even columns, counted from 0:",
         ),
-        COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, for the odd ones:"),
-        POSITION: Telling(Symbol("P")),
+        roles.COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines, for the odd ones:"),
+        roles.POSITION: Telling(Symbol("P")),
     },
     sign=(Symbol("P"),),
     reasons=_why_positions,
@@ -244,11 +219,13 @@ ROTARY_STEP = Kind(
     "an angle for each position and pair of columns",
     _turning_goal,
     {
-        ROTARY_INDEX: Telling(POS),
-        ROTARY_DIV_TERM: Telling(Symbol("ω"), "The frequencies, one for each pair of columns:"),
-        ROTARY_ANGLE: Telling(Symbol("θ"), "The position times each frequency:"),
-        ROTARY_SIN: Telling(Call("sin", (Symbol("θ"),)), "The sines:"),
-        ROTARY_COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines:"),
+        roles.ROTARY_INDEX: Telling(POS),
+        roles.ROTARY_DIV_TERM: Telling(
+            Symbol("ω"), "The frequencies, one for each pair of columns:"
+        ),
+        roles.ROTARY_ANGLE: Telling(Symbol("θ"), "The position times each frequency:"),
+        roles.ROTARY_SIN: Telling(Call("sin", (Symbol("θ"),)), "The sines:"),
+        roles.ROTARY_COS: Telling(Call("cos", (Symbol("θ"),)), "The cosines:"),
     },
     sign=(Symbol("θ"), " turns ", Symbol("Q"), ", ", Symbol("K")),
     reasons=(TURNED,),
@@ -260,7 +237,7 @@ INPUT_STEP = Kind(
     "Input vectors",
     "what goes into the first layer",
     _input_goal,
-    {INPUT: Telling(Symbol("X′"))},
+    {roles.INPUT: Telling(Symbol("X′"))},
     sign=_input_sign,
     reasons=_why_added,
 )
@@ -287,7 +264,7 @@ ENCODER_STEP = Kind(
     "Output of the encoder",
     "the encoder's tokens as vectors",
     _encoder_goal,
-    {ENCODER_OUTPUT: Telling(Symbol("E"))},
+    {roles.ENCODER_OUTPUT: Telling(Symbol("E"))},
     sign=("encoder ", Symbol("E")),
     reasons=(
         (

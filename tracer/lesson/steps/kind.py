@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import Place, Role
@@ -76,23 +76,23 @@ class Kind:
     """Everything that is told of a kind of step.
 
     `claim` is a sentence that is computed from the followed token's row of the result and true of
-    it, if there is anything to say. `outcome` takes the place of the matrix and the claim. An
-    `inner` kind belongs to its sub-layer's group: attention, cross_attention or ffn.
+    it, if there is anything to say. `outcome` takes the place of the matrix and the claim.
     """
 
+    inner: ClassVar[bool] = False
+    """Whether it belongs to its sub-layer's group: attention, cross_attention or ffn."""
     name: str
     title: str
     summary: str
     goal: SentenceOf
     roles: Mapping[Role, Telling]
-    sign: SignOf
+    sign: SignOf = ()
     """What stands for it in the picture of the model."""
     reasons: ReasonsOf = ()
     """Why it is done at all, and done so; each is told once."""
     claim: Claim = _no_claim
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
-    inner: bool = False
     everywhere: bool = False
     """Whether it is one step for the whole model, wherever its values stand."""
     only_with: str | None = None
@@ -125,3 +125,9 @@ class Kind:
         """A few words before the lines of one of its records."""
         caption = self.roles[record.output.role].caption
         return caption(record) if callable(caption) else caption
+
+
+class InnerKind(Kind):
+    """A kind of step inside of a sub-layer."""
+
+    inner = True

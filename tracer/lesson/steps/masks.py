@@ -29,12 +29,11 @@ def mask_goal(step: Step, told: Told) -> Sentence:
         name = Name(told.padding)
         fills_up = (" The score of ", name, ", which only fills up, becomes ", HIDDEN, ", too.")
     match _meaning(step, told):
-        case Window(window=1):
-            seen = "A token may look at itself alone: the score of every other becomes "
-            return (seen, HIDDEN, ".", *fills_up)
         case Window(window=window):
-            before = f"at most {count(window - 1, 'token')} before it"
-            seen = f"A token may look at itself and {before}: the score of every other becomes "
+            before = (
+                f"and at most {count(window - 1, 'token')} before it" if window > 1 else "alone"
+            )
+            seen = f"A token may look at itself {before}: the score of every other becomes "
             return (seen, HIDDEN, ".", *fills_up)
         case "causal":
             seen = "A token may look at itself and back, never ahead: the score of every later "

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from tracer.decoder import roles
 from tracer.decoder.operations import Reused, Rotate
-from tracer.decoder.roles import (
-    KEY,
-    KEYS,
-    QUERY,
-    ROTARY_ANGLE,
-    ROTATED_KEY,
-    ROTATED_KEYS,
-    ROTATED_QUERY,
-    VALUE,
-    VALUES,
-    Place,
-)
-from tracer.formula.expression import Call, Difference, Expression, Product, Sum, Symbol
+from tracer.decoder.roles import Place
+from tracer.formula.expression import Call, Difference, Product, Sum, Symbol
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention_reasons as why
 from tracer.lesson.steps.attention_claims import (
-    asks,
     crosses,
-    found_by,
+    most,
     passes_on,
     reused,
 )
 from tracer.lesson.steps.attention_reasons import turns_by_position
-from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.kind import InnerKind, Step, SymbolOf, Telling
 from tracer.lesson.told import Told
 
 
-def of_head(letter: str) -> SymbolOf:
+def of_head(letter: str, below: str = "") -> SymbolOf:
     """A letter with the head's number."""
-    return lambda naming: Symbol(letter, above=naming.head)
+    return lambda naming: Symbol(letter, below, naming.head)
 
 
 def keys_of(step: Step, told: Told) -> int | None:
@@ -44,37 +35,29 @@ def keys_of(step: Step, told: Told) -> int | None:
 def _query_goal(step: Step, told: Told) -> Sentence:
     shared = keys_of(step, told)
     whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
-    whose *= shared is not None
-    if crosses(step):
-        return (f"The query is what a token of the decoder asks of the encoder's tokens.{whose}",)
-    return (f"The query is what a token asks.{whose}",)
+    what = "of the decoder asks of the encoder's tokens" if crosses(step) else "asks"
+    return (f"The query is what a token {what}.{whose * (shared is not None)}",)
 
 
-def _key_goal(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Reused):
-        return ("The keys of the encoder's tokens are reused from the turn before.",)
-    if crosses(step):
-        return ("The key is what a token of the encoder can be found by.",)
-    return ("The key is what a token can be found by: queries are compared with it.",)
+def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, Told], Sentence]:
+    """What a key or a value is for; `here` is said of the decoder's own tokens."""
 
+    def goal(step: Step, told: Told) -> Sentence:
+        if isinstance(step.last.operation, Reused):
+            return (f"The {noun}s of the encoder's tokens are reused from the turn before.",)
+        token = "a token of the encoder" if crosses(step) else "a token"
+        return (f"The {noun} is what {token} {does}{'' if crosses(step) else here}.",)
 
-def _value_goal(step: Step, told: Told) -> Sentence:
-    if isinstance(step.last.operation, Reused):
-        return ("The values of the encoder's tokens are reused from the turn before.",)
-    if crosses(step):
-        return ("The value is what a token of the encoder passes on.",)
-    return ("The value is what a token passes on to those that attend to it.",)
+    return goal
 
 
 def _turned_goal(step: Step, told: Told) -> Sentence:
     """How each pair of columns is turned."""
     turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
-    angle = told.symbols[Place(encoder=step.place.encoder).address(ROTARY_ANGLE)]
+    angle = told.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
     cos, sin = Call("cos", (angle,)), Call("sin", (angle,))
-    first, second = (
-        Difference(Product((a, cos)), Product((b, sin))),
-        Sum((Product((a, sin)), Product((b, cos)))),
-    )
+    first = Difference(Product((a, cos)), Product((b, sin)))
+    second = Sum((Product((a, sin)), Product((b, cos))))
     turns = turns_by_position(step, told)
     halves = isinstance(turn, Rotate) and turn.layout == "halves"
     beside = "half the width apart" if halves else "beside each other"
@@ -85,72 +68,63 @@ def _turned_goal(step: Step, told: Told) -> Sentence:
     )
 
 
-QUERY_STEP = Kind(
+QUERY_STEP = InnerKind(
     "query",
     "Query",
     "what each token asks",
     _query_goal,
-    {QUERY: Telling(of_head("Q"))},
+    {roles.QUERY: Telling(of_head("Q"))},
     sign=(Symbol("Q"),),
     reasons=why.three_vectors,
-    claim=asks,
+    claim=most("asks most about"),
     groups=("qkv",),
-    inner=True,
 )
 
-KEY_STEP = Kind(
+KEY_STEP = InnerKind(
     "key",
     "Key",
     "what each token can be found by",
-    _key_goal,
-    {KEY: Telling(of_head("K")), KEYS: Telling(of_head("K"))},
+    _of_a_source("key", "can be found by", ": queries are compared with it"),
+    {roles.KEY: Telling(of_head("K")), roles.KEYS: Telling(of_head("K"))},
     sign=(Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
-    claim=found_by,
+    claim=most("is found most easily by"),
     groups=("qkv",),
-    inner=True,
 )
 
-TURNED_QUERY_STEP = Kind(
+TURNED_QUERY_STEP = InnerKind(
     "rotated_query",
     "Query, turned by its position",
     "what each token asks, from where it stands",
     _turned_goal,
-    {ROTATED_QUERY: Telling(lambda naming: Symbol("Q", "R", naming.head))},
+    {roles.ROTATED_QUERY: Telling(of_head("Q", "R"))},
     sign=("turn ", Symbol("Q")),
     reasons=why.turned,
     groups=("rotary",),
-    inner=True,
 )
 
 
-def _turned_key(naming: Naming) -> Expression:
-    return Symbol("K", "R", naming.head)
-
-
-TURNED_KEY_STEP = Kind(
+TURNED_KEY_STEP = InnerKind(
     "rotated_key",
     "Key, turned by its position",
     "what each token can be found by, from where it stands",
     ("The key is turned as the query is, by the position of its own token.",),
-    {ROTATED_KEY: Telling(_turned_key), ROTATED_KEYS: Telling(_turned_key)},
+    {roles.ROTATED_KEY: Telling(of_head("K", "R")), roles.ROTATED_KEYS: Telling(of_head("K", "R"))},
     sign=("turn ", Symbol("K")),
     claim=lambda step, told: reused(step),
     groups=("rotary",),
-    inner=True,
 )
 
-VALUE_STEP = Kind(
+VALUE_STEP = InnerKind(
     "value",
     "Value",
     "what each token passes on",
-    _value_goal,
-    {VALUE: Telling(of_head("V")), VALUES: Telling(of_head("V"))},
+    _of_a_source("value", "passes on", " to those that attend to it"),
+    {roles.VALUE: Telling(of_head("V")), roles.VALUES: Telling(of_head("V"))},
     sign=(Symbol("V"),),
     reasons=(why.PASSED_ON,),
     claim=passes_on,
     groups=("qkv",),
-    inner=True,
 )
 
 KINDS = (QUERY_STEP, TURNED_QUERY_STEP, KEY_STEP, TURNED_KEY_STEP, VALUE_STEP)

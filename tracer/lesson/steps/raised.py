@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.roles import EMBEDDINGS, Role
+from tracer.decoder.roles import EMBEDDINGS
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Record
 from tracer.decoder.training import way_of
@@ -22,7 +22,6 @@ from tracer.lesson.document import Name, Sentence
 from tracer.lesson.steps.kind import Step
 from tracer.lesson.told import Told
 from tracer.names import distinct
-from tracer.scenario.model import Tower
 from tracer.scenario.replacing import with_parameters
 from tracer.scenario.rounding import Digits
 
@@ -71,30 +70,19 @@ def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
     """The loss in full precision, with one weight raised."""
     assert g.role.of
     way, scenario = way_of(g.place, g.role.of), found.scenario
-    numbers = _numbers(found, g.role.of, g)
+    tower = next(tower for place, tower in towers(scenario) if place.encoder == g.place.encoder)
+    of_tower = tables(tower)
+    if g.role.of in of_tower:
+        numbers = np.array(of_tower[g.role.of], float)
+    else:
+        numbers = found[replace(g.place, phase="forward").address(g.role.of)].array
     if at is not None:
         numbers = numbers.copy()
         numbers[at] += float(RAISED)
     new: Any = numbers
-    tower = _tower(found, g)
     if g.role.of is EMBEDDINGS and isinstance(tower.embeddings, Mapping):
         new = dict(zip(tower.embeddings, numbers, strict=True))
     changed = with_parameters(scenario, {way: new})
     others = {number: with_parameters(other, {way: new}) for number, other in found.others.items()}
     with_loss = trace(found.name, changed, PassOptions(loss=True, arithmetic=FLOATS), others=others)
     return float(with_loss["loss"].numbers)
-
-
-def _tower(found: Trace, g: Value) -> Tower:
-    """The decoder or the encoder, whichever a weight is of."""
-    return next(
-        tower for place, tower in towers(found.scenario) if place.encoder == g.place.encoder
-    )
-
-
-def _numbers(found: Trace, role: Role, g: Value) -> Any:
-    """The weights as they are, in floats."""
-    of_tower = tables(_tower(found, g))
-    if role in of_tower:
-        return np.array(of_tower[role], float)
-    return found[replace(g.place, phase="forward").address(role)].array

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Normalize, SquareRoot
 from tracer.decoder.operations import Mean, Pinned
-from tracer.decoder.roles import (
-    DEVIATION,
-    GAIN,
-    MEAN,
-    MEAN_SQUARE,
-    NORM,
-    RESIDUAL,
-    RMS,
-    RMS_NORM,
-    ROOT_SQUARED,
-    SHIFT,
-    SQUARED,
-    STD,
-    VARIANCE,
-    SubLayer,
-)
+from tracer.decoder.roles import SubLayer
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Number, Power, Symbol
 from tracer.lesson.document import Sentence
@@ -63,7 +49,7 @@ RESIDUAL_STEP = Kind(
     "Residual connection",
     "the input and the output of the sub-layer, added",
     _added,
-    {RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
+    {roles.RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
     reasons=(
         (
@@ -83,17 +69,9 @@ def _further(record: Record) -> str:
     return ", times γ" * gain + ", plus β" * shift
 
 
-def _in_standard_deviations(record: Record) -> str:
-    return f"Each deviation, divided by σ{_further(record)}:"
-
-
 def _epsilon(record: Record) -> str:
     has_one = isinstance(record.operation, SquareRoot) and record.operation.epsilon
     return ", with ε" if has_one else ""
-
-
-def _divided_by_root(record: Record) -> str:
-    return f"Each number, divided by that root{_further(record)}:"
 
 
 def _variance(record: Record) -> str:
@@ -105,44 +83,22 @@ def _variance(record: Record) -> str:
 ALONE: Sentence = (
     "It is done to each token alone, so that what becomes of one does not depend on the others.",
 )
-CENTERED_AND_SCALED = "A row that is centered and divided by its spread"
-SCALED = "A row that is divided by its own size"
 
 
-def _why_normalized(step: Step, told: Told) -> tuple[Sentence, ...]:
-    in_range = _in_range(CENTERED_AND_SCALED, step)
-    return (in_range, ALONE, *_learned_and_safe(step, "equal numbers do"))
-
-
-def _why_by_root(step: Step, told: Told) -> tuple[Sentence, ...]:
-    return (_in_range(SCALED, step), ALONE, *_learned_and_safe(step, "a row of zeros does"))
-
-
-def _in_range(what: str, step: Step) -> Sentence:
-    names = _learned(step)
-    before = f" before {names}" * bool(names)
-    return (
-        f"{what} has numbers of a similar size{before}, whatever the step before has computed.",
-    )
-
-
-def _learned(step: Step) -> str:
-    """`γ and β`, as far as the norm has them."""
-    operation = step.last.operation
-    if not isinstance(operation, Normalize):
-        return ""
-    return " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
-
-
-def _learned_and_safe(step: Step, what: str) -> Iterator[Sentence]:
-    """What γ, β and ε are for, where there are any."""
-    names, root = _learned(step), step.records[-2].operation
+def _why_normalized(step: Step, divided: str, zero: str) -> Iterator[Sentence]:
+    """Why a row is `divided`; what γ and β are for, and ε, which keeps `zero` from 0 / 0."""
+    operation, root, names = step.last.operation, step.records[-2].operation, ""
+    if isinstance(operation, Normalize):
+        names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
+    size = "numbers of a similar size" + f" before {names}" * bool(names)
+    yield (f"A row that is {divided} has {size}, whatever the step before has computed.",)
+    yield ALONE
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With {names}, learned for each feature, a model can choose {chosen} for it.",)
     if isinstance(root, SquareRoot) and root.epsilon:
         place = "is added to the root" if root.outside else "stands under the root"
-        yield (f"ε {place} so that {what} not lead to 0 / 0.",)
+        yield (f"ε {place} so that {zero} not lead to 0 / 0.",)
 
 
 def _extremes(step: Step, told: Told) -> Sentence | None:
@@ -158,10 +114,8 @@ def _extremes(step: Step, told: Told) -> Sentence | None:
 
 
 def _measured(step: Step, told: Told) -> Sentence:
-    return (
-        "Each number of a token is measured from the mean of them all, in units of ",
-        *(Symbol("σ"), f"{_then(step, told)}."),
-    )
+    measured = "Each number of a token is measured from the mean of them all, in units of "
+    return (measured, Symbol("σ"), f"{_then(step, told)}.")
 
 
 def _by_root(step: Step, told: Told) -> Sentence:
@@ -172,8 +126,8 @@ def _by_root(step: Step, told: Told) -> Sentence:
 
 
 def _then(step: Step, told: Told) -> str:
-    further = ", then multiplied by γ" * (told.value(step.place, GAIN) is not None)
-    return further + ", and β is added" * (told.value(step.place, SHIFT) is not None)
+    further = ", then multiplied by γ" * (told.value(step.place, roles.GAIN) is not None)
+    return further + ", and β is added" * (told.value(step.place, roles.SHIFT) is not None)
 
 
 NORM_STEP = Kind(
@@ -182,18 +136,27 @@ NORM_STEP = Kind(
     "numbers measured by their own spread",
     _measured,
     {
-        MEAN: Telling(Symbol("μ"), "The mean:"),
-        DEVIATION: Telling(lambda n: Difference(*n.inputs), "How far each number is from it:"),
-        SQUARED: Telling(
+        roles.MEAN: Telling(Symbol("μ"), "The mean:"),
+        roles.DEVIATION: Telling(
+            lambda n: Difference(*n.inputs), "How far each number is from it:"
+        ),
+        roles.SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
         ),
-        VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
-        STD: Telling(Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"),
+        roles.VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
+        roles.STD: Telling(
+            Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
+        ),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
-        NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _in_standard_deviations),
+        roles.NORM: Telling(
+            lambda naming: Symbol("n", naming.sub_layer),
+            lambda record: f"Each deviation, divided by σ{_further(record)}:",
+        ),
     },
     sign=("LayerNorm",),
-    reasons=_why_normalized,
+    reasons=lambda step, told: tuple(
+        _why_normalized(step, "centered and divided by its spread", "equal numbers do")
+    ),
     claim=_extremes,
 )
 
@@ -203,15 +166,20 @@ RMS_NORM_STEP = Kind(
     "numbers measured by their own size",
     _by_root,
     {
-        ROOT_SQUARED: Telling(
+        roles.ROOT_SQUARED: Telling(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
         ),
-        MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
-        RMS: Telling(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
-        RMS_NORM: Telling(lambda naming: Symbol("n", naming.sub_layer), _divided_by_root),
+        roles.MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
+        roles.RMS: Telling(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
+        roles.RMS_NORM: Telling(
+            lambda naming: Symbol("n", naming.sub_layer),
+            lambda record: f"Each number, divided by that root{_further(record)}:",
+        ),
     },
     sign=("RMSNorm",),
-    reasons=_why_by_root,
+    reasons=lambda step, told: tuple(
+        _why_normalized(step, "divided by its own size", "a row of zeros does")
+    ),
     claim=_extremes,
     groups=("norm",),
 )

@@ -10,7 +10,7 @@ from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 from tracer.names import count
-from tracer.tokenization.bpe import merged
+from tracer.tokenization.bpe import Merge, merged
 from tracer.tokenization.tokenization import Piece, Tokenization
 
 MOST_ROWS, MOST_CHARACTERS = 24, 60
@@ -27,15 +27,11 @@ def _merged_text(step: Step, told: Told) -> list[Block]:
     pieces = [piece for piece in tokenization.pieces for _ in piece.tokens]
     followed = pieces[told.token]
     shown = {record.output.role for record in step.records}
-    written: list[Block] = []
-    if TEXT in shown:
-        written += _tokens(step, told, pieces)
-        written += _followed(followed, tokenization)
-    if TEXT_MERGES in shown:
-        written += _others(followed, tokenization)
-    if TEXT in shown:
-        written.append(Paragraph(_in_numbers(tokenization)))
-    return written
+    others = _others(followed, tokenization) if TEXT_MERGES in shown else ()
+    if TEXT not in shown:
+        return [*others]
+    tables = (*_tokens(step, told, pieces), *_followed(followed, tokenization), *others)
+    return [*tables, Paragraph(_in_numbers(tokenization))]
 
 
 def _tokens(step: Step, told: Told, pieces: Sequence[Piece]) -> Iterator[Block]:
@@ -74,16 +70,19 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[Block]:
         return
     shown = merges[:MOST_ROWS]
     rows = tuple(
-        (
-            *(Name(str(merge.rank)), _cut(tokenization.read(merge.left))),
-            *(_cut(tokenization.read(merge.right)), _then(piece, done, tokenization)),
-        )
+        (*_joined(merge, tokenization), _then(piece, done, tokenization))
         for done, merge in enumerate(shown, 1)
     )
     joined: Sentence = (name, " begins as ", _then(piece, 0, tokenization))
     of_many = "" if len(shown) == len(merges) else f", of which {len(shown)} are shown"
     yield Paragraph((*joined, f". Its merges, in their order{of_many}:"))
     yield Table(("rank", "left", "right", "the piece then"), rows)
+
+
+def _joined(merge: Merge, tokenization: Tokenization) -> tuple[Name, ...]:
+    """The rank of a merge, and the two symbols that it joins."""
+    symbols = (_cut(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
+    return (Name(str(merge.rank)), *symbols)
 
 
 def _then(piece: Piece, done: int, tokenization: Tokenization) -> Name:
@@ -97,10 +96,7 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[Block]:
     pieces = [piece for piece in dict.fromkeys(tokenization.pieces) if piece != followed]
     merges = [(piece, merge) for piece in pieces for merge in piece.merges]
     rows = tuple(
-        (
-            *(_cut(piece.text), Name(str(merge.rank)), _cut(tokenization.read(merge.left))),
-            *(_cut(tokenization.read(merge.right)), _cut(tokenization.read(merge.joined))),
-        )
+        (_cut(piece.text), *_joined(merge, tokenization), _cut(tokenization.read(merge.joined)))
         for piece, merge in merges[:MOST_ROWS]
     )
     if rows:
@@ -143,7 +139,6 @@ TOKENIZATION_STEP = Kind(
         "are the tokens.",
     ),
     {TEXT: Telling(Symbol("text")), TEXT_MERGES: Telling(Symbol("merges"))},
-    sign=(),
     reasons=(WHY_MERGES,),
     outcome=_merged_text,
 )

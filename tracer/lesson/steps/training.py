@@ -5,7 +5,7 @@ from __future__ import annotations
 from tracer.decoder.operations import MeanOf
 from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
 from tracer.formula.expression import Symbol
-from tracer.lesson.document import Block, Paragraph, Sentence
+from tracer.lesson.document import Block, Paragraph
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 from tracer.names import count
@@ -17,14 +17,10 @@ def _not_counted(step: Step, told: Told) -> list[Block]:
     if not isinstance(operation, MeanOf):
         return []
     left_out = step.last.inputs[0].shape[0] - len(operation.counted)
-    if not left_out:
-        return []
     positions, do = count(left_out, "position"), "does" if left_out == 1 else "do"
-    sentence: Sentence = (
-        f"{positions} {do} not count in the mean: no word of the vocabulary is to be guessed "
-        "there.",
-    )
-    return [Paragraph(sentence)]
+    why = "no word of the vocabulary is to be guessed there"
+    sentence = f"{positions} {do} not count in the mean: {why}."
+    return [Paragraph((sentence,))] if left_out else []
 
 
 LOSS_STEP = Kind(

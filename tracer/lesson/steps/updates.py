@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
+from tracer.decoder import roles
 from tracer.decoder.operations import Copy
-from tracer.decoder.roles import (
-    GRADIENT_NORM,
-    LARGEST_NORM,
-    ROLES,
-    SHRINK,
-    SQUARES,
-    Derivation,
-    derived,
-)
+from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.told import Told
 
-PARAMETERS = tuple(role for role in ROLES if role.parameter)
+PARAMETERS = tuple(role for role in roles.ROLES if role.parameter)
 
 ALIKE = 1.1
 """Steps are of about the same size if the largest is at most so many times the smallest."""
@@ -56,9 +49,14 @@ OF_UPDATES: dict[Derivation, Telling] = {
 
 def _nothing_to_shrink(step: Step, told: Told) -> Sentence | None:
     """That the norm is small enough, if it is."""
-    if step.last.output.role is not GRADIENT_NORM:
+    if step.last.output.role is not roles.GRADIENT_NORM:
         return None
     return ("It is no larger than it may be, so that nothing is shrunk.",)
+
+
+def _of_each(derivation: Derivation, symbol: str, caption: str) -> dict[Role, Telling]:
+    """What is told of something that each parameter has."""
+    return {derived(role, derivation): Telling(Symbol(symbol), caption) for role in PARAMETERS}
 
 
 CLIP_STEP = Kind(
@@ -67,22 +65,13 @@ CLIP_STEP = Kind(
     "gradients that are too large are shrunk together",
     ("Where all gradients together are larger than they may be, all are shrunk alike.",),
     {
-        **{
-            derived(role, "squares"): Telling(
-                Symbol("Σ"), "The squares of the gradients of each parameter, added up:"
-            )
-            for role in PARAMETERS
-        },
-        SQUARES: Telling(Symbol("Σ", "squares"), "All of them together:"),
-        GRADIENT_NORM: Telling(Symbol("norm"), "The norm, the root of all squares together:"),
-        LARGEST_NORM: Telling(Symbol("c"), "The largest that it may be:"),
-        SHRINK: Telling(Symbol("f"), "What all gradients are multiplied with:"),
-        **{
-            derived(role, "clipped"): Telling(Symbol("g"), "The gradient, shrunk:")
-            for role in PARAMETERS
-        },
+        **_of_each("squares", "Σ", "The squares of the gradients of each parameter, added up:"),
+        roles.SQUARES: Telling(Symbol("Σ", "squares"), "All of them together:"),
+        roles.GRADIENT_NORM: Telling(Symbol("norm"), "The norm, the root of all squares together:"),
+        roles.LARGEST_NORM: Telling(Symbol("c"), "The largest that it may be:"),
+        roles.SHRINK: Telling(Symbol("f"), "What all gradients are multiplied with:"),
+        **_of_each("clipped", "g", "The gradient, shrunk:"),
     },
-    sign=(),
     reasons=(
         (
             "The direction of the gradient stays, only its length is limited, so that a step "
@@ -115,7 +104,6 @@ UPDATE_STEP = Kind(
         for role in PARAMETERS
         for derivation, telling in OF_UPDATES.items()
     },
-    sign=(),
     reasons=(
         (
             "The gradient describes the loss only near the weights as they are, therefore all is "

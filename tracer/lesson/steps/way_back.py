@@ -12,35 +12,7 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Miss, Slope
-from tracer.decoder.roles import (
-    B_1,
-    B_2,
-    B_3,
-    B_K,
-    B_O,
-    B_Q,
-    B_U,
-    B_V,
-    EMBEDDINGS,
-    GAIN,
-    MASKED,
-    OPEN,
-    POSITIONS,
-    SHIFT,
-    SLOPE,
-    STANDARDIZED,
-    W_1,
-    W_2,
-    W_3,
-    W_K,
-    W_O,
-    W_Q,
-    W_U,
-    W_V,
-    Derivation,
-    Role,
-    derived,
-)
+from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.training_operations import Together
 from tracer.formula.expression import Symbol
 from tracer.lesson.document import Sentence
@@ -124,37 +96,40 @@ OF_A_NORM: Sentence = (
     "What each feature is divided by depends on all features of the token. So there are several "
     "ways back, which are added up.",
 )
+OF_WHAT_IS_NORMALIZED: Sentence = (
+    "How the loss changes with what goes into the norm: directly, and through what it is divided "
+    "by.",
+)
+OF_A_POSITION: Sentence = ("How the loss changes with the vector of each position.",)
 READ_TWICE = " A word that is read twice gets a gradient from each place, and both are added."
 
 
 def _back(
     forward: Kind,
-    goal: SentenceOf,
+    goal: str | SentenceOf,
     learned: Sequence[Role] = (),
-    tellings: dict[Role, Telling] | None = None,
+    own: Mapping[Role, Telling] | None = None,
     reasons: ReasonsOf = (),
-) -> Kind:
-    """The kind of step that goes back through another."""
-    roles = {
+) -> tuple[Kind, Kind]:
+    """A kind of step, and the one that goes back through it."""
+    gradients = {
         derived(role, derivation): Telling(Symbol("∂"))
         for role in (*forward.roles, *learned)
         for derivation in (() if role in WITHOUT else ("gradient", *PARTS.get(role, ())))
     }
-    return Kind(
+    return forward, type(forward)(
         f"{forward.name}_back",
         "Way back: norm" if forward is NORM_STEP else f"Way back: {forward.title}",
         f"the gradient of the loss at: {forward.summary}",
-        goal,
-        {**roles, **(tellings or {})},
-        sign=(),
+        _changes_with(goal) if isinstance(goal, str) else goal,
+        {**gradients, **(own or {})},
         reasons=reasons,
         claim=raised,
-        inner=forward.inner,
         only_with="decoder-trace train",
     )
 
 
-def _of_each(what: str) -> Callable[[Step, Told], Sentence]:
+def _changes_with(what: str) -> Callable[[Step, Told], Sentence]:
     """With a value, and with the weights that make it, where there are any that are learned."""
 
     def goal(step: Step, told: Told) -> Sentence:
@@ -187,7 +162,7 @@ def _of_the_loss(step: Step, told: Told) -> tuple[Sentence, ...]:
 
 
 def _of_softmax(step: Step, told: Told) -> tuple[Sentence, ...]:
-    masked = told.value(replace(step.place, phase="forward"), MASKED)
+    masked = told.value(replace(step.place, phase="forward"), roles.MASKED)
     hides = masked is not None and bool(np.isneginf(masked.array).any())
     return ((f"{OF_SOFTMAX}{', as behind the mask' * hides}, nothing flows.",),)
 
@@ -249,72 +224,39 @@ def _at_the_encoder(step: Step, told: Told) -> Sentence:
     return (f"{what}: here its own way back {begins}.",)
 
 
-BACK: dict[Kind, Kind] = {
-    LOGITS_STEP: _back(LOGITS_STEP, _at_the_logits, (W_U, B_U), reasons=_of_the_loss),
-    OUTPUT_STEP: _back(
-        OUTPUT_STEP,
-        ("How the loss changes with what the decoder gives.",),
-        reasons=(OF_WEIGHTS,),
-    ),
-    NORM_STEP: _back(
-        NORM_STEP,
-        (
-            "How the loss changes with what goes into the norm: directly, and through what it is "
-            "divided by.",
+BACK: dict[Kind, Kind] = dict(
+    (
+        _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
+        _back(OUTPUT_STEP, "what the decoder gives", reasons=(OF_WEIGHTS,)),
+        _back(
+            NORM_STEP,
+            OF_WHAT_IS_NORMALIZED,
+            (roles.GAIN, roles.SHIFT, *RMS_NORM_STEP.roles),
+            {roles.STANDARDIZED: STANDARD},
+            (OF_A_NORM,),
         ),
-        (GAIN, SHIFT, *RMS_NORM_STEP.roles),
-        {STANDARDIZED: STANDARD},
-        (OF_A_NORM,),
-    ),
-    RESIDUAL_STEP: _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
-    FFN_OUTPUT_STEP: _back(FFN_OUTPUT_STEP, _of_each("what the FFN gives"), (W_2, B_2)),
-    GATE_STEP: _back(GATE_STEP, _of_each("what the gate lets through"), (W_3, B_3)),
-    ACTIVATION_STEP: _back(
-        ACTIVATION_STEP,
-        _activation,
-        (),
-        {SLOPE: OF_SLOPES, OPEN: OF_SLOPES},
-    ),
-    HIDDEN_STEP: _back(HIDDEN_STEP, _of_each("each hidden number"), (W_1, B_1)),
-    PROJECTION_STEP: _back(PROJECTION_STEP, _of_each("what attention gives"), (W_O, B_O)),
-    CONCAT_STEP: _back(CONCAT_STEP, ("How the loss changes with the heads side by side.",)),
-    WEIGHTED_SUM_STEP: _back(
-        WEIGHTED_SUM_STEP, ("How the loss changes with what the head gives: its own columns.",)
-    ),
-    SOFTMAX_STEP: _back(
-        SOFTMAX_STEP, ("How the loss changes with each attention weight.",), reasons=_of_softmax
-    ),
-    MASK_STEP: _back(
-        MASK_STEP,
-        ("How the loss changes with each score that the softmax has read.",),
-    ),
-    SCORES_STEP: _back(
-        SCORES_STEP, ("How the loss changes with each score, and with the dot product before it.",)
-    ),
-    TURNED_QUERY_STEP: _back(
-        TURNED_QUERY_STEP, ("How the loss changes with each query, turned by its position.",)
-    ),
-    TURNED_KEY_STEP: _back(
-        TURNED_KEY_STEP, ("How the loss changes with each key, turned by its position.",)
-    ),
-    QUERY_STEP: _back(QUERY_STEP, _of_each("each query"), (W_Q, B_Q)),
-    KEY_STEP: _back(KEY_STEP, _of_each("each key"), (W_K, B_K)),
-    VALUE_STEP: _back(VALUE_STEP, _of_each("each value"), (W_V, B_V)),
-    INPUT_STEP: _back(INPUT_STEP, _at_the_input),
-    ENCODER_STEP: _back(
-        ENCODER_STEP,
-        _at_the_encoder,
-    ),
-    POSITION_STEP: _back(
-        POSITION_STEP, ("How the loss changes with the vector of each position.",), (POSITIONS,)
-    ),
-    EMBEDDING_STEP: _back(
-        EMBEDDING_STEP,
-        _at_the_embeddings,
-        (EMBEDDINGS,),
-        reasons=_of_a_row,
-    ),
-}
+        _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
+        _back(FFN_OUTPUT_STEP, "what the FFN gives", (roles.W_2, roles.B_2)),
+        _back(GATE_STEP, "what the gate lets through", (roles.W_3, roles.B_3)),
+        _back(ACTIVATION_STEP, _activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
+        _back(HIDDEN_STEP, "each hidden number", (roles.W_1, roles.B_1)),
+        _back(PROJECTION_STEP, "what attention gives", (roles.W_O, roles.B_O)),
+        _back(CONCAT_STEP, "the heads side by side"),
+        _back(WEIGHTED_SUM_STEP, "what the head gives: its own columns"),
+        _back(SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),
+        _back(MASK_STEP, "each score that the softmax has read"),
+        _back(SCORES_STEP, "each score, and with the dot product before it"),
+        _back(TURNED_QUERY_STEP, "each query, turned by its position"),
+        _back(TURNED_KEY_STEP, "each key, turned by its position"),
+        _back(QUERY_STEP, "each query", (roles.W_Q, roles.B_Q)),
+        _back(KEY_STEP, "each key", (roles.W_K, roles.B_K)),
+        _back(VALUE_STEP, "each value", (roles.W_V, roles.B_V)),
+        _back(INPUT_STEP, _at_the_input),
+        _back(ENCODER_STEP, _at_the_encoder),
+        _back(POSITION_STEP, OF_A_POSITION, (roles.POSITIONS,)),
+        _back(EMBEDDING_STEP, _at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row),
+    )
+)
 """For each kind of step of the pass, the one that goes back through it."""
 
 FORWARD: dict[Kind, Kind] = {back: forward for forward, back in BACK.items()}

@@ -2,44 +2,11 @@
 
 from __future__ import annotations
 
+from tracer.decoder import roles
 from tracer.decoder.operations import Pinned
-from tracer.decoder.roles import (
-    CANDIDATES,
-    CANDIDATES_SUM,
-    CUMULATIVE,
-    DRAW,
-    DRAWN_EXP,
-    DRAWN_EXP_SUM,
-    DRAWN_LOGITS,
-    DRAWN_MAX,
-    DRAWN_PROBABILITIES,
-    DRAWN_SHIFTED,
-    INPUT,
-    LOGITS,
-    OUTPUT,
-    PREDICTION,
-    PROBABILITIES,
-    RENORMALIZED,
-    SCALED,
-    TEMPERATURE,
-    WORD,
-    WORD_EXP,
-    WORD_EXP_SUM,
-    WORD_MAX,
-    WORD_SHIFTED,
-)
 from tracer.formula.expression import Quotient, Symbol
 from tracer.lesson.document import Block, Name, Paragraph, Percent, Sentence, Table
-from tracer.lesson.steps.attention import (
-    DIVIDED,
-    EXPONENTIALS,
-    LARGEST,
-    SHIFTED_FIRST,
-    THEIR_SUM,
-    WITHOUT_IT,
-    power,
-    shift,
-)
+from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import Kind, Step, Telling
 from tracer.lesson.steps.signs import linear
@@ -56,7 +23,7 @@ def _output_goal(step: Step, told: Told) -> Sentence:
 
 def _compared_with_the_input(step: Step, told: Told) -> Sentence | None:
     """Which feature was the largest in the input, and whether it still is."""
-    given, output = told.value(step.place, INPUT), step.last.output
+    given, output = told.value(step.place, roles.INPUT), step.last.output
     if given is None or isinstance(told.trace.producers[given].operation, Pinned):
         return None
     before, after = Row.of(given, told), Row.of(output, told)
@@ -67,11 +34,9 @@ def _compared_with_the_input(step: Step, told: Told) -> Sentence | None:
     if not is_named(before.labels[was]):
         return None
     x, y = told.symbols[given.address], told.symbols[output.address]
-    largest: Sentence = ("In ", x, " ", *before.name(was), " was the largest number of ", told.who)
-    largest = (*largest, ", with ", before.printed[was])
-    if was == now:
-        return (*largest, "; it still is in ", y, ", with ", after.printed[now], ".")
-    return (*largest, "; in ", y, " it is ", *after.name(now), ", with ", after.printed[now], ".")
+    largest = ("In ", x, " ", *before.name(was), " was the largest number of ", told.who, ", with ")
+    now_it_is = ("it still is in ", y) if was == now else ("in ", y, " it is ", *after.name(now))
+    return (*largest, before.printed[was], "; ", *now_it_is, ", with ", after.printed[now], ".")
 
 
 def _largest_logit(step: Step, told: Told) -> Sentence | None:
@@ -109,16 +74,11 @@ def _drawn(step: Step, told: Told) -> list[Block]:
     cumulative, draw = step.last.inputs
     drawn, word = told.number(draw), Name(str(step.last.output.numbers[0]))
     last = told.number(cumulative, 0, cumulative.shape[1] - 1)
-    if drawn.value < last.value:
-        return [Paragraph(("The random number is ", drawn, ": it falls on ", word, "."))]
-    return [
-        Paragraph(
-            (
-                *("The random number is ", drawn, ". Rounding leaves the last sum at ", last),
-                *(": the draw falls on the last word, ", word, "."),
-            )
-        )
-    ]
+    falls: Sentence = (": it falls on ", word, ".")
+    if drawn.value >= last.value:
+        rounded = (". Rounding leaves the last sum at ", last)
+        falls = (*rounded, ": the draw falls on the last word, ", word, ".")
+    return [Paragraph(("The random number is ", drawn, *falls))]
 
 
 OUTPUT_STEP = Kind(
@@ -126,7 +86,7 @@ OUTPUT_STEP = Kind(
     "Output of the decoder",
     "the decoder's answer",
     _output_goal,
-    {OUTPUT: Telling(Symbol("y"))},
+    {roles.OUTPUT: Telling(Symbol("y"))},
     sign=(Symbol("y"),),
     reasons=(
         (
@@ -150,7 +110,7 @@ LOGITS_STEP = Kind(
     "Logits",
     "a score for each word",
     ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
-    {LOGITS: Telling(Z)},
+    {roles.LOGITS: Telling(Z)},
     sign=linear,
     reasons=lambda step, told: (_of_columns(step),),
     claim=_largest_logit,
@@ -158,8 +118,8 @@ LOGITS_STEP = Kind(
 
 
 def _probabilities_goal(step: Step, told: Told) -> Sentence:
-    made = "The logits become shares of 1: e to the power of each, divided by the sum of them all."
-    return (made + SHIFTED_FIRST * (told.value(step.place, WORD_SHIFTED) is not None),)
+    shifted = told.value(step.place, roles.WORD_SHIFTED) is not None
+    return (softmax_goal("logits", shifted=shifted),)
 
 
 PROBABILITIES_STEP = Kind(
@@ -167,13 +127,7 @@ PROBABILITIES_STEP = Kind(
     "Softmax: the probabilities",
     "a probability for each word",
     _probabilities_goal,
-    {
-        WORD_MAX: Telling(Symbol("m"), LARGEST),
-        WORD_SHIFTED: Telling(shift, WITHOUT_IT),
-        WORD_EXP: Telling(power, EXPONENTIALS),
-        WORD_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
-        PROBABILITIES: Telling(Symbol("p"), DIVIDED),
-    },
+    softmax_roles(roles.WORD_SOFTMAX, Symbol("p")),
     sign=("softmax",),
     reasons=(
         (
@@ -189,7 +143,7 @@ PREDICTION_STEP = Kind(
     "Prediction",
     "the most probable word",
     ("The most probable word is the model's guess at the next token.",),
-    {PREDICTION: Telling(Symbol("prediction"))},
+    {roles.PREDICTION: Telling(Symbol("prediction"))},
     sign=("prediction",),
     reasons=(
         (
@@ -208,7 +162,9 @@ SELDOM: Sentence = (
 
 def _can_be_drawn(step: Step) -> int:
     """How many words have a share that a random number can fall on."""
-    shares = next(record for record in step.records if record.output.role is CUMULATIVE).inputs[0]
+    shares = next(
+        record for record in step.records if record.output.role is roles.CUMULATIVE
+    ).inputs[0]
     return int((shares.array > 0).sum())
 
 
@@ -224,20 +180,18 @@ SAMPLING_STEP = Kind(
     "a word is drawn",
     _sampling_goal,
     {
-        DRAWN_LOGITS: Telling(Z),
-        TEMPERATURE: Telling(Symbol("T")),
-        SCALED: Telling(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
-        DRAWN_MAX: Telling(Symbol("m"), LARGEST),
-        DRAWN_SHIFTED: Telling(shift, WITHOUT_IT),
-        DRAWN_EXP: Telling(power, EXPONENTIALS),
-        DRAWN_EXP_SUM: Telling(Symbol("Σ"), THEIR_SUM),
-        DRAWN_PROBABILITIES: Telling(Symbol("p", "T"), DIVIDED),
-        CANDIDATES: Telling(Symbol("p", "T"), "The words that stay, the most probable first:"),
-        CANDIDATES_SUM: Telling(Symbol("Σ", "kept"), "What their probabilities come to:"),
-        RENORMALIZED: Telling(Symbol("q"), "Each of them, divided by that:"),
-        CUMULATIVE: Telling(Symbol("c"), "Their running sums:"),
-        DRAW: Telling(Symbol("u")),
-        WORD: Telling(Symbol("word")),
+        roles.DRAWN_LOGITS: Telling(Z),
+        roles.TEMPERATURE: Telling(Symbol("T")),
+        roles.SCALED: Telling(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
+        **softmax_roles(roles.DRAWN_SOFTMAX, Symbol("p", "T")),
+        roles.CANDIDATES: Telling(
+            Symbol("p", "T"), "The words that stay, the most probable first:"
+        ),
+        roles.CANDIDATES_SUM: Telling(Symbol("Σ", "kept"), "What their probabilities come to:"),
+        roles.RENORMALIZED: Telling(Symbol("q"), "Each of them, divided by that:"),
+        roles.CUMULATIVE: Telling(Symbol("c"), "Their running sums:"),
+        roles.DRAW: Telling(Symbol("u")),
+        roles.WORD: Telling(Symbol("word")),
     },
     sign=("draw",),
     reasons=lambda step, told: (SELDOM,) if _can_be_drawn(step) > 1 else (),
