@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.lesson.selection import position_of
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
-
-if TYPE_CHECKING:
-    from tracer.decoder.training import Training, TrainingOptions
-
 
 OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
@@ -116,8 +113,6 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
     Raises:
         TracerError: there is no such example, the scenario is a trained model, or it has no loss.
     """
-    from tracer.decoder.training import train
-
     scenario = loaded.scenario
     if options.example is not None:
         there = len(scenario.training)
@@ -157,8 +152,6 @@ def compute(request: Request) -> Computed:
 
 def training_of(request: Request, loaded: Loaded) -> Training:
     """The training that is asked for: options override the settings of the optimizer."""
-    from tracer.decoder.training import TrainingOptions
-
     settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
     optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
     return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))

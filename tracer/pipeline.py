@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from tracer.asked import Computed, compute, resolve, run_pass, subject_of
 from tracer.decoder.forward import PassOptions, Trace
@@ -21,9 +21,7 @@ from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest
 from tracer.renderers import Format
 from tracer.request import Request
-
-if TYPE_CHECKING:
-    from tracer.scenario.model import Scenario
+from tracer.scenario.model import Scenario
 
 Content: TypeAlias = Document | str | bytes
 """A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
