@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.training import Training, TrainingOptions, train
@@ -46,17 +45,10 @@ def subject_of(request: Request) -> Subject:
         gradients=learns,
         lens=asked.lens or request.command == "lens",
     )
-    return Subject(
-        request.scenario,
-        request.folder,
-        options,
-        request.vary,
-        request.decimals,
-        request.carry,
-        request.given,
-        request.sequence,
-        request.example,
-    )
+    same = {
+        each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"
+    }
+    return Subject(options=options, **same)
 
 
 def resolve(subject: Subject) -> Loaded:
@@ -66,15 +58,13 @@ def resolve(subject: Subject) -> Loaded:
         TracerError: there is no such scenario, or an override does not fit it.
     """
     loaded = load(subject.scenario, subject.folder)
-    scenario, changes = loaded.scenario, dict[str, Any]()
+    scenario = loaded.scenario
     if subject.vary is not None:
         from tracer.decoder.variant import variant
 
         scenario = variant(loaded.name, scenario, subject.vary)
-    if subject.decimals is not None:
-        changes["decimals"] = subject.decimals
-    if subject.carry is not None:
-        changes["carry"] = subject.carry
+    asked = {"decimals": subject.decimals, "carry": subject.carry}
+    changes = {name: setting for name, setting in asked.items() if setting is not None}
     rounding = scenario.rounding.model_copy(update=changes)
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
         message = "the scenario computes with float64, which goes with `never` only"

@@ -17,7 +17,7 @@ before_the_end: list[Callable[[], None]] = []
 def ends_the_program() -> None:
     """From now on Ctrl-C ends the program; where it was set to be ignored, it stays so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _on_interruption)
+        signal.signal(signal.SIGINT, _end)
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def put_off() -> Iterator[Callable[[], None]]:
     The block gets a function that raises KeyboardInterrupt if one waits. Once the block is done,
     Ctrl-C comes too late: what was asked for is there.
     """
-    if signal.getsignal(signal.SIGINT) is not _on_interruption:
+    if signal.getsignal(signal.SIGINT) is not _end:
         yield lambda: None  # another program's Python: Ctrl-C is its own
         return
     waiting: list[int] = []
@@ -40,15 +40,11 @@ def put_off() -> Iterator[Callable[[], None]]:
     try:
         yield let_through
     except BaseException:
-        signal.signal(signal.SIGINT, _on_interruption)
+        signal.signal(signal.SIGINT, _end)
         if waiting:
-            _end()
+            _end(signal.SIGINT, None)
         raise
     _ignore_for_good()
-
-
-def _on_interruption(_signal: int, _frame: object) -> None:
-    _end()
 
 
 def _ignored(_signal: int, _frame: object) -> None:
@@ -64,7 +60,7 @@ def _ignore_for_good() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _end() -> None:
+def _end(_signal: int, _frame: object) -> None:
     """End here and now: an exception would be lost in some libraries while they are imported."""
     signal.signal(signal.SIGINT, _ignored)
     for take_away in before_the_end:

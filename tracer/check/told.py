@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -57,12 +58,10 @@ UNKNOWN = "Of these the scenario computes no value."
 
 def told(report: Report) -> Document:
     """How many figures agree, what is wrong and what follows, what else does not agree and why."""
+    mistakes = (Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
     sections = (
         *_by_step(report),
-        *(
-            Section(None, _heading(mistake), tuple(_mistake(mistake)))
-            for mistake in report.mistakes
-        ),
+        *mistakes,
         *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
         *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
         *_unknown(report),
@@ -147,10 +146,9 @@ def _worked(figure: Figure) -> Iterable[Line]:
 def _together(findings: Sequence[Finding]) -> Iterator[Found]:
     """Each place in the file: what is printed there, beside what is right."""
     for those in _by(findings):
-        listed = those[0].figure.listed
-        again = all(finding.by == AGAIN for finding in those)
-        right = "again" if again else f"right {_rights(those)}"
-        yield listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
+        # All of them have the same reason.
+        right = "again" if those[0].by == AGAIN else f"right {_rights(those)}"
+        yield those[0].figure.listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
 
 
 # --- what else does not agree --------------------------------------------------------------------
@@ -195,9 +193,9 @@ def _table(header: tuple[str, ...], found: Iterable[Found]) -> Table:
 
 def _by(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Those of one place in the file and one reason."""
-    together: dict[tuple[int, str], list[Finding]] = {}
+    together = defaultdict[tuple[int, str], list[Finding]](list)
     for finding in findings:
-        together.setdefault((id(finding.figure.listed), finding.by), []).append(finding)
+        together[id(finding.figure.listed), finding.by].append(finding)
     yield from together.values()
 
 

@@ -57,8 +57,7 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
         for old, new in zip(marks, again, strict=True)
         if body[old.content] != woven[new.content]
     )
-    before = text[: len(text) - len(body)]
-    return Woven(before + woven, len(marks), changes)
+    return Woven(text[: len(text) - len(body)] + woven, len(marks), changes)
 
 
 def _words(asked: str) -> tuple[str, ...]:
