@@ -17,7 +17,7 @@ before_the_end: list[Callable[[], None]] = []
 def ends_the_program() -> None:
     """From now on Ctrl-C ends the program; where it was set to be ignored, it stays so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, _on_interruption)
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def put_off() -> Iterator[Callable[[], None]]:
     The block gets a function that raises KeyboardInterrupt if one waits. Once the block is done,
     Ctrl-C comes too late: what was asked for is there.
     """
-    if signal.getsignal(signal.SIGINT) is not _end:
+    if signal.getsignal(signal.SIGINT) is not _on_interruption:
         yield lambda: None  # another program's Python: Ctrl-C is its own
         return
     waiting: list[int] = []
@@ -40,11 +40,15 @@ def put_off() -> Iterator[Callable[[], None]]:
     try:
         yield let_through
     except BaseException:
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, _on_interruption)
         if waiting:
-            _end(signal.SIGINT, None)
+            _end()
         raise
     _ignore_for_good()
+
+
+def _on_interruption(_signal: int, _frame: object) -> None:
+    _end()
 
 
 def _ignored(_signal: int, _frame: object) -> None:
@@ -60,7 +64,7 @@ def _ignore_for_good() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _end(_signal: int, _frame: object) -> None:
+def _end() -> None:
     """End here and now: an exception would be lost in some libraries while they are imported."""
     signal.signal(signal.SIGINT, _ignored)
     for take_away in before_the_end:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
-from tracer.check.listed import Listed, Read
+from tracer.check.listed import Listed, Read, shown
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
@@ -125,7 +125,7 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
         except NotThereError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
-        raise TracerError(*read.shown(problems))
+        raise TracerError(*shown(problems, read.content))
     return found
 
 

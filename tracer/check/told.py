@@ -64,7 +64,7 @@ def told(report: Report) -> Document:
         *mistakes,
         *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
         *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
-        *_unknown(report),
+        *_otherwise(report, Verdict.UNKNOWN, "Not recomputable", UNKNOWN),
     )
     introduction = tuple(map(Paragraph, _introduction(report)))
     return Document(report.scenario, report.title, introduction, sections)
@@ -155,26 +155,15 @@ def _together(findings: Sequence[Finding]) -> Iterator[Found]:
 
 
 def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[Section]:
-    """Figures that come about in another way, and how."""
-    found = [
-        (
-            those[0].figure.listed.line,
-            (f"{_what(those)}: {_texts(those)}, here {_rights(those)}: {those[0].by}",),
-        )
-        for those in _by(report.of(verdict))
-    ]
+    """Figures that come about in another way, and how; or that nothing is known of, and why."""
+    is_known, found = verdict is not Verdict.UNKNOWN, list[Found]()
+    for those in _by(report.of(verdict)):
+        by, texts = those[0].by, _texts(those)
+        here = f"{_what(those)}: {texts}, here {_rights(those)}: {by}"
+        found.append((those[0].figure.listed.line, (here,) if is_known else (texts, by)))
     if found:
-        yield Section(None, title, (Paragraph((why,)), _table(("figures",), found)))
-
-
-def _unknown(report: Report) -> Iterator[Section]:
-    found = [
-        (those[0].figure.listed.line, (_texts(those), those[0].by))
-        for those in _by(report.of(Verdict.UNKNOWN))
-    ]
-    if found:
-        table = _table(("printed", "why"), found)
-        yield Section(None, "Not recomputable", (Paragraph((UNKNOWN,)), table))
+        header = ("figures",) if is_known else ("printed", "why")
+        yield Section(None, title, (Paragraph((why,)), _table(header, found)))
 
 
 def _table(header: tuple[str, ...], found: Iterable[Found]) -> Table:
