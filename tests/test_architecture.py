@@ -47,12 +47,9 @@ MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imports(path: Path) -> set[str]:
-    """The project's modules that a file imports, anywhere in it but for type checking."""
+    """The project's modules that a file imports, anywhere in it."""
     found: set[str] = set()
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for block in ast.walk(tree):
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
-            block.body = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.lesson.selection import position_of
 from tracer.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
-
-if TYPE_CHECKING:
-    from tracer.decoder.training import Training, TrainingOptions
-
 
 OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
@@ -49,17 +45,10 @@ def subject_of(request: Request) -> Subject:
         gradients=learns,
         lens=asked.lens or request.command == "lens",
     )
-    return Subject(
-        request.scenario,
-        request.folder,
-        options,
-        request.vary,
-        request.decimals,
-        request.carry,
-        request.given,
-        request.sequence,
-        request.example,
-    )
+    same = {
+        each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"
+    }
+    return Subject(options=options, **same)
 
 
 def resolve(subject: Subject) -> Loaded:
@@ -69,15 +58,13 @@ def resolve(subject: Subject) -> Loaded:
         TracerError: there is no such scenario, or an override does not fit it.
     """
     loaded = load(subject.scenario, subject.folder)
-    scenario, changes = loaded.scenario, dict[str, Any]()
+    scenario = loaded.scenario
     if subject.vary is not None:
         from tracer.decoder.variant import variant
 
         scenario = variant(loaded.name, scenario, subject.vary)
-    if subject.decimals is not None:
-        changes["decimals"] = subject.decimals
-    if subject.carry is not None:
-        changes["carry"] = subject.carry
+    asked = {"decimals": subject.decimals, "carry": subject.carry}
+    changes = {name: setting for name, setting in asked.items() if setting is not None}
     rounding = scenario.rounding.model_copy(update=changes)
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
         message = "the scenario computes with float64, which goes with `never` only"
@@ -116,8 +103,6 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
     Raises:
         TracerError: there is no such example, the scenario is a trained model, or it has no loss.
     """
-    from tracer.decoder.training import train
-
     scenario = loaded.scenario
     if options.example is not None:
         there = len(scenario.training)
@@ -157,8 +142,6 @@ def compute(request: Request) -> Computed:
 
 def training_of(request: Request, loaded: Loaded) -> Training:
     """The training that is asked for: options override the settings of the optimizer."""
-    from tracer.decoder.training import TrainingOptions
-
     settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
     optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
     return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ import typer
 from tracer import __version__, completion, pager, progress, streams
 from tracer.audit import Report
 from tracer.errors import Problem, TracerError, printable
-from tracer.options import COMMANDS, WRITE, register, shown_examples
+from tracer.options import COMMANDS, SCENARIOS, WRITE, add, register
 from tracer.renderers import Format
 from tracer.request import Request, check
 from tracer.usage import Commands
@@ -27,8 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-SCENARIOS = "Scenarios"
 
 
 def show(request: Request) -> None:
@@ -86,17 +84,12 @@ def _checked_targets(request: Request) -> list[Path | None]:
     return reads
 
 
-def command(group: str, *examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command of a function: where the help lists it, and how it is used."""
-    return app.command(rich_help_panel=group, epilog=shown_examples(examples))
-
-
 for each in COMMANDS:
     if each != "check":  # the help lists it after weave
         register(app, each, show)
 
 
-@command(WRITE, "weave text.md", "weave text.md --check")
+@add(app, "weave", WRITE, ("weave text.md", "weave text.md --check"))
 def weave(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="A Markdown file with marked parts.")
@@ -126,7 +119,7 @@ def weave(
 register(app, "check", show)
 
 
-@command(WRITE, "audit text.md", "audit text.md --strict --format json")
+@add(app, "audit", WRITE, ("audit text.md", "audit text.md --strict --format json"))
 def audit(
     files: Annotated[
         list[str],
@@ -180,14 +173,16 @@ def audit(
     check([] if output is None else [output], map(Path, files))
     with progress.shown("audit"):
         audits, problems = audited(files, strict=strict)
-    if output is not None:
-        from tracer.files.writing import write
-
-        write([(output, rendered(form, audits, skipped=show_skipped, version=__version__))])
-    elif form is Report.TERMINAL:
+    if output is None and form is Report.TERMINAL:
         sys.stdout.write(coloured(audits, skipped=show_skipped))
     else:
-        sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
+        written = rendered(form, audits, skipped=show_skipped, version=__version__)
+        if output is None:
+            sys.stdout.write(written)
+        else:
+            from tracer.files.writing import write
+
+            write([(output, written)])
     if problems:
         raise TracerError(*problems)
     counting = ("error", "warning") if strict else ("error",)
@@ -195,7 +190,7 @@ def audit(
     raise typer.Exit(1 if wrong else 0)
 
 
-@command(SCENARIOS, "scenarios", "tutorial pizza")
+@add(app, "scenarios", SCENARIOS, ("scenarios", "tutorial pizza"))
 def scenarios() -> None:
     """The scenarios that come with the program."""
     from tracer.scenario.loading import bundled, title_of
@@ -206,7 +201,7 @@ def scenarios() -> None:
         sys.stdout.write(f"{name:{widest}}  {title}\n")
 
 
-@command(SCENARIOS, "new first.yaml", "new two-heads.yaml")
+@add(app, "new", SCENARIOS, ("new first.yaml", "new two-heads.yaml"))
 def new(
     file: Annotated[
         Path,
@@ -227,7 +222,7 @@ def new(
     sys.stdout.write(printable(f"{file} is written; now: decoder-trace run {typed}") + "\n")
 
 
-@command(SCENARIOS, "schema", "new first.yaml")
+@add(app, "schema", SCENARIOS, ("schema", "new first.yaml"))
 def schema() -> None:
     """The JSON Schema of a scenario, for editors that complete keys."""
     from tracer.scenario.schema import schema
@@ -264,10 +259,5 @@ def _program(name: str = "") -> Any:
     Typer takes as long to build all commands as a small scenario takes to run.
     """
     program, commands = copy(app), app.registered_commands
-    named = [each for each in commands if name == (each.name or _function_name(each))]
-    program.registered_commands = named or commands
+    program.registered_commands = [each for each in commands if each.name == name] or commands
     return typer.main.get_command(program)
-
-
-def _function_name(command: Any) -> str:
-    return str(getattr(command.callback, "__name__", ""))

@@ -58,13 +58,13 @@ def steps(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
     trace = _trace(ctx)
     named = selection.names(selection.steps(trace.records))
-    return named if any(name.startswith(incomplete) for name in named) else list(trace.values)
+    return named if any(name.startswith(incomplete) for name in named) else trace.values
 
 
 @_quiet
 def addresses(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """Every address."""
-    return list(_trace(ctx).values)
+    return _trace(ctx).values
 
 
 @_quiet
@@ -80,7 +80,7 @@ def tokens(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 @_quiet
 def layers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     """The numbers of the layers."""
-    return [str(number) for number in range(1, len(_trace(ctx).scenario.layers) + 1)]
+    return map(str, range(1, len(_trace(ctx).scenario.layers) + 1))
 
 
 @_quiet
@@ -89,7 +89,7 @@ def heads(ctx: typer.Context, incomplete: str) -> Iterable[str]:
     places = {record.output.place for record in _trace(ctx).records}
     layer = ctx.params.get("layer")
     numbers = {place.head for place in places if layer in (None, place.layer)}
-    return [str(number) for number in sorted(number for number in numbers if number)]
+    return map(str, sorted(filter(None, numbers)))
 
 
 def _trace(ctx: typer.Context) -> Trace:

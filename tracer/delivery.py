@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tracer.errors import Problem, TracerError
 from tracer.lesson.document import Document
-from tracer.pipeline import Answer, Content
+from tracer.pipeline import Answer
 from tracer.renderers import Heading, render
 from tracer.request import Request
 
@@ -35,7 +35,15 @@ def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | byt
     """
     written: list[tuple[Path, str | bytes]] = []
     if request.figures is not None:
-        written += _pictures(request.figures, answer.content)
+        from tracer.renderers.figures import figures
+
+        found = figures(answer.content) if isinstance(answer.content, Document) else {}
+        if not found:
+            message = (
+                "there are no pictures of this; attention weights, of the step softmax, have some"
+            )
+            raise TracerError(Problem(message, address="--figures"))
+        written += [(request.figures / name, text) for name, text in found.items()]
     if request.save is not None and answer.trained is not None:
         from tracer.scenario import writer
 
@@ -45,17 +53,6 @@ def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | byt
 
         written.append((request.key, rendered(request, key(answer.content))))
     return written
-
-
-def _pictures(folder: Path, content: Content) -> list[tuple[Path, str]]:
-    """The pictures of a document: each file, and what it holds."""
-    from tracer.renderers.figures import figures
-
-    found = figures(content) if isinstance(content, Document) else {}
-    if not found:
-        message = "there are no pictures of this; attention weights, of the step softmax, have some"
-        raise TracerError(Problem(message, address="--figures"))
-    return [(folder / name, text) for name, text in found.items()]
 
 
 def _way_to_figures(request: Request) -> str | None:

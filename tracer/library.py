@@ -51,10 +51,9 @@ class Value:
         corner = f"<th>{escape(self.symbol)}</th>"
         if self.printed.ndim == 0:
             return f"<table><tr>{corner}<td>{escape(str(self.printed))}</td></tr></table>"
-        one_row = self.printed.ndim == 1
-        cells = self.printed[np.newaxis] if one_row else self.printed
         columns = self.axes[-1][1]
-        rows = ("",) if one_row else self.axes[0][1]
+        rows = self.axes[0][1] if self.printed.ndim == 2 else ("",)
+        cells = self.printed.reshape(len(rows), len(columns))
         head = "".join(f"<th>{escape(name_text(label))}</th>" for label in columns)
         body = "".join(
             f"<tr><th>{escape(name_text(label)) if label else ''}</th>"

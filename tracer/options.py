@@ -14,10 +14,10 @@ from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.renderers import Format
 from tracer.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Request
+from tracer.usage import PlainCommand
 
-LOOK, TRAIN_AND_GENERATE, WRITE = (
-    *("Look at the calculation", "Train and generate", "Make a text of it"),
-)
+LOOK, TRAIN_AND_GENERATE = "Look at the calculation", "Train and generate"
+WRITE, SCENARIOS = "Make a text of it", "Scenarios"
 
 ROUNDING = "decimals carry"
 SHOWN = "format brief math heading standalone"
@@ -109,10 +109,7 @@ COMMANDS: dict[Command, Usage] = {
     "tutorial": Usage(
         WRITE,
         "The complete text: the question, every step, a summary.",
-        (
-            "tutorial my.yaml --figures pictures -o my.md",
-            "tutorial alex --blanks --key key.md",
-        ),
+        ("tutorial my.yaml --figures pictures -o my.md", "tutorial alex --blanks --key key.md"),
         f"SCENARIO token layer head train given {WORKSHEET} {PAGE}",
         {"format": Format.MARKDOWN},
     ),
@@ -147,14 +144,16 @@ def register(app: typer.Typer, name: Command, then: Callable[[Request], None]) -
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    epilog = shown_examples(usage.examples)
-    app.command(name, help=usage.help, rich_help_panel=usage.group, epilog=epilog)(command)
+    add(app, name, usage.group, usage.examples, usage.help)(command)
 
 
-def shown_examples(examples: Sequence[str]) -> str:
-    """Return what stands below a command's help."""
+def add(
+    app: typer.Typer, name: str, group: str, examples: Sequence[str], help: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what makes a command of a function: where the help lists it, and how it is used."""
     # Typer keeps the line breaks of a paragraph that begins with \b.
-    return "\b\nExamples:" + "".join(f"\n  decoder-trace {example}" for example in examples)
+    epilog = "\b\nExamples:" + "".join(f"\n  decoder-trace {example}" for example in examples)
+    return app.command(name, cls=PlainCommand, help=help, rich_help_panel=group, epilog=epilog)
 
 
 def parse(words: Sequence[str]) -> Request:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from tracer.asked import Computed, compute, resolve, run_pass, subject_of
 from tracer.decoder.forward import PassOptions, Trace
@@ -21,9 +21,7 @@ from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.names import closest
 from tracer.renderers import Format
 from tracer.request import Request
-
-if TYPE_CHECKING:
-    from tracer.scenario.model import Scenario
+from tracer.scenario.model import Scenario
 
 Content: TypeAlias = Document | str | bytes
 """A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
@@ -74,8 +72,12 @@ def explain(request: Request, computed: Computed) -> Content:
             return _page(request, computed)
         case "lens":
             return _lens(request, found)
+        case "loss" if request.format.is_data:
+            return _data(request, found)
         case "loss":
-            return _training_pass(request, found)
+            from tracer.lesson.training_pass import training_pass
+
+            return training_pass(found, full=not request.brief)
         case "train":
             return _trained(request, computed)
         case "value":
@@ -194,9 +196,8 @@ def _page(request: Request, computed: Computed) -> str:
     from tracer.lesson.page import page
     from tracer.renderers.page.as_html import render
 
-    found = computed.trace
+    found, training = computed.trace, computed.training
     token, chosen = _token(request, found.tokens), _chosen(request, found)
-    training = computed.training
     return render(page(found, chosen, token, training=training, full=not request.brief))
 
 
@@ -260,14 +261,6 @@ def _lens(request: Request, found: Trace) -> Content:
         seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
         return _data(request, found, seen)
     return lens(found, _token(request, found.tokens))
-
-
-def _training_pass(request: Request, found: Trace) -> Content:
-    from tracer.lesson.training_pass import training_pass
-
-    if request.format.is_data:
-        return _data(request, found)
-    return training_pass(found, full=not request.brief)
 
 
 def _trained(request: Request, computed: Computed) -> Content:

@@ -6,12 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tracer import interruption
-
-if TYPE_CHECKING:
-    from rich.status import Status
 
 PATIENCE = 1.0
 """Seconds until something is shown, and the most to wait for it when it is to be taken away."""
@@ -22,7 +19,7 @@ class _Sign:
 
     def __init__(self, what: str) -> None:
         self.what = what
-        self.status: Status | None = None
+        self.status: Any = None  # of Rich, which takes its time to import
         self.timer = Timer(PATIENCE, self.show)
         self.timer.daemon = True
 

@@ -33,11 +33,10 @@ from tracer.values import (
 if TYPE_CHECKING:
     from tracer.lesson.terms import Terms
 
-AboutAPass: TypeAlias = Literal[
-    "run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"
-]
-"""Commands that explain one pass through the decoder, or a training."""
-Command: TypeAlias = AboutAPass | Literal["steps", "shapes", "generate", "check"]
+Command: TypeAlias = (
+    Literal["run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"]
+    | Literal["steps", "shapes", "generate", "check"]
+)
 
 MOST_TOKENS = 1_000_000
 """Each of them has a label."""

@@ -19,7 +19,8 @@ def prepare() -> None:
     A stream that was closed is one that cannot be written.
     """
     sys.stdout = _Output(*_taken_over(sys.stdout))
-    sys.stderr = _Errors(*_taken_over(sys.stderr))
+    # If it fails, nobody is left to be told; the exit code stays right.
+    sys.stderr = _Stream(*_taken_over(sys.stderr))
     # Where others ask how large the terminal is.
     sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
 
@@ -77,10 +78,6 @@ class _Output(_Stream):
         super()._fail(error)
         reason = "it is closed" if error.errno == errno.EBADF else error.strerror
         raise TracerError(Problem(f"cannot be written: {reason}", "standard output"))
-
-
-class _Errors(_Stream):
-    """If it fails, nobody is left to be told; the exit code stays right."""
 
 
 def _taken_over(stream: TextIO | None) -> tuple[io.BufferedWriter, str, bool]:

@@ -1,11 +1,12 @@
-"""The first screen of help: Typer's, with the commands in groups."""
+"""The screens of help: Typer's, with the commands in groups and the arguments by name alone."""
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import Any
 
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 
 class Commands(TyperGroup):
@@ -20,3 +21,22 @@ class Commands(TyperGroup):
                 formatter.write_dl(
                     [(f"{c.name:{widest}}", c.get_short_help_str(limit=1000)) for c in members]
                 )
+
+
+class PlainCommand(TyperCommand):
+    """A command that calls its argument FILE, where Typer writes {FILE} and `FILE <Path>`."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """`[OPTIONS] FILE...`; the words of an ADDRESS[ROW,COLUMN] are one address."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [re.sub(r"\{(.*)\}", r"\1", piece).replace("]...", "]") for piece in pieces]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and the options, each as a section."""
+        for kind in ("Argument", "Option"):
+            params = [p for p in self.get_params(ctx) if p.param_type_name == kind.lower()]
+            records = filter(None, (param.get_help_record(ctx) for param in params))
+            rows = [(re.sub(r" <[^>]*>$", "", name), told) for name, told in records]
+            if rows:
+                with formatter.section(f"{kind}s"):
+                    formatter.write_dl(rows)

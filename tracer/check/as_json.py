@@ -16,25 +16,22 @@ from tracer.renderers.as_json import SCHEMA, dumped
 def of_figures(report: Report) -> str:
     """The findings in the order of the file; `follows_from` are places among them, from 0."""
     places = {finding: i for i, finding in enumerate(report.findings)}
-    found = {
-        "schema": SCHEMA,
-        "scenario": report.scenario,
-        "text": report.title,
-        "holds": report.holds,
-        "verdicts": _verdicts(report.counts),
-        "first": places[report.first] if report.first else None,
-        "steps": [
-            {
-                "number": step.number,
-                "name": step.kind.name,
-                "title": title,
-                "verdicts": _verdicts(counts),
-            }
-            for step, title, counts in report.by_step
-        ],
-        "findings": [_finding(finding, places) for finding in report.findings],
-    }
-    return dumped(found)
+    steps = [
+        {"number": step.number, "name": step.kind.name, "title": title, "verdicts": _verdicts(each)}
+        for step, title, each in report.by_step
+    ]
+    return dumped(
+        {
+            "schema": SCHEMA,
+            "scenario": report.scenario,
+            "text": report.title,
+            "holds": report.holds,
+            "verdicts": _verdicts(report.counts),
+            "first": places[report.first] if report.first else None,
+            "steps": steps,
+            "findings": [_finding(finding, places) for finding in report.findings],
+        }
+    )
 
 
 def _verdicts(counts: Mapping[Verdict, int]) -> dict[str, int]:

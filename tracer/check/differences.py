@@ -105,20 +105,10 @@ class Differences:
         apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
         largest = " Nowhere in this value is the difference larger." if value.axes else ""
         yield Paragraph((Name(name(entry)), f" is {here} here and {there} there{apart}.{largest}"))
-        before = [each for each in self.compared if not each.differs]
-        earlier = [each for each in before if self._is_before(each, first)]
+        earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
-            last = earlier[-1].value.address
-            yield Paragraph(
-                (f"Before it {count(len(earlier), 'value')} agree, the last: ", Name(last), ".")
-            )
-        yield from self._worked(entry)
-
-    def _is_before(self, one: Compared, other: Compared) -> bool:
-        return self.compared.index(one) < self.compared.index(other)
-
-    def _worked(self, entry: Entry) -> Iterator[Block]:
-        """How it is computed here."""
+            agree = f"Before it {count(len(earlier), 'value')} agree, the last: "
+            yield Paragraph((agree, Name(earlier[-1].value.address), "."))
         if line := self.origins.worked(entry):
             yield Paragraph(("Here it is computed so:",))
             yield Working((line,))
@@ -127,7 +117,9 @@ class Differences:
         rows = []
         for each in self.compared:
             step = self.step_of(each)
-            sizes = ("shape", "") if each.at is None else _sizes(each)
+            sizes = ("shape", "")
+            if each.at is not None:
+                sizes = (written(each.largest, 2), written(each.relative, 2))
             found = "differs" if each.differs else "agrees"
             number = str(step.number) if step else "–"
             rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
@@ -139,14 +131,9 @@ class Differences:
         if self.unknown:
             names = [(Name(each),) for each in self.unknown[:MOST_NAMES]]
             more = len(self.unknown) - MOST_NAMES
-            blocks: list[Block] = [Table(("name",), tuple(names))]
-            if more > 0:
-                blocks.append(Paragraph((f"There are {more} more.",)))
-            yield Section(None, "Names that are not known here", tuple(blocks))
-
-
-def _sizes(compared: Compared) -> tuple[str, str]:
-    return written(compared.largest, 2), written(compared.relative, 2)
+            rest = [Paragraph((f"There are {more} more.",))] if more > 0 else []
+            title = "Names that are not known here"
+            yield Section(None, title, (Table(("name",), tuple(names)), *rest))
 
 
 def written(number: float, digits: int = 7) -> str:

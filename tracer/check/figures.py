@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
-from tracer.check.listed import Listed, Read
+from tracer.check.listed import Listed, Read, shown
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
@@ -125,7 +125,7 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
         except NotThereError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
-        raise TracerError(*read.shown(problems))
+        raise TracerError(*shown(problems, read.content))
     return found
 
 
@@ -147,22 +147,18 @@ class _Passes:
 
     def of(self, listed: Listed) -> Pass:
         examples = self.plain.loaded.scenario.training
-        number = listed.example
-        if number is None and examples and _is_of_loss(listed.address or ""):
-            number = 1
+        is_of_loss = (listed.address or "").split(".")[0] == LOSS.name
+        number = listed.example or (1 if examples and is_of_loss else None)
         if number is None:
             return self.plain
         if number > len(examples):
             there = f"the last is {len(examples)}" if examples else "there are none"
             raise NotThereError("example", f"no training example {number}, {there}")
         if number not in self.examples:
-            loaded = self.plain.of_example(number).loaded
-            self.examples[number] = Pass(loaded, PassOptions(loss=True))
+            loaded = self.plain.loaded
+            read = loaded.scenario.reading_example(examples[number - 1])
+            self.examples[number] = Pass(replace(loaded, scenario=read), PassOptions(loss=True))
         return self.examples[number]
-
-
-def _is_of_loss(address: str) -> bool:
-    return address.split(".")[0] == LOSS.name
 
 
 def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:

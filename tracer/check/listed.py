@@ -125,10 +125,6 @@ class Read:
         place: Place = ("figures", number, key)
         return self.source.problem(place, problem.message, problem.address)
 
-    def shown(self, problems: list[Problem]) -> Iterator[Problem]:
-        """The problems; a single one with its line."""
-        return _shown(problems, self.content)
-
 
 def read_figures(path: Path) -> Read:
     """Read a figures file.
@@ -142,11 +138,12 @@ def read_figures(path: Path) -> Read:
         found = FiguresFile.model_validate(source.data)
     except ValidationError as error:
         problems = list(of_keys(error, source, set(), FiguresFile))
-        raise TracerError(*_shown(problems, content)) from None
+        raise TracerError(*shown(problems, content)) from None
     return Read(str(path), found.text, found.figures, source, content)
 
 
-def _shown(problems: list[Problem], content: str) -> Iterator[Problem]:
+def shown(problems: list[Problem], content: str) -> Iterator[Problem]:
+    """The problems; a single one with its line."""
     lines = LINE_BREAK.split(content) if len(problems) == 1 else []
     for problem in problems:
         line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None

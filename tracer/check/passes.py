@@ -97,12 +97,6 @@ class Pass:
         options = replace(self.options, arithmetic=arithmetic, overrides=instead)
         return trace(self.loaded.name, scenario, replace(options, located=self.loaded.located))
 
-    def of_example(self, number: int) -> Pass:
-        """The pass of a training example, counted from 1."""
-        scenario = self.loaded.scenario
-        read = scenario.reading_example(scenario.training[number - 1])
-        return replace(self, loaded=replace(self.loaded, scenario=read))
-
 
 def _roundings(own: Rounding) -> Iterator[tuple[str, Rounding]]:
     """Other digits: carried on in another way, other decimals, or other working ones."""

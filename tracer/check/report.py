@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -44,19 +44,17 @@ class Report:
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
         """What is wrong, the worst first: that from which most follows."""
-        together: dict[tuple[object, ...], list[Finding]] = {}
+        together = defaultdict[tuple[object, ...], list[Finding]](list)
         for finding in self.of(Verdict.WRONG):
             listed = finding.figure.listed
             at = (listed.line,) if listed.line else (id(listed),)
-            together.setdefault((*at, listed.address, listed.row), []).append(finding)
+            together[*at, listed.address, listed.row].append(finding)
         mistake_of = {root: key for key, roots in together.items() for root in roots}
-        following: dict[tuple[object, ...], list[Finding]] = {key: [] for key in together}
+        following = defaultdict[tuple[object, ...], list[Finding]](list)
         for finding in self.of(Verdict.FOLLOWS):
             following[mistake_of[min(finding.sources, key=_order)]].append(finding)
         found = [Mistake(tuple(roots), tuple(following[key])) for key, roots in together.items()]
-        return tuple(
-            sorted(found, key=lambda mistake: (-len(mistake.following), _order(mistake.roots[0])))
-        )
+        return tuple(sorted(found, key=lambda each: (-len(each.following), _order(each.roots[0]))))
 
     @property
     def first(self) -> Finding | None:

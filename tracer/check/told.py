@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -57,15 +58,13 @@ UNKNOWN = "Of these the scenario computes no value."
 
 def told(report: Report) -> Document:
     """How many figures agree, what is wrong and what follows, what else does not agree and why."""
+    mistakes = (Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
     sections = (
         *_by_step(report),
-        *(
-            Section(None, _heading(mistake), tuple(_mistake(mistake)))
-            for mistake in report.mistakes
-        ),
+        *mistakes,
         *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
         *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
-        *_unknown(report),
+        *_otherwise(report, Verdict.UNKNOWN, "Not recomputable", UNKNOWN),
     )
     introduction = tuple(map(Paragraph, _introduction(report)))
     return Document(report.scenario, report.title, introduction, sections)
@@ -147,36 +146,24 @@ def _worked(figure: Figure) -> Iterable[Line]:
 def _together(findings: Sequence[Finding]) -> Iterator[Found]:
     """Each place in the file: what is printed there, beside what is right."""
     for those in _by(findings):
-        listed = those[0].figure.listed
-        again = all(finding.by == AGAIN for finding in those)
-        right = "again" if again else f"right {_rights(those)}"
-        yield listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
+        # All of them have the same reason.
+        right = "again" if those[0].by == AGAIN else f"right {_rights(those)}"
+        yield those[0].figure.listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
 
 
 # --- what else does not agree --------------------------------------------------------------------
 
 
 def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[Section]:
-    """Figures that come about in another way, and how."""
-    found = [
-        (
-            those[0].figure.listed.line,
-            (f"{_what(those)}: {_texts(those)}, here {_rights(those)}: {those[0].by}",),
-        )
-        for those in _by(report.of(verdict))
-    ]
+    """Figures that come about in another way, and how; or that nothing is known of, and why."""
+    is_known, found = verdict is not Verdict.UNKNOWN, list[Found]()
+    for those in _by(report.of(verdict)):
+        by, texts = those[0].by, _texts(those)
+        here = f"{_what(those)}: {texts}, here {_rights(those)}: {by}"
+        found.append((those[0].figure.listed.line, (here,) if is_known else (texts, by)))
     if found:
-        yield Section(None, title, (Paragraph((why,)), _table(("figures",), found)))
-
-
-def _unknown(report: Report) -> Iterator[Section]:
-    found = [
-        (those[0].figure.listed.line, (_texts(those), those[0].by))
-        for those in _by(report.of(Verdict.UNKNOWN))
-    ]
-    if found:
-        table = _table(("printed", "why"), found)
-        yield Section(None, "Not recomputable", (Paragraph((UNKNOWN,)), table))
+        header = ("figures",) if is_known else ("printed", "why")
+        yield Section(None, title, (Paragraph((why,)), _table(header, found)))
 
 
 def _table(header: tuple[str, ...], found: Iterable[Found]) -> Table:
@@ -195,9 +182,9 @@ def _table(header: tuple[str, ...], found: Iterable[Found]) -> Table:
 
 def _by(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """Those of one place in the file and one reason."""
-    together: dict[tuple[int, str], list[Finding]] = {}
+    together = defaultdict[tuple[int, str], list[Finding]](list)
     for finding in findings:
-        together.setdefault((id(finding.figure.listed), finding.by), []).append(finding)
+        together[id(finding.figure.listed), finding.by].append(finding)
     yield from together.values()
 
 

@@ -7,140 +7,78 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
-from tracer.scenario.layers import Attention, Layer, Normalization, SubLayer
-from tracer.scenario.model import Scenario
+from tracer.scenario.fields import Frozen
+from tracer.scenario.layers import FFN, Attention, Normalization
+from tracer.scenario.model import Rotary, Scenario, Sinusoidal
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
-_Part = TypeVar("_Part", bound=SubLayer)
-_Norm = TypeVar("_Norm", bound=Normalization)
+Settings: TypeAlias = dict[str, Any]
+_Part = TypeVar("_Part")
 
 EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.000000000001")))
+PARTS = (
+    *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
+    *("norm", "final_norm"),
+)
+"""The fields that lead to what a variant changes."""
 
 
-def _of_norms(**changed: Any) -> Change:
+def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
+    """Other settings of each part of a kind."""
+    return partial(_changed, kind=kind, settings=settings)
+
+
+def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]) -> Any:
+    """A part of a scenario, changed; itself where nothing changes."""
+    if isinstance(part, tuple):
+        changed = tuple(_changed(each, kind, settings) for each in part)
+        return part if changed == part else changed
+    found: Settings = {}
+    if isinstance(part, kind):
+        found = settings(part)
+    elif isinstance(part, Frozen):
+        inner = {name: getattr(part, name, None) for name in PARTS}
+        found = {name: _changed(each, kind, settings) for name, each in inner.items() if each}
+    differing = {name: new for name, new in found.items() if new != getattr(part, name)}
+    return part.model_copy(update=differing) if differing else part
+
+
+def _of_norms(**settings: Any) -> Change:
     """Every norm with other settings; RMSNorm has no deviation from a mean."""
 
-    def change(scenario: Scenario) -> Scenario:
-        norms = [n for n in _norms(scenario) if _changes(n, changed)]
-        if not norms:
-            return scenario
+    def fitting(norm: Normalization) -> Settings:
+        is_rms = "deviation" in settings and norm.kind == "rms_norm"
+        no_epsilon = "epsilon_outside" in settings and not norm.epsilon
+        return {} if is_rms or no_epsilon else settings
 
-        def other(norm: _Norm | None) -> _Norm | None:
-            return norm if norm is None else norm.model_copy(update=changed)
-
-        def with_norm(part: _Part | None) -> _Part | None:
-            if part is None or "norm" not in part.model_fields_set:
-                return part
-            return part.model_copy(update={"norm": other(part.norm)})
-
-        layers = [
-            layer.model_copy(
-                update={
-                    "norm": other(layer.norm),
-                    **{name: with_norm(getattr(layer, name)) for name in SUB_LAYERS},
-                }
-            )
-            for layer in scenario.layers
-        ]
-        final = other(scenario.final_norm)
-        return scenario.model_copy(update={"layers": tuple(layers), "final_norm": final})
-
-    return change
-
-
-SUB_LAYERS = ("attention", "cross_attention", "ffn")
-
-
-def _norms(scenario: Scenario) -> list[Normalization]:
-    """Those that are used."""
-    parts = [
-        layer.norm_of(part)
-        for layer in scenario.layers
-        for name in SUB_LAYERS
-        if (part := getattr(layer, name))
-    ]
-    return [norm for norm in (*parts, scenario.final_norm) if norm]
-
-
-def _changes(part: Any, changed: dict[str, Any]) -> bool:
-    if "deviation" in changed and part.kind == "rms_norm":
-        return False
-    if "epsilon_outside" in changed and not part.epsilon:
-        return False
-    return any(getattr(part, name) != setting for name, setting in changed.items())
+    return _with(Normalization, fitting)
 
 
 def _of_activation(one: str, other: str) -> Change:
     """The second form of a function where the first stands."""
-
-    def change(scenario: Scenario) -> Scenario:
-        if not any(layer.ffn and layer.ffn.activation == one for layer in scenario.layers):
-            return scenario
-        return _with_layers(scenario, lambda layer: _activated(layer, one, other))
-
-    return change
-
-
-def _activated(layer: Layer, one: str, other: str) -> Layer:
-    if layer.ffn is None or layer.ffn.activation != one:
-        return layer
-    return layer.model_copy(update={"ffn": layer.ffn.model_copy(update={"activation": other})})
+    return _with(FFN, lambda ffn: {"activation": other} if ffn.activation == one else {})
 
 
 def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
     """Another divisor of the scores where it is √d_k; `scale` makes it of d_k."""
 
-    def other(attention: Attention | None) -> Attention | None:
-        if attention is None or attention.scale != "sqrt":
-            return attention
-        d_k = len(attention.heads[0].W_Q[0])
-        return attention.model_copy(update={"scale": scale(d_k)})
+    def fitting(part: Attention) -> Settings:
+        return {"scale": scale(len(part.heads[0].W_Q[0]))} if part.scale == "sqrt" else {}
 
-    def scaled(layer: Layer) -> Layer:
-        names = ("attention", "cross_attention")
-        return layer.model_copy(update={name: other(getattr(layer, name)) for name in names})
-
-    def change(scenario: Scenario) -> Scenario:
-        parts = [
-            part for each in scenario.layers for part in (each.attention, each.cross_attention)
-        ]
-        if not any(part and part.scale == "sqrt" for part in parts):
-            return scenario
-        return _with_layers(scenario, scaled)
-
-    return change
+    return _with(Attention, fitting)
 
 
 def _rounded(places: int) -> Callable[[int], Decimal]:
     return lambda d_k: trimmed(round_half_away(Decimal(d_k).sqrt(), places))
 
 
-def _with_layers(scenario: Scenario, other: Callable[[Layer], Layer]) -> Scenario:
-    return scenario.model_copy(update={"layers": tuple(map(other, scenario.layers))})
-
-
-def _of_positions(name: str, **changed: Any) -> Change:
-    """Sinusoidal or rotary positions with other settings."""
-
-    def change(scenario: Scenario) -> Scenario:
-        positions = scenario.positions
-        kind = getattr(positions, name) if positions else None
-        if positions is None or kind is None or not _changes(kind, changed):
-            return scenario
-        other = positions.model_copy(update={name: kind.model_copy(update=changed)})
-        return scenario.model_copy(update={"positions": other})
-
-    return change
-
-
-def _unmasked(scenario: Scenario) -> Scenario:
-    if scenario.mask == "none":
-        return scenario
-    return scenario.model_copy(update={"mask": "none"})
+def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
+    return _with(kind, lambda positions: settings)
 
 
 VARIANTS: tuple[tuple[str, Change], ...] = (
@@ -153,10 +91,10 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
-    *((f"with positions counted from {n}", _of_positions("sinusoidal", start=n)) for n in (0, 1)),
-    *((f"with turns counted from {n}", _of_positions("rotary", start=n)) for n in (0, 1)),
-    ("with neighbours turned together", _of_positions("rotary", layout="pairs")),
-    ("with halves turned together", _of_positions("rotary", layout="halves")),
-    ("without the mask", _unmasked),
+    *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
+    *((f"with turns counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
+    ("with neighbours turned together", _of_positions(Rotary, layout="pairs")),
+    ("with halves turned together", _of_positions(Rotary, layout="halves")),
+    ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
 """What it is called, and what it makes of a scenario."""

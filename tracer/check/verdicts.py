@@ -188,15 +188,11 @@ class _Judge:
         """With which other digits on the way it comes out."""
         assert figure.printed
         places = figure.printed.places  # more than are carried on cannot be printed
-        return next(
-            (
-                name
-                for name, trace in self.within.roundings
-                if not (trace.pencil.rounds and places > trace.scenario.rounding.decimals)
-                if _comes_out(figure, trace)
-            ),
-            None,
-        )
+        for name, trace in self.within.roundings:
+            is_printed = not trace.pencil.rounds or places <= trace.scenario.rounding.decimals
+            if is_printed and _comes_out(figure, trace):
+                return name
+        return None
 
     def _is_near(self, figure: Figure, number: Decimal) -> bool:
         """Whether it is off by one unit in its last place at most.
@@ -313,22 +309,18 @@ def _as_a_row(row: list[Finding]) -> list[Finding]:
     """The findings of what stands together: one variant explains all; what is near is wrong, too,
     beside numbers that are wrong."""
     variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
-    if variants:
-        return [
-            replace(f, verdict=Verdict.VARIANT, by=variants[0])
-            if f.verdict is Verdict.ROUNDING
-            else f
-            for f in row
-        ]
     wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
-    if 2 * wrong <= len(row):
-        return row
-    return [
-        Finding(f.figure, Verdict.WRONG, f.right, units=f.units)
-        if f.verdict is Verdict.ROUNDING and f.by != BY_PENCIL
-        else f
-        for f in row
-    ]
+
+    def beside_others(found: Finding) -> Finding:
+        if found.verdict is not Verdict.ROUNDING:
+            return found
+        if variants:
+            return replace(found, verdict=Verdict.VARIANT, by=variants[0])
+        if 2 * wrong > len(row) and found.by != BY_PENCIL:
+            return replace(found, verdict=Verdict.WRONG, by="")
+        return found
+
+    return [beside_others(finding) for finding in row]
 
 
 def _entry(figure: Figure) -> Entry:

@@ -91,7 +91,12 @@ class _Header:
 
     def value(self) -> Any:
         kind = self.number(SHORT)
-        return self._array() if kind == ARRAY else self._entries(kind, 1)[0]
+        if kind != ARRAY:
+            return self._entries(kind, 1)[0]
+        kind, length = self.number(SHORT), self.number()
+        if length > MOST_ENTRIES:
+            raise _DamagedError(f"a list of {length} entries, expected at most {MOST_ENTRIES}")
+        return self._entries(kind, length)
 
     def place(self) -> Place:
         """Where a tensor lies; the file counts its columns before its rows."""
@@ -100,12 +105,6 @@ class _Header:
             raise _DamagedError(f"a tensor of {axes} axes, expected 1 to {MOST_AXES}")
         shape = tuple(self.number() for _ in range(axes))[::-1]
         return Place(shape, self.number(SHORT), self.number())
-
-    def _array(self) -> list[Any]:
-        kind, length = self.number(SHORT), self.number()
-        if length > MOST_ENTRIES:
-            raise _DamagedError(f"a list of {length} entries, expected at most {MOST_ENTRIES}")
-        return self._entries(kind, length)
 
     def _entries(self, kind: int, length: int) -> list[Any]:
         if kind == TEXT:

@@ -81,7 +81,8 @@ def _quantisation(number: int) -> Quantisation:
         kind = GGMLQuantizationType(number)
         block, size = GGML_QUANT_SIZES[kind]
         if kind.name in PLAIN:
-            return Quantisation(block, size, partial(_plain, PLAIN[kind.name]))
+            form = PLAIN[kind.name]
+            return Quantisation(block, size, lambda stored: stored.view(form))
         decoded = partial(dequantize, qtype=kind)
         decoded(np.zeros((1, size), np.uint8))
     except ValueError:
@@ -89,7 +90,3 @@ def _quantisation(number: int) -> Quantisation:
     except NotImplementedError:
         raise ValueError(f"{kind.name}, which the gguf package cannot read") from None
     return Quantisation(block, size, decoded)
-
-
-def _plain(form: str, stored: Bytes) -> NDArray[Any]:
-    return stored.view(form)

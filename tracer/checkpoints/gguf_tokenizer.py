@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tracer.checkpoints.extras import extra
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import Settings
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import ByteLetters
 from tracer.tokenization.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from tokenizers.pre_tokenizers import PreTokenizer
 
 PREFIX, EOS = "tokenizer.ggml.", "eos_token_id"
 LLAMA_3, QWEN_2 = "llama-bpe", "qwen2"
@@ -66,7 +61,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
     whole = [word for word, kind in zip(words, types, strict=False) if kind in WHOLE]
     with extra("tokenizers"):
-        from tokenizers import AddedToken, decoders, models, normalizers
+        from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
         from tokenizers import Tokenizer as Library
         from tokenizers.processors import TemplateProcessing
     try:
@@ -80,15 +75,8 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
         raise TracerError(Problem(str(error), read.file, address="tokenizer.ggml")) from None
     if name == QWEN_2:
         library.normalizer = normalizers.NFC()
-    library.pre_tokenizer = _splitter(name)
+    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
+    letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    library.pre_tokenizer = pre_tokenizers.Sequence([*splits, letters])
     library.decoder = decoders.ByteLevel()
     return Tokenizer(library, merges, ByteLetters(), whole_first=name == LLAMA_3)
-
-
-def _splitter(name: str) -> PreTokenizer:
-    """What splits a text, and writes its bytes as letters."""
-    from tokenizers import Regex
-    from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
-
-    splits = [Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
-    return Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tracer.checkpoints.architecture import Activation, Architecture, Family, Rotary
@@ -113,14 +113,6 @@ def _rotary(settings: Settings, d_k: int) -> Rotary:
     return Rotary(base, "halves", factors(scaling, base, d_k))
 
 
-def _unscaled(scaling: Settings, base: float, d_k: int) -> None:
-    return None
-
-
-def _linear(scaling: Settings, base: float, d_k: int) -> tuple[float, ...]:
-    return (scaling.number("factor"),) * (d_k // 2)
-
-
 def _llama3(scaling: Settings, base: float, d_k: int) -> tuple[float, ...]:
     """Waves that are long beside the first context are stretched, short ones stay (Llama 3.1)."""
     factor, context = scaling.number("factor"), scaling.number("original_max_position_embeddings")
@@ -133,4 +125,9 @@ def _llama3(scaling: Settings, base: float, d_k: int) -> tuple[float, ...]:
     return tuple(1 / ((1 - share) / factor + share) for share in kept)
 
 
-SCALINGS = {"default": _unscaled, "linear": _linear, "llama3": _llama3}
+SCALINGS: Mapping[str, Callable[[Settings, float, int], tuple[float, ...] | None]] = {
+    "default": lambda scaling, base, d_k: None,
+    "linear": lambda scaling, base, d_k: (scaling.number("factor"),) * (d_k // 2),
+    "llama3": _llama3,
+}
+"""The factors of the rotary angles, from what the file says, the base and d_k."""

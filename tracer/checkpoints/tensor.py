@@ -42,16 +42,12 @@ class Tensor:
             return np.asarray(self.decoded(self.stored)[chosen[0]], np.float64)
         rows, columns = chosen
         stored = self.stored[rows]
-        found = np.empty((len(stored), _length(self.shape[1], columns)))
+        found = np.empty((len(stored), len(np.arange(self.shape[1])[columns])))
         at_once = max(1, AT_ONCE // self.shape[1])
         for begin in range(0, len(stored), at_once):
             block = slice(begin, begin + at_once)
             found[block] = self.decoded(stored[block])[:, columns]
         return found
-
-
-def _length(columns: int, chosen: Rows) -> int:
-    return len(range(columns)[chosen]) if isinstance(chosen, slice) else len(chosen)
 
 
 def written(shape: tuple[int, ...]) -> str:

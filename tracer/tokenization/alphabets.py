@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Protocol
+from itertools import chain
 
 from tracer.frozen import frozen
 
@@ -26,18 +26,8 @@ _BYTES = {
 """Which byte a letter is, by their numbers."""
 
 
-class Alphabet(Protocol):
-    """What the symbols of a vocabulary are made of."""
-
-    def symbols(self, piece: str) -> list[str]:
-        """The symbols of a piece of text before any are joined."""
-
-    def content(self, symbol: str) -> bytes:
-        """What a symbol stands for."""
-
-
-class Letters:
-    """Characters as they are."""
+class Alphabet:
+    """What the symbols of a vocabulary are made of: characters as they are."""
 
     def symbols(self, piece: str) -> list[str]:
         """The symbols of a piece of text before any are joined."""
@@ -48,12 +38,8 @@ class Letters:
         return symbol.encode()
 
 
-class ByteLetters:
+class ByteLetters(Alphabet):
     """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""
-
-    def symbols(self, piece: str) -> list[str]:
-        """The symbols of a piece of text before any are joined."""
-        return list(piece)
 
     def content(self, symbol: str) -> bytes:
         """What a symbol stands for; what is written in no such letters stands for itself."""
@@ -64,7 +50,7 @@ class ByteLetters:
 
 
 @frozen
-class Characters:
+class Characters(Alphabet):
     """Characters as they are, ▁ for a space, and <0xC3> for a byte of those that are not known."""
 
     known: Collection[str]
@@ -72,11 +58,13 @@ class Characters:
 
     def symbols(self, piece: str) -> list[str]:
         """The symbols of a piece of text before any are joined."""
-        return [
-            symbol
+        parts = (
+            [character]
+            if character in self.known
+            else [f"<0x{byte:02X}>" for byte in character.encode()]
             for character in piece
-            for symbol in ([character] if character in self.known else _in_bytes(character))
-        ]
+        )
+        return [*chain.from_iterable(parts)]
 
     def content(self, symbol: str) -> bytes:
         """What a symbol stands for."""
@@ -87,7 +75,3 @@ class Characters:
 def as_text(content: bytes) -> str:
     """Bytes as they are read; what is no whole character as \\xe2."""
     return content.decode(errors="backslashreplace")
-
-
-def _in_bytes(character: str) -> list[str]:
-    return [f"<0x{byte:02X}>" for byte in character.encode()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tracer.tokenization.alphabets import Letters
+from tracer.tokenization.alphabets import Alphabet
 from tracer.tokenization.bpe import bpe, merged, ranks
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
@@ -15,7 +15,7 @@ PIECES = re.compile(" ?[^ ]+| +(?![^ ])")
 
 def encode(text: str, merges: Sequence[tuple[str, str]]) -> Tokenization:
     """The text cut at its spaces; in each piece characters are joined as the merges say."""
-    order, alphabet = ranks(merges), Letters()
+    order, alphabet = ranks(merges), Alphabet()
 
     def piece(text: str) -> Piece:
         symbols = tuple(alphabet.symbols(text))

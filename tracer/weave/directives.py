@@ -33,8 +33,8 @@ from tracer.weave.limits import Allowance
 NOT_WOVEN = ("check", "page")
 """A text is checked, and the check is no part of it; a page is a file of its own."""
 WOVEN = [name for name in COMMANDS if name not in NOT_WOVEN]
-QUOTES = ("value",)
-"""Commands whose text stands inside a sentence."""
+QUOTE = "value"
+"""The command whose text stands inside a sentence."""
 
 WIDTH = 80
 """Of the terminal that woven text is made for, in cells."""
@@ -83,7 +83,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
             allowed.compute(found.scenario, turns=MOST_TURNS + 3, first=len(found.tokens))
             if request.train:
                 allowed.train(found.scenario, 1)
-        elif request.command not in QUOTES:
+        elif request.command != QUOTE:
             allowed.compute(found.scenario)
         training = training_of(request, resolve(subject)) if request.trains else None
         return explain(request, Computed(found, training))
@@ -94,7 +94,8 @@ def renderer(path: Path) -> Callable[[Words], str]:
         found = content(request)
         assert not isinstance(found, bytes)  # which only a file gets
         text = rendered(request, found, WIDTH).strip("\n")
-        return text if _is_plain(request) else fenced(text.split("\n"))
+        is_plain = request.format is Format.MARKDOWN or request.command == QUOTE
+        return text if is_plain else fenced(text.split("\n"))
 
     def within_limits(words: Words) -> str:
         output = render(words)
@@ -113,10 +114,6 @@ def _request(words: Words) -> Request:
         raise TracerError(Problem("a woven command writes no files"))
     check(request)
     return request
-
-
-def _is_plain(request: Request) -> bool:
-    return request.format is Format.MARKDOWN or request.command in QUOTES
 
 
 def _once(make: Callable[[_Asked], _Made]) -> Callable[[_Asked], _Made]:

@@ -115,18 +115,17 @@ def _of_layers(layers: Sequence[Layer], length: int, read: int) -> int:
     """Of a tower that reads so many tokens, beside those that its encoder has read."""
     number = 0
     for layer in layers:
-        if layer.attention:
-            number += _of_attention(layer.attention, length, length)
-        if layer.cross_attention:
-            number += _of_attention(layer.cross_attention, length, read)
-        if layer.ffn:
-            network = layer.ffn
+        number += _of_attention(layer.attention, length, length)
+        number += _of_attention(layer.cross_attention, length, read)
+        if network := layer.ffn:
             weights = _size(network.W_1) + _size(network.W_3) + _size(network.W_2)
             number += length * weights + PRODUCTS_OF_A_HEAD
     return number
 
 
-def _of_attention(attention: Attention, queries: int, keys: int) -> int:
+def _of_attention(attention: Attention | None, queries: int, keys: int) -> int:
+    if attention is None:
+        return 0
     number = queries * _size(attention.W_O)
     for head in attention.heads:
         number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))

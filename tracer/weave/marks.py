@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from tracer.frozen import frozen
@@ -63,14 +62,10 @@ def find(text: str) -> tuple[list[Mark], list[Complaint]]:
     return finder.marks, finder.complaints
 
 
-@dataclass
 class _Finder:
-    text: str
-    marks: list[Mark] = field(default_factory=list)
-    complaints: list[Complaint] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.lines = self.text.split("\n")
+    def __init__(self, text: str) -> None:
+        self.text, self.lines = text, text.split("\n")
+        self.marks, self.complaints = list[Mark](), list[Complaint]()
         self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def blocks(self) -> None:

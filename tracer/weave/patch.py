@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tracer.frozen import frozen
 
@@ -17,6 +16,9 @@ MOST_COMPARED = 400
 """Lines of a change that are compared one by one: that takes up to the square of the time."""
 
 
+_Opcode: TypeAlias = tuple[str, int, int, int, int]
+
+
 @frozen
 class Change:
     """Lines, counted from 0, and those in their place."""
@@ -25,20 +27,30 @@ class Change:
     new: range
 
 
-_Row: TypeAlias = tuple[str, str]
-"""`-`, `+` or a space, and a line."""
+class _Opcodes(SequenceMatcher[str]):
+    """Opcodes that are known, to be grouped as hunks."""
+
+    def __init__(self, known: list[_Opcode]) -> None:
+        super().__init__()
+        self.known = known
+
+    def get_opcodes(self) -> list[Any]:
+        return self.known
 
 
 def patch(old: str, new: str, changes: Sequence[Change], file: str) -> str:
     """The patch that makes the new text of the old one, all else than the changes being equal."""
-    rows = list(_rows(_lines(old), _lines(new), changes))
-    old_lines = [0, *accumulate(sign != "+" for sign, _ in rows)]
-    new_lines = [0, *accumulate(sign != "-" for sign, _ in rows)]
+    before, after = _lines(old), _lines(new)
+    known = list(_opcodes(before, after, changes))
     hunks = []
-    for begin, end in _together([number for number, (sign, _) in enumerate(rows) if sign != " "]):
-        part = slice(max(0, begin - AROUND), min(len(rows), end + AROUND))
-        places = (_place(lines[part.start], lines[part.stop]) for lines in (old_lines, new_lines))
-        hunks += ["@@ -{} +{} @@\n".format(*places), *map(_written, rows[part])]
+    for group in _Opcodes(known).get_grouped_opcodes(AROUND):
+        (_, a, _, b, _), (_, _, a_end, _, b_end) = group[0], group[-1]
+        hunks.append(f"@@ -{_place(a, a_end)} +{_place(b, b_end)} @@\n")
+        for tag, i, i_end, j, j_end in group:
+            if tag == "equal":
+                hunks += _written(" ", before[i:i_end])
+            else:
+                hunks += [*_written("-", before[i:i_end]), *_written("+", after[j:j_end])]
     return "".join([f"--- {file}\n+++ {file}\n", *hunks]) if hunks else ""
 
 
@@ -46,52 +58,36 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _rows(old: Sequence[str], new: Sequence[str], changes: Sequence[Change]) -> Iterator[_Row]:
-    at = 0
+def _opcodes(old: list[str], new: list[str], changes: Sequence[Change]) -> Iterator[_Opcode]:
+    """As difflib has them: what becomes of which lines."""
+    i, j = 0, 0
+    for tag, a, a_end, b, b_end in _changed(old, new, changes):
+        yield "equal", i, a, j, b
+        yield tag, a, a_end, b, b_end
+        i, j = a_end, b_end
+    yield "equal", i, len(old), j, len(new)
+
+
+def _changed(old: list[str], new: list[str], changes: Sequence[Change]) -> Iterator[_Opcode]:
     for change in dict.fromkeys(changes):  # of two numbers in a line it is the same
-        for line in old[at : change.old.start]:
-            yield " ", line
-        at = change.old.stop
-        before = old[change.old.start : at]
-        after = new[change.new.start : change.new.stop]
-        yield from _compared(before, after)
-    for line in old[at:]:
-        yield " ", line
+        (a, a_end), (b, b_end) = ((r.start, r.stop) for r in (change.old, change.new))
+        if max(len(change.old), len(change.new)) > MOST_COMPARED:
+            yield "replace", a, a_end, b, b_end
+            continue
+        for tag, i, i_end, j, j_end in SequenceMatcher(
+            None, old[a:a_end], new[b:b_end]
+        ).get_opcodes():
+            if tag != "equal":
+                yield tag, a + i, a + i_end, b + j, b + j_end
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[_Row]:
-    blocks = [(len(old), len(new), 0)]
-    if max(len(old), len(new)) <= MOST_COMPARED:
-        blocks = [(m.a, m.b, m.size) for m in SequenceMatcher(None, old, new).get_matching_blocks()]
-    at_old, at_new = 0, 0
-    for in_old, in_new, size in blocks:
-        for line in old[at_old:in_old]:
-            yield "-", line
-        for line in new[at_new:in_new]:
-            yield "+", line
-        at_old, at_new = in_old + size, in_new + size
-        for line in old[in_old:at_old]:
-            yield " ", line
-
-
-def _together(changed: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and behind the last of changed rows that are shown together."""
-    begin = 0
-    for number in range(1, len(changed) + 1):
-        if number == len(changed) or changed[number] - changed[number - 1] > 2 * AROUND + 1:
-            yield changed[begin], changed[number - 1] + 1
-            begin = number
-
-
-def _place(before: int, behind: int) -> str:
+def _place(begin: int, end: int) -> str:
     """The first line of a hunk, counted from 1, and their number; of none, the line before it."""
-    count = behind - before
-    first = before + 1 if count else before
+    count = end - begin
+    first = begin + 1 if count else begin
     return f"{first}" if count == 1 else f"{first},{count}"
 
 
-def _written(row: _Row) -> str:
-    sign, line = row
-    return (
-        f"{sign}{line}" if line.endswith("\n") else f"{sign}{line}\n\\ No newline at end of file\n"
-    )
+def _written(sign: str, lines: Sequence[str]) -> list[str]:
+    no_end = "\n\\ No newline at end of file\n"
+    return [f"{sign}{line}{'' if line.endswith(chr(10)) else no_end}" for line in lines]

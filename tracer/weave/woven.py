@@ -57,8 +57,7 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
         for old, new in zip(marks, again, strict=True)
         if body[old.content] != woven[new.content]
     )
-    before = text[: len(text) - len(body)]
-    return Woven(before + woven, len(marks), changes)
+    return Woven(text[: len(text) - len(body)] + woven, len(marks), changes)
 
 
 def _words(asked: str) -> tuple[str, ...]:
@@ -109,14 +108,13 @@ def _first_lost(
     marks: Sequence[Mark], contents: Sequence[str], again: Sequence[Mark], woven: str
 ) -> Mark | None:
     """The first mark that is not found again with its content in the woven text."""
-    for number, (mark, content) in enumerate(zip(marks, contents, strict=True)):
-        if number == len(again):
-            return mark
-        found = again[number]
+    for mark, content, found in zip(marks, contents, again, strict=False):
         same = (found.asked, found.prefix, woven[found.content], found.is_whole)
         if same != (mark.asked, mark.prefix, content, True):
             return mark
-    return marks[-1] if len(again) > len(marks) else None
+    if len(again) == len(marks):
+        return None
+    return marks[len(again)] if len(again) < len(marks) else marks[-1]
 
 
 def _last_before(
