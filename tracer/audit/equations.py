@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from tracer.audit.expression import Expression, Vector, is_printed
-from tracer.audit.passage import Kind, Passage
+from tracer.audit.passages import Kind, Passage
 from tracer.audit.syntax import UnreadableError, partners, read
 from tracer.audit.tokens import Is, Token, tokens
 

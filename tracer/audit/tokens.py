@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, auto
 
-from tracer.audit.passage import CUT, Kind, Passage
+from tracer.audit.passages import CUT, Kind, Passage
 
 MOST_DIGITS = 40
 """A longer number is not read."""
