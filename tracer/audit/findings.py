@@ -62,6 +62,11 @@ class Finding:
     follows_from: Finding | None = None
 
     @property
+    def region(self) -> tuple[int, int, int, int]:
+        """Its first line and column, its last line, and the column behind its end."""
+        return *self.text.place(self.start), *self.text.place(self.end)
+
+    @property
     def equation(self) -> str:
         """The equation as it is printed, in one line."""
         return " ".join(self.text.content[self.start : self.end].split())
@@ -159,13 +164,8 @@ def _doubted(doubt: Doubt, text: Text) -> Finding:
 
 
 def _is_silenced(finding: Finding) -> bool:
-    return not finding.text.silenced.isdisjoint(range(*_lines(finding)))
-
-
-def _lines(finding: Finding) -> tuple[int, int]:
-    first, _ = finding.text.place(finding.start)
-    last, _ = finding.text.place(finding.end)
-    return first, last + 1
+    first, _, last, _ = finding.region
+    return not finding.text.silenced.isdisjoint(range(first, last + 1))
 
 
 def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
@@ -208,24 +208,21 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     """Two sides that meet; what comes out of an earlier side of the chain is no error either."""
     sides = equation.sides
     found = judge(sides[i].expression, sides[i + 1].expression)
-    if found is None or found.verdict.holds:
+    if not found or found.verdict.holds:
         return found
     before = sides[max(0, i - FURTHEST) : i]
     others = [side.expression for side in before if not is_printed(side.expression)]
-    if _BULLET.search(text.content, *_before(text, sides[i].start)):
+    start = sides[i].start
+    if _BULLET.search(text.content, max(0, start - 6), start):
         others.append(_negated(sides[i].expression))
     for other in others:
         instead = judge(other, sides[i + 1].expression)
-        if instead is not None and instead.verdict.holds:
+        if instead and instead.verdict.holds:
             return replace(instead, verdict=Verdict.CONSISTENT)
     return found
 
 
 _BULLET = re.compile(r"[-−–]\s+\Z")
-
-
-def _before(text: Text, at: int) -> tuple[int, int]:
-    return max(0, at - 6), at
 
 
 def _negated(expression: Expression) -> Expression:
@@ -261,9 +258,10 @@ def _computes_with_printed(weighed: Sequence[Sequence[Weighed]]) -> bool:
 
 def _as_printed(pair: Weighed) -> Weighed:
     """In such a text, what only unrounded numbers give is another last digit."""
-    if pair.judgement.verdict is not Verdict.CONSISTENT or not pair.judgement.decides:
-        return pair
-    return replace(pair, judgement=replace(pair.judgement, verdict=Verdict.LAST_DIGIT))
+    found = pair.judgement
+    if found.verdict is Verdict.CONSISTENT and found.decides:
+        return replace(pair, judgement=replace(found, verdict=Verdict.LAST_DIGIT))
+    return pair
 
 
 def _findings(
@@ -272,12 +270,11 @@ def _findings(
     """What is wrong in a chain: what comes behind the first error follows from it."""
     root: Finding | None = None
     for pair in pairs:
-        if pair.judgement.verdict.holds:
-            continue
-        found = _finding(pair, text)
-        found = replace(found, follows_from=root or _root(found, pair, earlier))
-        root = root or found.follows_from or found
-        yield found
+        if not pair.judgement.verdict.holds:
+            found = _finding(pair, text)
+            found = replace(found, follows_from=root or _root(found, pair, earlier))
+            root = root or found.follows_from or found
+            yield found
 
 
 def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding | None:

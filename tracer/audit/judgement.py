@@ -32,9 +32,8 @@ from tracer.audit.expression import (
     is_printed,
     numbers,
     parts,
-    signed,
 )
-from tracer.audit.intervals import Interval, UndefinedError
+from tracer.audit.intervals import Interval, UndefinedError, exactly
 
 MOST_POWERS = 12
 """So many powers of ten off, something is still a matter of scale."""
@@ -136,7 +135,7 @@ def _of_a_figure(
 ) -> Judgement:
     value, figure = at_face.middle, printed.middle
     if is_percent and _within(value / 100, stands_for):
-        value, as_inputs = value / 100, _scaled(as_inputs, Decimal("0.01"))
+        value, as_inputs = value / 100, as_inputs * exactly(Decimal("0.01"))
     unit = stands_for.high - stands_for.low
     slack = unit * _TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
@@ -190,33 +189,30 @@ def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -
     Raises:
         UndefinedError: they have no values, or of different shapes.
     """
-    match left, right:
-        case _ if is_printed(right):
-            return all(
-                _within(a.middle, b) for a, b in _side_by_side(left, right, face, window, meaning)
-            )
-        case Sum(terms), Sum(others) if len(terms) == len(others):
-            return all(
-                stands_term_by_term(signed(*a), signed(*b), meaning)
-                for a, b in zip(terms, others, strict=True)
-            )
-        case Product(factors), Product(others) if [s for s, _ in factors] == [s for s, _ in others]:
-            return all(
-                stands_term_by_term(a, b, meaning)
-                for (_, a), (_, b) in zip(factors, others, strict=True)
-            )
-        case Call(name, items), Call(other, others) if (name, len(items)) == (other, len(others)):
-            return all(
-                stands_term_by_term(a, b, meaning) for a, b in zip(items, others, strict=True)
-            )
-        case Negative(a), Negative(b):
-            return stands_term_by_term(a, b, meaning)
-        case Power(a, m), Power(b, n):
-            return stands_term_by_term(a, b, meaning) and stands_term_by_term(m, n, meaning)
+    if is_printed(right):
+        pairs = _side_by_side(left, right, face, window, meaning)
+        return all(_within(a.middle, b) for a, b in pairs)
+    if _form(left) == _form(right) is not None:
+        inner = zip(parts(left), parts(right), strict=True)
+        return all(stands_term_by_term(a, b, meaning) for a, b in inner)
     return all(
         b.low - _TOLERANCE <= a.middle <= b.high + _TOLERANCE
         for a, b in _side_by_side(left, right, face, as_part, meaning)
     )
+
+
+def _form(expression: Expression) -> tuple[object, ...] | None:
+    """What two expressions have in common whose parts go with each other."""
+    match expression:
+        case Sum(terms):
+            return Sum, len(terms)
+        case Product(factors):
+            return Product, *(sign for sign, _ in factors)
+        case Call(name, arguments):
+            return name, len(arguments)
+        case Negative() | Power():
+            return (type(expression),)
+    return None
 
 
 def _side_by_side(
@@ -256,10 +252,6 @@ def _is_cut(value: Decimal, figure: Decimal, unit: Decimal) -> bool:
     return value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit
 
 
-def _scaled(interval: Interval, factor: Decimal) -> Interval:
-    return Interval(interval.low * factor, interval.high * factor)
-
-
 def _gap(a: Interval, b: Interval) -> Decimal:
     return max(a.low - b.high, b.low - a.high, Decimal(0))
 
@@ -272,7 +264,7 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
     if not power or abs(power) > MOST_POWERS:
         return None
     factor = Decimal(10) ** int(power)
-    return factor if _scaled(value, factor).meets(figure) else None
+    return factor if (value * exactly(factor)).meets(figure) else None
 
 
 def _is_percent(expression: Expression) -> bool:

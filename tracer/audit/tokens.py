@@ -50,9 +50,8 @@ class Token:
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 
-FUNCTIONS = frozenset(
-    "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm".split()
-)
+_FUNCTIONS = "exp ln log sqrt sin cos tan tanh sigmoid softmax relu gelu max min mean sum abs norm"
+FUNCTIONS = frozenset(_FUNCTIONS.split())
 _OTHER_NAMES = {"log10": "log10", "lg": "log10", "log2": "log2", "lb": "log2", "avg": "mean"}
 _OTHER_NAMES |= {"log₁₀": "log10", "log₂": "log2", "log_10": "log10", "log_2": "log2"}
 _OTHER_NAMES |= {"average": "mean", "logistic": "sigmoid", "π": "π", "pi": "π", "mod": "mod"}
