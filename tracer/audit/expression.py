@@ -137,6 +137,11 @@ def is_printed(expression: Expression) -> bool:
     return False
 
 
+def is_percent(expression: Expression) -> bool:
+    """Whether it has a % behind it."""
+    return isinstance(expression, Call) and expression.name == "percent"
+
+
 def signed(sign: str, term: Expression) -> Expression:
     """A term with its sign."""
     return Negative(term) if sign == "-" else term

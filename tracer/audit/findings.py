@@ -18,6 +18,7 @@ from tracer.audit.expression import (
     Number,
     Product,
     Sum,
+    is_percent,
     is_printed,
     numbers,
     parts,
@@ -25,7 +26,7 @@ from tracer.audit.expression import (
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
-from tracer.audit.quantities import Doubt, doubts
+from tracer.audit.quantities import doubts
 from tracer.audit.texts import Text
 from tracer.frozen import frozen
 
@@ -147,7 +148,9 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             only = [pair for pair in pairs if pair.judgement.verdict is Verdict.CONSISTENT]
             found.findings += [_finding(pair, text) for pair in only if strict]
         gains = bool(_GAINS.search(text.content))
-        found.findings += [_doubted(doubt, text) for doubt in doubts(named, gains=gains)]
+        for kind, row, computed in doubts(named, gains=gains):
+            place = row.start, row.end
+            found.findings.append(Finding(text, *CODES[kind], *place, place, None, computed))
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     found.findings = [each for each in found.findings if not _is_silenced(each)]
@@ -155,12 +158,6 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
 
 
 _GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b")
-
-
-def _doubted(doubt: Doubt, text: Text) -> Finding:
-    code, verdict, level = CODES[doubt.kind]
-    start, end = doubt.row.start, doubt.row.end
-    return Finding(text, code, verdict, level, start, end, (start, end), None, doubt.computed)
 
 
 def _is_silenced(finding: Finding) -> bool:
@@ -290,22 +287,20 @@ def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding 
 
 
 def _finding(pair: Weighed, text: Text) -> Finding:
-    code, verdict, level = CODES[pair.judgement.verdict]
     left, right = pair.left, pair.right
     if is_printed(left.expression) and not is_printed(right.expression):
         left, right = right, left
     figure = _figure(right.expression, pair.judgement.place)
     shown = pair.judgement.computed is not None
+    scale = 100 if is_percent(right.expression) else 1  # 14 % stands for 0.14
     return Finding(
-        text=text,
-        code=code,
-        verdict=verdict,
-        level=level,
+        text,
+        *CODES[pair.judgement.verdict],
         start=pair.left.start,
         end=pair.right.end,
         marks=(figure.start, figure.end) if figure else (right.start, right.end),
         printed=text.content[figure.start : figure.end] if figure else None,
-        computed=_computed(pair.judgement, _scale(right.expression)) if shown else None,
+        computed=_computed(pair.judgement, scale) if shown else None,
         cause=cause(left.expression, pair.judgement),
         right=_apart(pair.judgement)[1] if shown and not figure else None,
     )
@@ -319,11 +314,6 @@ def _figure(expression: Expression, place: int) -> Number | None:
 
 MORE = Decimal("0.01")
 """Two more digits are told than are printed."""
-
-
-def _scale(expression: Expression) -> int:
-    """By how much a figure is larger than what it stands for: 14 in 14 %."""
-    return 100 if isinstance(expression, Call) and expression.name == "percent" else 1
 
 
 def _computed(judgement: Judgement, scale: int) -> str:

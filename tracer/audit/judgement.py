@@ -29,6 +29,7 @@ from tracer.audit.expression import (
     Product,
     Sum,
     Vector,
+    is_percent,
     is_printed,
     numbers,
     parts,
@@ -92,7 +93,7 @@ def judge(left: Expression, right: Expression) -> Judgement | None:
     best: Judgement | None = None
     for meaning in meanings(left, right):
         try:
-            found = _judged(left, right, meaning)
+            found = replace(_judged(left, right, meaning), meaning=meaning)
         except ArithmeticError:  # undefined, or too large
             continue
         if not found.verdict.holds and meaning.vectors == "each":
@@ -114,9 +115,9 @@ def _judged(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
         _flat(evaluate(right, rounded_to, meaning)),
         strict=True,
     )
-    is_percent = _is_percent(right) and _has_hundred(left)
+    in_percent = is_percent(right) and _has_hundred(left)
     found = [
-        replace(_of_a_figure(*figure, is_percent=is_percent), place=place, meaning=meaning)
+        replace(_of_a_figure(*figure, in_percent=in_percent), place=place)
         for place, figure in enumerate(figures)
     ]
     if not found:
@@ -131,10 +132,10 @@ def _of_a_figure(
     printed: Interval,
     stands_for: Interval,
     *,
-    is_percent: bool,
+    in_percent: bool,
 ) -> Judgement:
     value, figure = at_face.middle, printed.middle
-    if is_percent and _within(value / 100, stands_for):
+    if in_percent and _within(value / 100, stands_for):
         value, as_inputs = value / 100, as_inputs * exactly(Decimal("0.01"))
     unit = stands_for.high - stands_for.low
     slack = unit * _TOLERANCE
@@ -168,19 +169,19 @@ def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Ju
     pairs = list(_side_by_side(left, right, as_input, as_part, meaning))
     at_face = list(_side_by_side(left, right, face, face, meaning))
     if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
-        return Judgement(Verdict.EXACT, meaning=meaning)
+        return Judgement(Verdict.EXACT)
     if stands_term_by_term(left, right, meaning):
-        return Judgement(Verdict.ROUNDED, meaning=meaning, decides=True)
+        return Judgement(Verdict.ROUNDED, decides=True)
     if all(a.meets(b) for a, b in pairs):
-        return Judgement(Verdict.CONSISTENT, meaning=meaning, decides=True)
+        return Judgement(Verdict.CONSISTENT, decides=True)
     if all(_gap(a, b) <= b.high - b.low for a, b in pairs):
-        return Judgement(Verdict.LAST_DIGIT, meaning=meaning)
+        return Judgement(Verdict.LAST_DIGIT)
     if len(pairs) == 1 and (factor := _factor(*pairs[0])):
-        return Judgement(Verdict.SCALE, factor=factor, meaning=meaning)
+        return Judgement(Verdict.SCALE, factor=factor)
     if len(at_face) == 1:
-        (a, b) = at_face[0]
-        return Judgement(Verdict.FALSE, a.middle, printed=b.middle, meaning=meaning)
-    return Judgement(Verdict.FALSE, meaning=meaning)
+        a, b = at_face[0]
+        return Judgement(Verdict.FALSE, a.middle, printed=b.middle)
+    return Judgement(Verdict.FALSE)
 
 
 def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -> bool:
@@ -265,10 +266,6 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
         return None
     factor = Decimal(10) ** int(power)
     return factor if (value * exactly(factor)).meets(figure) else None
-
-
-def _is_percent(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.name == "percent"
 
 
 def _is_whole(expression: Expression) -> bool:

@@ -16,6 +16,7 @@ from tracer.audit.expression import (
     Product,
     Sum,
     Vector,
+    is_percent,
     numbers,
 )
 from tracer.audit.tokens import FUNCTIONS, Is, Token, decimal_of
@@ -108,7 +109,7 @@ class _Reader:
 
     def sum(self) -> Expression:
         terms = [("+", self.product())]
-        percent = _is_percent(terms[0][1])
+        percent = is_percent(terms[0][1])
         while sign := self.sign("+", "-"):
             behind = self.next()
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
@@ -116,7 +117,7 @@ class _Reader:
             terms.append((sign.text, self.product()))
             if sign.text == "-" and self._is_range(terms, sign):
                 self.is_doubtful = True
-            if _is_percent(terms[-1][1]) != percent:
+            if is_percent(terms[-1][1]) != percent:
                 self.is_doubtful = True  # 5 + 10 % is 5.1, or 5.5
         return Sum(tuple(terms)) if len(terms) > 1 else terms[0][1]
 
@@ -371,7 +372,3 @@ def _scientific(one: Expression, other: Expression) -> Expression | None:
                 printed = f"{digits.printed}e{sign}{power.value}"
                 return Number(Decimal(printed), printed, digits.start, power.end)
     return None
-
-
-def _is_percent(term: Expression) -> bool:
-    return isinstance(term, Call) and term.name == "percent"
