@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import TypeAlias
 
 from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.passages import Kind, Passage
@@ -46,20 +47,14 @@ class Named:
     row: Side
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found in a passage: equations, and the signs that belong to none."""
-
-    equations: list[Equation]
-    unread: list[int]
-    named: list[Named]
-    """Of the signs that belong to none, those behind which a row of numbers stands."""
+Found: TypeAlias = tuple[list[Equation], list[int], list[Named]]
+"""Equations, the signs that belong to none, and those of them with a row of numbers behind."""
 
 
 def equations(passage: Passage) -> Found:
     """The equations of a passage, in their order."""
     if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
-        return Found([], [], [])
+        return [], [], []
     return _Finder(tokens(passage), passage).found()
 
 
@@ -111,7 +106,7 @@ class _Finder:
             if self.token(end).kind is Is.RELATION:
                 ends_at = end
         read = [Equation(tuple(sides), tuple(signs)) for sides, signs in chains]
-        return Found(read, unread, named)
+        return read, unread, named
 
     def named(self, at: int, row: Side | None) -> Iterator[Named]:
         """The row behind a sign with its name; none, if there is no row."""

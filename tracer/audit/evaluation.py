@@ -93,7 +93,7 @@ def evaluate(expression: Expression, stands_for: StandsFor, meaning: Meaning) ->
     """What an expression comes to.
 
     Raises:
-        UndefinedError: it has no value, or its shapes do not fit.
+        ArithmeticError: it has no value, or its shapes do not fit.
     """
     match expression:
         case Number():

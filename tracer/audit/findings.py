@@ -134,13 +134,13 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     with localcontext(CONTEXT):
         named: list[Named] = []
         for passage in passages(text):
-            in_passage = equations(passage)
-            found.unread += [(text, at) for at in in_passage.unread]
-            named += in_passage.named
-            for equation in in_passage.equations:
-                pairs, unread = _weighed(equation, text)
-                found.unread += [(text, at) for at in unread]
+            read, unread, rows = equations(passage)
+            named += rows
+            for equation in read:
+                pairs, others = _weighed(equation, text)
+                unread += others
                 found.weighed += [pairs] if pairs else []
+            found.unread += [(text, at) for at in unread]
         if _computes_with_printed(found.weighed):
             found.weighed = [[_as_printed(pair) for pair in pairs] for pairs in found.weighed]
         for pairs in found.weighed:

@@ -141,9 +141,8 @@ def _of_a_figure(
     slack = unit * _TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
     needs_rounding = _is_between(value, unit) or as_inputs.low != as_inputs.high
-    decides = (
-        as_inputs.low < stands_for.low - unit / 2 or as_inputs.high > stands_for.high + unit / 2
-    )
+    half = unit / 2
+    decides = as_inputs.low < stands_for.low - half or as_inputs.high > stands_for.high + half
 
     def said(verdict: Verdict, factor: Decimal = Decimal(1)) -> Judgement:
         return Judgement(verdict, value, unit, figure, factor, decides=decides)
