@@ -30,15 +30,9 @@ def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit],
             done.add(path)
             progress.tell(f"audit {path}")
             try:
-                found += [
-                    audit(text, strict=strict) for text in texts(str(path), _content(name, path))
-                ]
+                standard = name == STANDARD_INPUT
+                content = read_standard_input(name) if standard else read_file(path)
+                found += [audit(text, strict=strict) for text in texts(str(path), content)]
             except TracerError as error:
                 problems += error.problems
     return found, problems
-
-
-def _content(name: str, path: Path) -> str:
-    if name == STANDARD_INPUT:
-        return read_standard_input(name)
-    return read_file(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 
 from tracer.audit.evaluation import Meaning, evaluate, face
 from tracer.audit.expression import Call, Expression, Negative, Product, Sum, total
@@ -96,11 +97,7 @@ def _are_swapped(found: Judgement) -> bool:
     assert found.computed is not None
     right = str(int((found.computed / found.unit).to_integral_value()))
     printed = str(int((found.printed / found.unit).to_integral_value()))
-    differ = [i for i, (a, b) in enumerate(zip(right, printed, strict=False)) if a != b]
-    return (
-        len(right) == len(printed) >= TELLING
-        and len(differ) == 2
-        and differ[1] == differ[0] + 1
-        and right[differ[0]] == printed[differ[1]]
-        and right[differ[1]] == printed[differ[0]]
+    return len(right) >= TELLING and any(
+        a != b and printed == right[:i] + b + a + right[i + 2 :]
+        for i, (a, b) in enumerate(pairwise(right))
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import TypeAlias
 
 from tracer.audit.expression import Expression, Vector, is_printed
-from tracer.audit.passage import Kind, Passage
-from tracer.audit.syntax import UnreadableError, partners, read
+from tracer.audit.passages import Kind, Passage
+from tracer.audit.syntax import END, UnreadableError, partners, read
 from tracer.audit.tokens import Is, Token, tokens
 
 MOST_TOKENS = 20_000
@@ -37,16 +38,6 @@ class Equation:
     signs: tuple[int, ...]
     """Where each sign stands."""
 
-    @property
-    def start(self) -> int:
-        """Where it begins."""
-        return self.sides[0].start
-
-    @property
-    def end(self) -> int:
-        """Where it ends."""
-        return self.sides[-1].end
-
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -56,20 +47,14 @@ class Named:
     row: Side
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found in a passage: equations, and the signs that belong to none."""
-
-    equations: list[Equation]
-    unread: list[int]
-    named: list[Named]
-    """Of the signs that belong to none, those behind which a row of numbers stands."""
+Found: TypeAlias = tuple[list[Equation], list[int], list[Named]]
+"""Equations, the signs that belong to none, and those of them with a row of numbers behind."""
 
 
 def equations(passage: Passage) -> Found:
     """The equations of a passage, in their order."""
     if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
-        return Found([], [], [])
+        return [], [], []
     return _Finder(tokens(passage), passage).found()
 
 
@@ -85,6 +70,10 @@ class _Finder:
         self.is_math = passage.kind is Kind.MATH
         self.pairs = partners(self.tokens)
         self.before = {kind: self._counted(kind) for kind in (Is.RELATION, Is.WORD)}
+
+    def token(self, i: int) -> Token:
+        """The token at a place, or the end of all."""
+        return self.tokens[i] if 0 <= i < len(self.tokens) else END
 
     def _counted(self, kind: Is) -> list[int]:
         """How many tokens of a kind stand before each."""
@@ -114,17 +103,17 @@ class _Finder:
                 chains.append(([left], []))
             chains[-1][0].append(right)
             chains[-1][1].append(token.start)
-            if end < len(self.tokens) and self.tokens[end].kind is Is.RELATION:
+            if self.token(end).kind is Is.RELATION:
                 ends_at = end
         read = [Equation(tuple(sides), tuple(signs)) for sides, signs in chains]
-        return Found(read, unread, named)
+        return read, unread, named
 
     def named(self, at: int, row: Side | None) -> Iterator[Named]:
         """The row behind a sign with its name; none, if there is no row."""
         if row is None or not isinstance(row.expression, Vector) or not is_printed(row.expression):
             return
         start = at
-        while start and self.tokens[start - 1].kind not in (Is.BREAK, Is.LINE, Is.RELATION):
+        while self.token(start - 1).kind not in (Is.BREAK, Is.LINE, Is.RELATION):
             start -= 1
         first = self.tokens[start].start - self.passage.start
         name = self.passage.text[first : self.tokens[at].start - self.passage.start]
@@ -143,15 +132,11 @@ class _Finder:
             return None
         try:
             doubtful = self._is_doubtful_before(start) or self._is_doubtful_behind(end)
-            found = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
+            found, may_differ = read(self.tokens, self.pairs, start, end, spaced=not self.is_math)
         except UnreadableError:
             return None
-        return Side(
-            found.expression,
-            self.tokens[start].start,
-            self.tokens[end - 1].end,
-            found.is_doubtful or doubtful or self._ends_with_a_list(start, end),
-        )
+        doubtful = doubtful or may_differ or self._ends_with_a_list(start, end)
+        return Side(found, self.tokens[start].start, self.tokens[end - 1].end, doubtful)
 
     def _ends_with_a_list(self, start: int, end: int) -> bool:
         """Whether a last line begins with a sign that may be a bullet: - 4 more."""
@@ -165,21 +150,15 @@ class _Finder:
 
     def _is_bullet(self, start: int, end: int) -> bool:
         """Whether a line begins with a dash and a space: it may be a minus, too."""
-        begins = start == 0 or self.tokens[start - 1].text == "\n"
+        begins = self.token(start - 1).text == "\n"
         dash = begins and start + 1 < end and self.tokens[start].text in ("-", "*", "+")
         return dash and self.tokens[start + 1].gap > 0 and not self.is_math
 
     def begins(self, at: int) -> int:
         """Where the left side of a sign begins."""
         i = at
-        while i > 0:
-            token = self.tokens[i - 1]
-            if token.kind is Is.CLOSE and i - 1 in self.pairs:
-                i = self.pairs[i - 1]
-            elif token.kind in _PARTS:
-                i -= 1
-            else:
-                break
+        while self.token(i - 1).kind in _PARTS or self.pairs.get(i - 1, i) < i - 1:
+            i = self.pairs.get(i - 1, i - 1)
         return self._behind_numbers(i, at)
 
     def _behind_numbers(self, start: int, end: int) -> int:
@@ -207,21 +186,19 @@ class _Finder:
     def ends(self, at: int) -> int:
         """Where the right side of a sign ends."""
         i = at + 1
-        while i < len(self.tokens):
-            token = self.tokens[i]
+        while True:
+            token = self.token(i)
             if i > at + 1 and token.gap and (self._are_apart(i) or self._is_remark(i)):
-                break
+                return i
             if token.kind is Is.OPEN and i in self.pairs:
                 i = self.pairs[i] + 1
             elif token.kind in _PARTS and not (token.text == "!" and self._is_exclamation(i)):
                 i += 1
             else:
-                break
-        return i
+                return i
 
     def _is_exclamation(self, i: int) -> bool:
-        following = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
-        return following is None or following.kind not in (Is.OPERATOR, Is.RELATION)
+        return self.token(i + 1).kind not in (Is.OPERATOR, Is.RELATION)
 
     def _is_doubtful_before(self, start: int) -> bool:
         """Whether a side may belong to what stands before it.
@@ -232,8 +209,8 @@ class _Finder:
         first = self.tokens[start]
         if first.kind is Is.OPERATOR and first.text in _BINARY | {"^", "%", "!"}:
             raise UnreadableError
-        before = self.tokens[start - 1] if start else None
-        if before is None or before.kind in _ENDS or before.text.lower() in _BETWEEN:
+        before = self.token(start - 1)
+        if before.kind in _ENDS or before.text.lower() in _BETWEEN:
             return False
         if before.kind in (Is.NUMBER, Is.CLOSE):
             return True
@@ -254,15 +231,12 @@ class _Finder:
         last = self.tokens[end - 1]
         if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
             raise UnreadableError
-        behind = self.tokens[end] if end < len(self.tokens) else None
-        if behind is None:
-            return False
+        behind = self.token(end)
         is_symbol = behind.kind is Is.WORD and len(behind.text) < 2
         if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
             raise UnreadableError
         if behind.kind is Is.LINE:
-            following = self.tokens[end + 1 : end + 2]
-            return any(token.text in _BINARY for token in following)
+            return self.token(end + 1).text in _BINARY
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
         return is_symbol or goes_on
 
@@ -286,30 +260,29 @@ def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
     kept: list[Token] = []
     pairs = partners(found)
     closes = 0  # where the brackets end that are open
-    indent = _indent_of_first(passage)
+    indent = len(passage.text) - len(passage.text.lstrip(" \t\0"))
     for i, token in enumerate(found):
         if token.kind is Is.OPEN:
             closes = max(closes, pairs.get(i, i))
         if token.kind is not Is.LINE or i < closes:
             kept.append(token)
             continue
-        following = found[i + 1] if i + 1 < len(found) else None
-        if following is None or following.kind is Is.LINE:
-            kept.append(_as_break(token))
-        elif _goes_on(kept[-1] if kept else None, following, token, indent):
-            kept.append(token)
-        else:
+        following = found[i + 1] if i + 1 < len(found) else token
+        if following.kind is not Is.LINE:
+            if _goes_on(kept[-1] if kept else END, following, token, indent):
+                kept.append(token)
+                continue
             indent = len(token.text.replace("\0", ""))
-            kept.append(_as_break(token))
+        kept.append(replace(token, kind=Is.BREAK, text="\n"))
     return kept
 
 
-def _goes_on(before: Token | None, following: Token, line: Token, indent: int) -> bool:
+def _goes_on(before: Token, following: Token, line: Token, indent: int) -> bool:
     if following.kind is Is.RELATION:
-        return before is not None and before.kind is not Is.BREAK
-    if before is not None and (before.kind is Is.RELATION or _is_open(before)):
+        return before.kind is not Is.BREAK
+    if before.kind is Is.RELATION or _is_open(before):
         return True
-    if following.kind is not Is.OPERATOR or following.text not in ("+", "-", *_BINARY):
+    if not _is_open(following):
         return False
     if line.text[:1] == "\\":
         return following.text != "-" or "&" in line.text
@@ -318,12 +291,3 @@ def _goes_on(before: Token | None, following: Token, line: Token, indent: int) -
 
 def _is_open(token: Token) -> bool:
     return token.kind is Is.OPERATOR and token.text in ("+", "-", *_BINARY)
-
-
-def _as_break(token: Token) -> Token:
-    return Token(Is.BREAK, "\n", token.start, token.end, token.gap)
-
-
-def _indent_of_first(passage: Passage) -> int:
-    text = passage.text
-    return len(text) - len(text.lstrip(" \t\0"))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial, reduce
 from itertools import product
 from typing import TypeAlias
 
@@ -45,12 +46,10 @@ def window(number: Number) -> Interval:
 
 def window_of_whole(number: Number) -> Interval:
     """The same of what whole numbers make: only two zeros or more are no digits."""
-    if number.is_whole and number.unit <= TEN:
-        return Interval(number.value - HALF, number.value + HALF)
+    if number.is_whole and number.unit <= 10:
+        half = Decimal("0.5")
+        return Interval(number.value - half, number.value + half)
     return window(number)
-
-
-TEN, HALF = Decimal(10), Decimal("0.5")
 
 
 def as_input(number: Number) -> Interval:
@@ -79,16 +78,12 @@ USUAL = Meaning()
 
 def meanings(*expressions: Expression) -> Iterator[Meaning]:
     """All that the functions in some expressions can mean, the usual one first."""
-    named = {
-        part.name
-        for expression in expressions
-        for part in every(expression)
-        if isinstance(part, Call)
-    }
+    found = [part for expression in expressions for part in every(expression)]
+    named = {part.name for part in found if isinstance(part, Call)}
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
     turns = ("radians", "degrees") if named & {"sin", "cos", "tan"} else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
-    rows = any(isinstance(part, Vector) for expression in expressions for part in every(expression))
+    rows = any(isinstance(part, Vector) for part in found)
     vectors = ("dot", "each") if rows else ("dot",)
     for each in product(logs, turns, gelus, vectors):
         yield Meaning(*each)
@@ -98,7 +93,7 @@ def evaluate(expression: Expression, stands_for: StandsFor, meaning: Meaning) ->
     """What an expression comes to.
 
     Raises:
-        UndefinedError: it has no value, or its shapes do not fit.
+        ArithmeticError: it has no value, or its shapes do not fit.
     """
     match expression:
         case Number():
@@ -152,7 +147,7 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "ln": rising(intervals.ln),
     "log10": rising(intervals.log10),
     "log2": rising(intervals.log2),
-    "sqrt": rising(intervals.sqrt),
+    "sqrt": rising(Decimal.sqrt),
     "cbrt": rising(intervals.cbrt),
     "sigmoid": rising(intervals.sigmoid),
     "tanh": rising(intervals.tanh),
@@ -212,10 +207,7 @@ def _dot(a: Value, b: Value) -> Value:
 
 
 def _sum(items: Sequence[Interval]) -> Interval:
-    total = exactly(Decimal(0))
-    for item in items:
-        total = total + item
-    return total
+    return sum(items, exactly(Decimal(0)))
 
 
 _OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
@@ -228,7 +220,7 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         if not isinstance(row, tuple):
             raise UndefinedError
         if name == "max" and any(isinstance(item, tuple) for item in row):
-            return _largest(row)
+            return reduce(partial(_pair, _larger), row)  # max(0, [1, -2])
         return _of_a_row(name, [scalar(item) for item in row])
     if len(given) > 1:
         if name == "log":
@@ -248,7 +240,7 @@ def _of_a_row(name: str, row: Sequence[Interval]) -> Value:
         raise UndefinedError
     match name:
         case "max":
-            return Interval(max(x.low for x in row), max(x.high for x in row))
+            return reduce(_larger, row)
         case "min":
             return Interval(min(x.low for x in row), min(x.high for x in row))
         case "sum":
@@ -261,6 +253,10 @@ def _of_a_row(name: str, row: Sequence[Interval]) -> Value:
     return _softmax(row)
 
 
+def _larger(a: Interval, b: Interval) -> Interval:
+    return Interval(max(a.low, b.low), max(a.high, b.high))
+
+
 def _softmax(row: Sequence[Interval]) -> Value:
     """Each share is largest where its own score is, and all others are least."""
     least = [intervals.exp(x.low) for x in row]
@@ -269,14 +265,6 @@ def _softmax(row: Sequence[Interval]) -> Value:
         Interval(low / (sum(most) - high + low), high / (sum(least) - low + high))
         for low, high in zip(least, most, strict=True)
     )
-
-
-def _largest(row: tuple[Value, ...]) -> Value:
-    """max(0, [1, -2]): each number beside the others."""
-    total = row[0]
-    for item in row[1:]:
-        total = _pair(lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)), total, item)
-    return total
 
 
 def _factorial(x: Interval) -> Decimal:

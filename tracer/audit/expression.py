@@ -95,14 +95,16 @@ Expression: TypeAlias = Number | Constant | Negative | Sum | Product | Power | C
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """What an expression is made of."""
+    """What an expression is made of: of a sum, the terms with their signs."""
     match expression:
         case Number() | Constant():
             return ()
         case Negative(of):
             return (of,)
-        case Sum(pairs) | Product(pairs):
-            return tuple(part for _, part in pairs)
+        case Sum(terms):
+            return tuple(signed(*term) for term in terms)
+        case Product(factors):
+            return tuple(factor for _, factor in factors)
         case Power(base, exponent):
             return base, exponent
         case Call(_, items) | Vector(items):
@@ -133,6 +135,11 @@ def is_printed(expression: Expression) -> bool:
         case Call("percent", (of,)):
             return is_printed(of)
     return False
+
+
+def is_percent(expression: Expression) -> bool:
+    """Whether it has a % behind it."""
+    return isinstance(expression, Call) and expression.name == "percent"
 
 
 def signed(sign: str, term: Expression) -> Expression:

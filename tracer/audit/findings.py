@@ -18,6 +18,7 @@ from tracer.audit.expression import (
     Number,
     Product,
     Sum,
+    is_percent,
     is_printed,
     numbers,
     parts,
@@ -25,7 +26,7 @@ from tracer.audit.expression import (
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
-from tracer.audit.quantities import Doubt, doubts
+from tracer.audit.quantities import doubts
 from tracer.audit.texts import Text
 from tracer.frozen import frozen
 
@@ -60,6 +61,11 @@ class Finding:
     right: str | None = None
     """What the right side comes to, where that is to be worked out, too."""
     follows_from: Finding | None = None
+
+    @property
+    def region(self) -> tuple[int, int, int, int]:
+        """Its first line and column, its last line, and the column behind its end."""
+        return *self.text.place(self.start), *self.text.place(self.end)
 
     @property
     def equation(self) -> str:
@@ -128,13 +134,13 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     with localcontext(CONTEXT):
         named: list[Named] = []
         for passage in passages(text):
-            in_passage = equations(passage)
-            found.unread += [(text, at) for at in in_passage.unread]
-            named += in_passage.named
-            for equation in in_passage.equations:
-                pairs, unread = _weighed(equation, text)
-                found.unread += [(text, at) for at in unread]
+            read, unread, rows = equations(passage)
+            named += rows
+            for equation in read:
+                pairs, others = _weighed(equation, text)
+                unread += others
                 found.weighed += [pairs] if pairs else []
+            found.unread += [(text, at) for at in unread]
         if _computes_with_printed(found.weighed):
             found.weighed = [[_as_printed(pair) for pair in pairs] for pairs in found.weighed]
         for pairs in found.weighed:
@@ -142,7 +148,9 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
             only = [pair for pair in pairs if pair.judgement.verdict is Verdict.CONSISTENT]
             found.findings += [_finding(pair, text) for pair in only if strict]
         gains = bool(_GAINS.search(text.content))
-        found.findings += [_doubted(doubt, text) for doubt in doubts(named, gains=gains)]
+        for kind, row, computed in doubts(named, gains=gains):
+            place = row.start, row.end
+            found.findings.append(Finding(text, *CODES[kind], *place, place, None, computed))
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     found.findings = [each for each in found.findings if not _is_silenced(each)]
@@ -152,20 +160,9 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
 _GAINS = re.compile(r"γ|β|\\gamma|\\beta|\bgamma\b|\bbeta\b|\bgain\b|\bshift\b")
 
 
-def _doubted(doubt: Doubt, text: Text) -> Finding:
-    code, verdict, level = CODES[doubt.kind]
-    start, end = doubt.row.start, doubt.row.end
-    return Finding(text, code, verdict, level, start, end, (start, end), None, doubt.computed)
-
-
 def _is_silenced(finding: Finding) -> bool:
-    return not finding.text.silenced.isdisjoint(range(*_lines(finding)))
-
-
-def _lines(finding: Finding) -> tuple[int, int]:
-    first, _ = finding.text.place(finding.start)
-    last, _ = finding.text.place(finding.end)
-    return first, last + 1
+    first, _, last, _ = finding.region
+    return not finding.text.silenced.isdisjoint(range(first, last + 1))
 
 
 def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
@@ -208,24 +205,21 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     """Two sides that meet; what comes out of an earlier side of the chain is no error either."""
     sides = equation.sides
     found = judge(sides[i].expression, sides[i + 1].expression)
-    if found is None or found.verdict.holds:
+    if not found or found.verdict.holds:
         return found
     before = sides[max(0, i - FURTHEST) : i]
     others = [side.expression for side in before if not is_printed(side.expression)]
-    if _BULLET.search(text.content, *_before(text, sides[i].start)):
+    start = sides[i].start
+    if _BULLET.search(text.content, max(0, start - 6), start):
         others.append(_negated(sides[i].expression))
     for other in others:
         instead = judge(other, sides[i + 1].expression)
-        if instead is not None and instead.verdict.holds:
+        if instead and instead.verdict.holds:
             return replace(instead, verdict=Verdict.CONSISTENT)
     return found
 
 
 _BULLET = re.compile(r"[-−–]\s+\Z")
-
-
-def _before(text: Text, at: int) -> tuple[int, int]:
-    return max(0, at - 6), at
 
 
 def _negated(expression: Expression) -> Expression:
@@ -261,9 +255,10 @@ def _computes_with_printed(weighed: Sequence[Sequence[Weighed]]) -> bool:
 
 def _as_printed(pair: Weighed) -> Weighed:
     """In such a text, what only unrounded numbers give is another last digit."""
-    if pair.judgement.verdict is not Verdict.CONSISTENT or not pair.judgement.decides:
-        return pair
-    return replace(pair, judgement=replace(pair.judgement, verdict=Verdict.LAST_DIGIT))
+    found = pair.judgement
+    if found.verdict is Verdict.CONSISTENT and found.decides:
+        return replace(pair, judgement=replace(found, verdict=Verdict.LAST_DIGIT))
+    return pair
 
 
 def _findings(
@@ -272,12 +267,11 @@ def _findings(
     """What is wrong in a chain: what comes behind the first error follows from it."""
     root: Finding | None = None
     for pair in pairs:
-        if pair.judgement.verdict.holds:
-            continue
-        found = _finding(pair, text)
-        found = replace(found, follows_from=root or _root(found, pair, earlier))
-        root = root or found.follows_from or found
-        yield found
+        if not pair.judgement.verdict.holds:
+            found = _finding(pair, text)
+            found = replace(found, follows_from=root or _root(found, pair, earlier))
+            root = root or found.follows_from or found
+            yield found
 
 
 def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding | None:
@@ -293,22 +287,20 @@ def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding 
 
 
 def _finding(pair: Weighed, text: Text) -> Finding:
-    code, verdict, level = CODES[pair.judgement.verdict]
     left, right = pair.left, pair.right
     if is_printed(left.expression) and not is_printed(right.expression):
         left, right = right, left
     figure = _figure(right.expression, pair.judgement.place)
     shown = pair.judgement.computed is not None
+    scale = 100 if is_percent(right.expression) else 1  # 14 % stands for 0.14
     return Finding(
-        text=text,
-        code=code,
-        verdict=verdict,
-        level=level,
+        text,
+        *CODES[pair.judgement.verdict],
         start=pair.left.start,
         end=pair.right.end,
         marks=(figure.start, figure.end) if figure else (right.start, right.end),
         printed=text.content[figure.start : figure.end] if figure else None,
-        computed=_computed(pair.judgement, _scale(right.expression)) if shown else None,
+        computed=_computed(pair.judgement, scale) if shown else None,
         cause=cause(left.expression, pair.judgement),
         right=_apart(pair.judgement)[1] if shown and not figure else None,
     )
@@ -322,11 +314,6 @@ def _figure(expression: Expression, place: int) -> Number | None:
 
 MORE = Decimal("0.01")
 """Two more digits are told than are printed."""
-
-
-def _scale(expression: Expression) -> int:
-    """By how much a figure is larger than what it stands for: 14 in 14 %."""
-    return 100 if isinstance(expression, Call) and expression.name == "percent" else 1
 
 
 def _computed(judgement: Judgement, scale: int) -> str:

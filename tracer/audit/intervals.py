@@ -53,11 +53,9 @@ class Interval:
     def __truediv__(self, other: Interval) -> Interval:
         if other.low <= 0 <= other.high:
             raise UndefinedError
-        return (
-            self * Interval(1 / other.high, 1 / other.low)
-            if other.low != other.high
-            else (Interval(*sorted((self.low / other.low, self.high / other.low))))
-        )
+        if other.low == other.high:
+            return Interval(*sorted((self.low / other.low, self.high / other.low)))
+        return self * Interval(1 / other.high, 1 / other.low)
 
     @property
     def middle(self) -> Decimal:
@@ -114,20 +112,17 @@ def exp(x: Decimal) -> Decimal:
     return x.exp()
 
 
-def _defined(
-    of: Callable[[Decimal], Decimal], least: int, *, allowed: bool
-) -> Callable[[Decimal], Decimal]:
+def _of_positive(of: Callable[[Decimal], Decimal]) -> Callable[[Decimal], Decimal]:
     def where_defined(x: Decimal) -> Decimal:
-        if x < least or (x == least and not allowed):
+        if x <= 0:
             raise UndefinedError
         return of(x)
 
     return where_defined
 
 
-ln = _defined(Decimal.ln, 0, allowed=False)
-log10 = _defined(Decimal.log10, 0, allowed=False)
-sqrt = _defined(Decimal.sqrt, 0, allowed=True)
+ln = _of_positive(Decimal.ln)
+log10 = _of_positive(Decimal.log10)
 
 
 def log2(x: Decimal) -> Decimal:

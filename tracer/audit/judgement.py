@@ -29,12 +29,12 @@ from tracer.audit.expression import (
     Product,
     Sum,
     Vector,
+    is_percent,
     is_printed,
     numbers,
     parts,
-    signed,
 )
-from tracer.audit.intervals import Interval, UndefinedError
+from tracer.audit.intervals import Interval, UndefinedError, exactly
 
 MOST_POWERS = 12
 """So many powers of ten off, something is still a matter of scale."""
@@ -93,7 +93,7 @@ def judge(left: Expression, right: Expression) -> Judgement | None:
     best: Judgement | None = None
     for meaning in meanings(left, right):
         try:
-            found = _judged(left, right, meaning)
+            found = replace(_judged(left, right, meaning), meaning=meaning)
         except ArithmeticError:  # undefined, or too large
             continue
         if not found.verdict.holds and meaning.vectors == "each":
@@ -115,9 +115,9 @@ def _judged(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
         _flat(evaluate(right, rounded_to, meaning)),
         strict=True,
     )
-    is_percent = _is_percent(right) and _has_hundred(left)
+    in_percent = is_percent(right) and _has_hundred(left)
     found = [
-        replace(_of_a_figure(*figure, is_percent=is_percent), place=place, meaning=meaning)
+        replace(_of_a_figure(*figure, in_percent=in_percent), place=place)
         for place, figure in enumerate(figures)
     ]
     if not found:
@@ -132,18 +132,17 @@ def _of_a_figure(
     printed: Interval,
     stands_for: Interval,
     *,
-    is_percent: bool,
+    in_percent: bool,
 ) -> Judgement:
     value, figure = at_face.middle, printed.middle
-    if is_percent and _within(value / 100, stands_for):
-        value, as_inputs = value / 100, _scaled(as_inputs, Decimal("0.01"))
+    if in_percent and _within(value / 100, stands_for):
+        value, as_inputs = value / 100, as_inputs * exactly(Decimal("0.01"))
     unit = stands_for.high - stands_for.low
     slack = unit * _TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
     needs_rounding = _is_between(value, unit) or as_inputs.low != as_inputs.high
-    decides = (
-        as_inputs.low < stands_for.low - unit / 2 or as_inputs.high > stands_for.high + unit / 2
-    )
+    half = unit / 2
+    decides = as_inputs.low < stands_for.low - half or as_inputs.high > stands_for.high + half
 
     def said(verdict: Verdict, factor: Decimal = Decimal(1)) -> Judgement:
         return Judgement(verdict, value, unit, figure, factor, decides=decides)
@@ -169,19 +168,19 @@ def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Ju
     pairs = list(_side_by_side(left, right, as_input, as_part, meaning))
     at_face = list(_side_by_side(left, right, face, face, meaning))
     if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
-        return Judgement(Verdict.EXACT, meaning=meaning)
+        return Judgement(Verdict.EXACT)
     if stands_term_by_term(left, right, meaning):
-        return Judgement(Verdict.ROUNDED, meaning=meaning, decides=True)
+        return Judgement(Verdict.ROUNDED, decides=True)
     if all(a.meets(b) for a, b in pairs):
-        return Judgement(Verdict.CONSISTENT, meaning=meaning, decides=True)
+        return Judgement(Verdict.CONSISTENT, decides=True)
     if all(_gap(a, b) <= b.high - b.low for a, b in pairs):
-        return Judgement(Verdict.LAST_DIGIT, meaning=meaning)
+        return Judgement(Verdict.LAST_DIGIT)
     if len(pairs) == 1 and (factor := _factor(*pairs[0])):
-        return Judgement(Verdict.SCALE, factor=factor, meaning=meaning)
+        return Judgement(Verdict.SCALE, factor=factor)
     if len(at_face) == 1:
-        (a, b) = at_face[0]
-        return Judgement(Verdict.FALSE, a.middle, printed=b.middle, meaning=meaning)
-    return Judgement(Verdict.FALSE, meaning=meaning)
+        a, b = at_face[0]
+        return Judgement(Verdict.FALSE, a.middle, printed=b.middle)
+    return Judgement(Verdict.FALSE)
 
 
 def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -> bool:
@@ -190,33 +189,30 @@ def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -
     Raises:
         UndefinedError: they have no values, or of different shapes.
     """
-    match left, right:
-        case _ if is_printed(right):
-            return all(
-                _within(a.middle, b) for a, b in _side_by_side(left, right, face, window, meaning)
-            )
-        case Sum(terms), Sum(others) if len(terms) == len(others):
-            return all(
-                stands_term_by_term(signed(*a), signed(*b), meaning)
-                for a, b in zip(terms, others, strict=True)
-            )
-        case Product(factors), Product(others) if [s for s, _ in factors] == [s for s, _ in others]:
-            return all(
-                stands_term_by_term(a, b, meaning)
-                for (_, a), (_, b) in zip(factors, others, strict=True)
-            )
-        case Call(name, items), Call(other, others) if (name, len(items)) == (other, len(others)):
-            return all(
-                stands_term_by_term(a, b, meaning) for a, b in zip(items, others, strict=True)
-            )
-        case Negative(a), Negative(b):
-            return stands_term_by_term(a, b, meaning)
-        case Power(a, m), Power(b, n):
-            return stands_term_by_term(a, b, meaning) and stands_term_by_term(m, n, meaning)
+    if is_printed(right):
+        pairs = _side_by_side(left, right, face, window, meaning)
+        return all(_within(a.middle, b) for a, b in pairs)
+    if _form(left) == _form(right) is not None:
+        inner = zip(parts(left), parts(right), strict=True)
+        return all(stands_term_by_term(a, b, meaning) for a, b in inner)
     return all(
         b.low - _TOLERANCE <= a.middle <= b.high + _TOLERANCE
         for a, b in _side_by_side(left, right, face, as_part, meaning)
     )
+
+
+def _form(expression: Expression) -> tuple[object, ...] | None:
+    """What two expressions have in common whose parts go with each other."""
+    match expression:
+        case Sum(terms):
+            return Sum, len(terms)
+        case Product(factors):
+            return Product, *(sign for sign, _ in factors)
+        case Call(name, arguments):
+            return name, len(arguments)
+        case Negative() | Power():
+            return (type(expression),)
+    return None
 
 
 def _side_by_side(
@@ -256,10 +252,6 @@ def _is_cut(value: Decimal, figure: Decimal, unit: Decimal) -> bool:
     return value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit
 
 
-def _scaled(interval: Interval, factor: Decimal) -> Interval:
-    return Interval(interval.low * factor, interval.high * factor)
-
-
 def _gap(a: Interval, b: Interval) -> Decimal:
     return max(a.low - b.high, b.low - a.high, Decimal(0))
 
@@ -272,11 +264,7 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
     if not power or abs(power) > MOST_POWERS:
         return None
     factor = Decimal(10) ** int(power)
-    return factor if _scaled(value, factor).meets(figure) else None
-
-
-def _is_percent(expression: Expression) -> bool:
-    return isinstance(expression, Call) and expression.name == "percent"
+    return factor if (value * exactly(factor)).meets(figure) else None
 
 
 def _is_whole(expression: Expression) -> bool:

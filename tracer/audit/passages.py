@@ -1,28 +1,258 @@
-"""A text → its passages, as what it is written in has them."""
+"""A text → its passages: stretches in which equations may stand, each where it stands in the text.
+
+Markup is replaced by as many signs that are not read, so that each character keeps its place.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from html import unescape
 
-from tracer.audit import html, latex, markdown, restructured
-from tracer.audit.passage import Passage, paragraphs
 from tracer.audit.texts import Markup, Text
+
+FILL = "\0"
+"""Takes the place of markup that is nothing to a reader, such as the stars of **bold**."""
+
+CUT = "\x1e"
+"""Takes the place of markup at which an expression ends, such as the end of a table's cell."""
+
+
+class Kind(Enum):
+    """What a passage is written in."""
+
+    PROSE = auto()
+    CODE = auto()
+    """A code fence, a cell, plain text: its line breaks and indentations mean something."""
+    MATH = auto()
+    """LaTeX's displayed mathematics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some text, what it is written in, and where it begins."""
+
+    text: str
+    start: int
+    kind: Kind
+
+
+_BLANK_LINES = re.compile(r"\n(?=[ \t\r\0]*\n)")
 
 
 def passages(text: Text) -> Iterator[Passage]:
-    """The passages of a text, in its order."""
-    return paragraphs(_passages(text))
+    """The passages of a text, in its order, in parts that no equation goes beyond."""
+    for passage in _READERS[text.markup](text.content):
+        if passage.kind is Kind.MATH:
+            yield passage
+            continue
+        at = passage.start
+        for part in _BLANK_LINES.split(passage.text):
+            yield Passage(part, at, passage.kind)
+            at += len(part) + 1
 
 
-def _passages(text: Text) -> Iterator[Passage]:
-    match text.markup:
-        case Markup.MARKDOWN:
-            return markdown.passages(text.content)
-        case Markup.LATEX:
-            return latex.passages(text.content)
-        case Markup.RESTRUCTURED:
-            return restructured.passages(text.content)
-        case Markup.HTML:
-            return html.passages(text.content)
-        case Markup.PLAIN | Markup.NOTEBOOK:
-            return markdown.plain(text.content)
+def _blank(text: str, fill: str = FILL) -> str:
+    """As many signs, but none that is read; lines stay lines."""
+    return "\n".join(fill * len(line) for line in text.split("\n"))
+
+
+def _without(markup: re.Pattern[str], text: str, fill: str = FILL) -> str:
+    return markup.sub(lambda found: _blank(found[0], fill), text)
+
+
+def _inside(markup: re.Pattern[str], text: str) -> str:
+    """The text without the signs around the group of each match."""
+    return markup.sub(
+        lambda f: FILL * (f.start(1) - f.start()) + f[1] + FILL * (f.end() - f.end(1)), text
+    )
+
+
+# --- displayed mathematics, in texts of every kind -----------------------------------------------
+
+_DISPLAYS = "equation align alignat gather multline displaymath eqnarray flalign aligned math"
+_OPENING = re.compile(
+    r"\$\$|(?<!\\)\\\[|\\begin\{(" + "|".join(f"{name}\\*?" for name in _DISPLAYS.split()) + r")\}"
+)
+_INLINE = re.compile(r"(?<![\\$\w])\$(?=[^\s$])([^$\n]{1,300})(?<=[^\s\\])\$(?![\d$])")
+_PARENTHESES = re.compile(r"(?<!\\)\\[()]")
+_CLOSING = {"$$": "$$", "\\[": "\\]"}
+
+
+def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Passage]:
+    """The displayed mathematics in a text, and what stands between, each on its own.
+
+    Mathematics inside a sentence is read with the sentence.
+    """
+    at = 0
+    missing: set[str] = set()
+    for opening in _OPENING.finditer(text):
+        closing = _CLOSING.get(opening[0], f"\\end{{{opening[1]}}}")
+        if opening.start() < at or closing in missing:
+            continue
+        end = text.find(closing, opening.end())
+        until = opening.end() if end < 0 else opening.start()
+        yield Passage(_inline(text[at:until]), start + at, kind)
+        if end < 0:
+            missing.add(closing)
+            at = until
+        else:
+            yield Passage(text[opening.end() : end], start + opening.end(), Kind.MATH)
+            at = end + len(closing)
+    yield Passage(_inline(text[at:]), start + at, kind)
+
+
+def _inline(text: str) -> str:
+    """Without the signs around mathematics in a sentence."""
+    return _without(_PARENTHESES, _inside(_INLINE, text))
+
+
+# --- Markdown and plain text ---------------------------------------------------------------------
+
+_FENCE = re.compile(r"[ \t>]*(?P<bars>`{3,}|~{3,})(?P<language>[^`\n]*)\n?\Z")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BEGINNING = re.compile(
+    r"^[ \t]*(?:>[ \t]?|(?:[-*+]|\d{1,9}[.)])[ \t]+(?!\n)|#{1,6}[ \t]+)+", re.MULTILINE
+)
+_STRONG = re.compile(r"(?<![\d*])(\*\*|__)(?=[^\s*_])|(?<=[^\s*_])(\*\*|__)(?![\d*(])")
+_EMPHASIS = re.compile(r"(?<![\w*)\]\\])\*(?=[^\s*])([^*\n]{0,300}[^\s*\\])\*(?![\w*(\[])")
+
+
+def _markdown(content: str) -> Iterator[Passage]:
+    for text, start, is_fenced in _in_fences(_without(_COMMENT, content)):
+        kind = Kind.CODE if is_fenced else Kind.PROSE
+        for passage in _with_mathematics(text, start, kind):
+            if passage.kind is Kind.PROSE:
+                unmarked = _without(_STRONG, _without(_BEGINNING, passage.text, CUT))
+                yield Passage(_inside(_EMPHASIS, unmarked), passage.start, Kind.PROSE)
+            else:
+                yield passage
+
+
+def _plain(content: str) -> Iterator[Passage]:
+    """Those of plain text: line breaks and indentations mean something in all of it."""
+    for text, start, _ in _in_fences(content):
+        yield from _with_mathematics(text, start, Kind.CODE)
+
+
+def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
+    """What stands in code fences and between them, where it begins, and which it is."""
+    at = start = 0
+    fence = ""
+    for line in content.splitlines(keepends=True):
+        bars = _FENCE.match(line)
+        opens = bars is not None and not fence
+        closes = fence and bars and bars["bars"].startswith(fence) and not bars["language"].strip()
+        if bars and (opens or closes):
+            yield content[start:at], start, bool(fence)
+            fence, start = bars["bars"] if opens else "", at + len(line)
+        at += len(line)
+    yield content[start:], start, bool(fence)
+
+
+# --- LaTeX ---------------------------------------------------------------------------------------
+
+_REMARK = re.compile(r"(?<!\\)%[^\n]*")
+_VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
+
+
+def _latex(content: str) -> Iterator[Passage]:
+    """Displayed mathematics, prose, what is set verbatim; no comments."""
+    at = 0
+    for opening in _VERBATIM.finditer(content):
+        if opening.start() < at:
+            continue
+        end = content.find(f"\\end{{{opening[1]}", opening.end())
+        if end < 0:
+            break
+        yield from _set(content[at : opening.start()], at)
+        yield Passage(content[opening.end() : end], opening.end(), Kind.CODE)
+        at = end
+    yield from _set(content[at:], at)
+
+
+def _set(content: str, start: int) -> Iterator[Passage]:
+    """What is not verbatim."""
+    return _with_mathematics(_without(_REMARK, content).replace("~", " "), start)
+
+
+# --- reStructuredText ----------------------------------------------------------------------------
+
+_DIRECTIVE = re.compile(
+    r"^([ \t]*)\.\. math::[ \t]*(.*\n(?:(?:\1[ \t]+\S.*|[ \t]*)\n?)*)", re.MULTILINE
+)
+_ROLE = re.compile(r":math:`([^`]{0,500})`")
+_STARS = re.compile(r"(?<![\w*])\*{1,2}(?=[^\s*])|(?<=[^\s*])\*{1,2}(?![\w*(])")
+_OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
+
+
+def _restructured(content: str) -> Iterator[Passage]:
+    """Prose, literal blocks, mathematics."""
+    at = 0
+    for block in _DIRECTIVE.finditer(content):
+        yield from _unmarked(content[at : block.start()], at)
+        yield Passage(_without(_OPTION, block[2]), block.start(2), Kind.MATH)
+        at = block.end()
+    yield from _unmarked(content[at:], at)
+
+
+def _unmarked(content: str, start: int) -> Iterator[Passage]:
+    return _with_mathematics(_without(_STARS, _inside(_ROLE, content)), start, Kind.CODE)
+
+
+# --- HTML ----------------------------------------------------------------------------------------
+
+_TAG = re.compile(
+    r"""
+      <!--.*?(?:-->|\Z)
+    | <(?P<close>/?)(?P<tag>[A-Za-z][A-Za-z0-9]*)[^<>]{0,2000}>
+    | &(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span strong u var wbr"
+_NOTHING = frozenset(f"{_INSIDE_WORDS} sub".split())
+_UNSEEN = ("script", "style", "svg", "head", "math")
+_SIGNS = {"<sup>": "^(", "</sup>": ")", "<sub>": "_"}
+"""A superscript is a power."""
+
+
+def _html(content: str) -> Iterator[Passage]:
+    """What a reader sees, each sign at the place of what it was written with."""
+    made: list[str] = []
+    at = 0
+    while found := _TAG.search(content, at):
+        end = found.end()
+        if found["tag"] and not found["close"] and found["tag"].lower() in _UNSEEN:
+            closed = re.compile(f"</{found['tag']}", re.IGNORECASE).search(content, end)
+            end = closed.start() if closed else len(content)
+        shown = _shown(found)
+        made += (
+            content[at : found.start()],
+            shown,
+            _blank(content[found.start() + len(shown) : end]),
+        )
+        at = end
+    return _with_mathematics("".join((*made, content[at:])), 0, Kind.CODE)
+
+
+def _shown(found: re.Match[str]) -> str:
+    """What stands for markup; it is no longer."""
+    if found[0].startswith("&"):
+        return unescape(found[0])[:1]
+    if found["tag"] is None:
+        return FILL
+    tag = found["tag"].lower()
+    return _SIGNS.get(f"<{found['close']}{tag}>", "" if tag in _NOTHING else CUT)
+
+
+_READERS = {
+    Markup.MARKDOWN: _markdown,
+    Markup.LATEX: _latex,
+    Markup.RESTRUCTURED: _restructured,
+    Markup.HTML: _html,
+    Markup.PLAIN: _plain,
+    Markup.NOTEBOOK: _plain,
+}

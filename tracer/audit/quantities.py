@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from tracer.audit.equations import Named, Side
@@ -23,17 +22,11 @@ ALIKE = Decimal("0.05")
 """Two rows that differ by a larger share of their largest number are two different things."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A row that cannot be right, and what its numbers come to."""
+def doubts(named: Sequence[Named], *, gains: bool) -> Iterator[tuple[str, Side, str]]:
+    """The rows that cannot be right: what is wrong, the row, and what its numbers come to.
 
-    kind: str
-    row: Side
-    computed: str
-
-
-def doubts(named: Sequence[Named], *, gains: bool) -> Iterator[Doubt]:
-    """What is wrong with the rows of a text; with `gains`, a norm may come out otherwise."""
+    With `gains`, a norm may come out otherwise.
+    """
     earlier: dict[str, Named] = {}
     for each in named:
         printed = numbers(each.row.expression)
@@ -41,13 +34,14 @@ def doubts(named: Sequence[Named], *, gains: bool) -> Iterator[Doubt]:
         if len(values) != len(printed) or not values:
             continue  # rows of a matrix
         if SHARES.search(each.name) and not _may_be_shares(values, windows):
-            yield Doubt("sum", each.row, f"{sum(x.low for x in values)}")
+            yield "sum", each.row, f"{sum(x.low for x in values)}"
         elif NORMED.search(each.name) and not gains and not _may_be_normed(values, windows):
-            yield Doubt("norm", each.row, f"{_mean(values):.4f}")
+            mean = sum((x.low for x in values), Decimal(0)) / len(values)
+            yield "norm", each.row, f"{mean:.4f}"
         elif INDEXED.fullmatch(each.name) and _is_known_again(printed):
             other = earlier.setdefault(each.name, each)
             if differing := _differs(other, windows):
-                yield Doubt("two values", each.row, differing)
+                yield "two values", each.row, differing
 
 
 def _flat(value: Value) -> list[Interval]:
@@ -74,10 +68,6 @@ def _may_be_normed(values: Sequence[Interval], windows: Sequence[Interval]) -> b
     return least <= len(values) and most >= (len(values) - 1) * (1 - ALIKE)
 
 
-def _mean(values: Sequence[Interval]) -> Decimal:
-    return sum((x.low for x in values), Decimal(0)) / len(values)
-
-
 def _is_known_again(printed: Sequence[Number]) -> bool:
     rounded = [number for number in printed if not number.is_whole and number.digits >= FEWEST]
     return len(rounded) >= FEWEST
@@ -86,10 +76,10 @@ def _is_known_again(printed: Sequence[Number]) -> bool:
 def _differs(other: Named, windows: Sequence[Interval]) -> str | None:
     """The earlier row, where it is nearly this one, and not only rounded otherwise."""
     before = _flat(evaluate(other.row.expression, window, USUAL))
-    if len(before) != len(windows) or all(a.meets(b) for a, b in zip(before, windows, strict=True)):
+    pairs = list(zip(before, windows, strict=False))
+    if len(before) != len(windows) or all(a.meets(b) for a, b in pairs):
         return None
     largest = max(abs(x.middle) for x in before)
-    gaps = [abs(a.middle - b.middle) for a, b in zip(before, windows, strict=True)]
-    if max(gaps) > largest * ALIKE:
+    if max(abs(a.middle - b.middle) for a, b in pairs) > largest * ALIKE:
         return None
     return f"[{', '.join(f'{x.middle.normalize():f}' for x in before)}]"

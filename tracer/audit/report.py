@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from tracer.audit import Report
 from tracer.audit.findings import CODES, Audit, Finding
@@ -13,22 +14,24 @@ from tracer.audit.texts import Text
 from tracer.errors import EXCERPT, excerpt, printable
 from tracer.names import count
 
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a report, and how it is shown where there is colour."""
-
-    text: str
-    style: str = ""
+Line: TypeAlias = tuple[str, str]
+"""A line of a report, and how it is shown where there is colour."""
 
 
 def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version: str) -> str:
     """A report as plain text."""
     match report:
         case Report.TERMINAL:
-            return "".join(f"{line.text}\n" for line in lines(audits, skipped=skipped))
+            return "".join(f"{line}\n" for line, _ in lines(audits, skipped=skipped))
         case Report.JSON:
-            return _json(_counted(audits))
+            return _json(
+                {
+                    "read": sum(audit.read for audit in audits),
+                    "hold": sum(audit.hold for audit in audits),
+                    "skipped": sum(len(audit.unread) for audit in audits),
+                    "findings": [_plain(finding) for finding in _all(audits)],
+                }
+            )
         case Report.SARIF:
             return _json(_sarif(audits, version))
         case Report.GITHUB:
@@ -45,7 +48,7 @@ def coloured(audits: Sequence[Audit], *, skipped: bool) -> str:
         return rendered(Report.TERMINAL, audits, skipped=skipped, version="")
     with console.capture() as captured:
         for line in lines(audits, skipped=skipped):
-            console.print(Styled(line.text, line.style))
+            console.print(Styled(*line))
     return captured.get()
 
 
@@ -60,13 +63,14 @@ def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
     for finding in found:
         if finding.follows_from is None:
             yield from _told(finding)
-            following = [other for other in found if other.follows_from is finding]
-            yield from map(_folded, following)
-            yield Line("")
+            for other in found:
+                if other.follows_from is finding:
+                    yield f"  from it follows {_headline(other)}", ""
+            yield "", ""
     if skipped:
         for audit in audits:
             yield from (_skipped(text, at) for text, at in audit.unread)
-    yield Line(summary(audits, skipped=skipped), "bold")
+    yield summary(audits, skipped=skipped), "bold"
 
 
 def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
@@ -75,11 +79,8 @@ def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
     unrounded = sum(audit.hold_unrounded for audit in audits)
     only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
     parts = [f"{sum(audit.hold for audit in audits)} hold{only}"]
-    for code, verdict, _ in CODES.values():
-        if code == ONLY_UNROUNDED:  # they are among those that hold
-            continue
-        if number := sum(finding.verdict == verdict for finding in found):
-            parts.append(f"{number} {verdict}")
+    verdicts = Counter(finding.verdict for finding in found if finding.code != ONLY_UNROUNDED)
+    parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
     unread = sum(len(audit.unread) for audit in audits)
     hint = "" if skipped or not unread else " (--show-skipped)"
     read = count(sum(audit.read for audit in audits), "equation")
@@ -87,13 +88,16 @@ def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
 
 
 def _told(finding: Finding) -> Iterator[Line]:
-    place = _place(finding.text, finding.start)
-    yield Line(f"{place}: {finding.code} {message(finding)}", _STYLES[finding.level])
+    yield _headline(finding), _STYLES[finding.level]
     number, column = finding.text.place(finding.marks[0])
     length = finding.marks[1] - finding.marks[0]
     line, carets = excerpt(finding.text.line(number), number, column, length)
-    yield Line(line)
-    yield Line(carets, "bold")
+    yield line, ""
+    yield carets, "bold"
+
+
+def _headline(finding: Finding) -> str:
+    return f"{_place(finding.text, finding.start)}: {finding.code} {message(finding)}"
 
 
 MEANT = {
@@ -109,25 +113,18 @@ ONLY_UNROUNDED = "A08"
 
 def message(finding: Finding) -> str:
     """What is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
-    parts = []
     if finding.computed is not None and finding.printed is not None:
-        parts.append(f"computed {finding.computed}, printed {finding.printed}")
+        told = f"computed {finding.computed}, printed {finding.printed}"
     elif finding.code in MEANT:
-        parts.append(MEANT[finding.code].format(finding.computed))
+        told = MEANT[finding.code].format(finding.computed)
     elif finding.computed is not None:
-        parts.append(f"the left side is {finding.computed}, the right one {finding.right}")
+        told = f"the left side is {finding.computed}, the right one {finding.right}"
     else:
-        parts.append("the two sides differ")
+        told = "the two sides differ"
+    why = finding.cause
     if finding.code == ONLY_UNROUNDED:
-        parts.append("right only for numbers that had more digits before they were put in")
-    elif finding.cause:
-        parts.append(finding.cause)
-    return f"{finding.verdict}: {'; '.join(parts)}"
-
-
-def _folded(finding: Finding) -> Line:
-    place = _place(finding.text, finding.start)
-    return Line(f"  from it follows {place}: {finding.code} {message(finding)}")
+        why = "right only for numbers that had more digits before they were put in"
+    return f"{finding.verdict}: {told}" + (f"; {why}" if why else "")
 
 
 def _skipped(text: Text, at: int) -> Line:
@@ -135,7 +132,7 @@ def _skipped(text: Text, at: int) -> Line:
     line = text.line(number)
     begin = max(0, column - 1 - EXCERPT // 2)
     shown = printable(line[begin : begin + EXCERPT].replace("\t", " ").strip())
-    return Line(f"{_place(text, at)}: not read: {shown}")
+    return f"{_place(text, at)}: not read: {shown}", ""
 
 
 def _place(text: Text, at: int) -> str:
@@ -154,18 +151,8 @@ def _json(data: object) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-def _counted(audits: Sequence[Audit]) -> dict[str, object]:
-    return {
-        "read": sum(audit.read for audit in audits),
-        "hold": sum(audit.hold for audit in audits),
-        "skipped": sum(len(audit.unread) for audit in audits),
-        "findings": [_plain(finding) for finding in _all(audits)],
-    }
-
-
 def _plain(finding: Finding) -> dict[str, object]:
-    line, column = finding.text.place(finding.start)
-    end_line, _ = finding.text.place(finding.end)
+    line, column, end_line, _ = finding.region
     root = finding.follows_from
     return {
         "file": finding.text.name,
@@ -203,26 +190,23 @@ def _sarif(audits: Sequence[Audit], version: str) -> dict[str, object]:
 
 def _result(finding: Finding) -> dict[str, object]:
     file, _, cell = finding.text.name.partition(":cell ")
-    line, column = finding.text.place(finding.start)
-    end_line, end_column = finding.text.place(finding.end)
-    region = {
-        "startLine": line,
-        "startColumn": column,
-        "endLine": end_line,
-        "endColumn": end_column,
-    }
+    names = ("startLine", "startColumn", "endLine", "endColumn")
+    region = dict(zip(names, finding.region, strict=True))
     location: dict[str, object] = {
         "physicalLocation": {"artifactLocation": {"uri": _uri(file)}, "region": region}
     }
     if cell:
         location["logicalLocations"] = [{"name": f"cell {cell}"}]
-    text = f"{message(finding)}: {finding.equation}"
     return {
         "ruleId": finding.code,
         "level": finding.level,
-        "message": {"text": text},
+        "message": {"text": _sentence(finding)},
         "locations": [location],
     }
+
+
+def _sentence(finding: Finding) -> str:
+    return f"{message(finding)}: {finding.equation}"
 
 
 def _uri(file: str) -> str:
@@ -231,13 +215,9 @@ def _uri(file: str) -> str:
     return quote(file.replace("\\", "/") if sys.platform == "win32" else file)
 
 
-_ON_GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
-
-
 def _command(finding: Finding) -> str:
     """A workflow command, in which some signs are escaped, more of them in its properties."""
-    line, column = finding.text.place(finding.start)
-    end_line, end_column = finding.text.place(finding.end)
+    line, column, end_line, end_column = finding.region
     file, _, _ = finding.text.name.partition(":cell ")
     properties = {
         "file": file,
@@ -248,8 +228,8 @@ def _command(finding: Finding) -> str:
         "title": f"{finding.code} {finding.verdict}",
     }
     told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    text = f"{message(finding)}: {finding.equation}"
-    return f"::{_ON_GITHUB[finding.level]} {told}::{_escaped(text)}"
+    level = "notice" if finding.level == "note" else finding.level
+    return f"::{level} {told}::{_escaped(_sentence(finding))}"
 
 
 def _escaped(text: str) -> str:

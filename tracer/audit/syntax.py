@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from tracer.audit.expression import (
     Product,
     Sum,
     Vector,
+    is_percent,
     numbers,
 )
 from tracer.audit.tokens import FUNCTIONS, Is, Token, decimal_of
@@ -34,12 +34,8 @@ class UnreadableError(Exception):
     """This is no expression, or one that is not known here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
-    """An expression, and whether it might be meant in another way."""
-
-    expression: Expression
-    is_doubtful: bool
+END = Token(Is.BREAK, "\n", 0, 0, 0)
+"""Comes when all has been read."""
 
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
@@ -62,8 +58,8 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
 
 def read(
     tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int, *, spaced: bool
-) -> Read:
-    """The expression that the tokens from `start` to `end` are, all of them.
+) -> tuple[Expression, bool]:
+    """The expression that the tokens from `start` to `end` are, and whether that is doubtful.
 
     Where it is `spaced`, a space before a minus and none behind it says that it is a sign.
 
@@ -72,7 +68,7 @@ def read(
     """
     reader = _Reader(tokens, pairs, spaced=spaced)
     expression = reader.whole(start, end)
-    return Read(expression, reader.is_doubtful)
+    return expression, reader.is_doubtful
 
 
 class _Reader:
@@ -91,37 +87,37 @@ class _Reader:
         if self.depth > DEEPEST:
             raise UnreadableError
         found = self.sum()
-        if self.next() is not None:
+        if self.next() is not END:
             raise UnreadableError
         self.depth -= 1
         self.at, self.end = before
         return found
 
-    def next(self) -> Token | None:
+    def next(self) -> Token:
         """The token that comes now; the ends of lines mean nothing inside an expression."""
         while self.at < self.end and self.tokens[self.at].kind is Is.LINE:
             self.at += 1
-        return self.tokens[self.at] if self.at < self.end else None
+        return self.tokens[self.at] if self.at < self.end else END
 
     def sign(self, *signs: str) -> Token | None:
         """Take an operator, if it is one of these."""
         token = self.next()
-        if token is not None and token.kind is Is.OPERATOR and token.text in signs:
-            self.at += 1
-            return token
-        return None
+        if token.kind is not Is.OPERATOR or token.text not in signs:
+            return None
+        self.at += 1
+        return token
 
     def sum(self) -> Expression:
         terms = [("+", self.product())]
-        percent = _is_percent(terms[0][1])
+        percent = is_percent(terms[0][1])
         while sign := self.sign("+", "-"):
             behind = self.next()
-            if self.spaced and sign.text == "-" and sign.gap and behind and not behind.gap:
+            if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
                 self.is_doubtful = True  # 6.9 -log(2) may be two things
             terms.append((sign.text, self.product()))
             if sign.text == "-" and self._is_range(terms, sign):
                 self.is_doubtful = True
-            if _is_percent(terms[-1][1]) != percent:
+            if is_percent(terms[-1][1]) != percent:
                 self.is_doubtful = True  # 5 + 10 % is 5.1, or 5.5
         return Sum(tuple(terms)) if len(terms) > 1 else terms[0][1]
 
@@ -153,19 +149,13 @@ class _Reader:
     def _is_juxtaposed(self) -> bool:
         """Whether a factor comes without a sign: 0.7(1 - 0.7), 2√2, 2π."""
         token = self.next()
-        if token is None:
-            return False
-        root = token.kind is Is.OPERATOR and token.text in "√∛"
-        if not (root or token.kind in (Is.OPEN, Is.NAME)):
-            return False
         if token.gap and token.kind is Is.OPEN:
             self.is_doubtful = True  # a remark in parentheses?
-        return True
+        root = token.kind is Is.OPERATOR and token.text in "√∛"
+        return root or token.kind in (Is.OPEN, Is.NAME)
 
     def factor(self) -> Expression:
-        token = self.next()
-        if self.sign("-", "+"):
-            assert token is not None
+        if token := self.sign("-", "+"):
             self.depth += 1
             if self.depth > DEEPEST:
                 raise UnreadableError
@@ -181,7 +171,7 @@ class _Reader:
         found = self.primary()
         while True:
             token = self.next()
-            if token is None or token.kind is not Is.OPERATOR:
+            if token.kind is not Is.OPERATOR:
                 return found
             if token.text[0] == "^":
                 self.at += 1
@@ -206,33 +196,26 @@ class _Reader:
         self.sign("+")
         found = self.primary()
         token = self.next()
-        if token is not None and token.kind is Is.OPERATOR and token.text[0] == "^":
+        if token.kind is Is.OPERATOR and token.text[0] == "^":
             raise UnreadableError  # 2^3^2 is read in two ways
         return Negative(found) if negative else found
 
     def primary(self) -> Expression:
         token = self.next()
-        if token is None:
-            raise UnreadableError
         self.at += 1
         match token.kind:
             case Is.NUMBER:
                 return _number(token, token.text)
             case Is.OPEN:
-                return self.bracket(self.at - 1)
+                self.at -= 1
+                return self.bracket()
             case Is.NAME:
                 return self.named(token)
             case Is.OPERATOR if token.text in "√∛":
-                return self.root(token)
+                return Call("cbrt" if token.text == "∛" else "sqrt", (self.primary(),))
             case Is.OPERATOR if token.text == "‖":
                 return self.norm()
         raise UnreadableError
-
-    def root(self, token: Token) -> Expression:
-        of = self.primary()
-        if token.text == "∛":
-            return Call("cbrt", (of,))
-        return Call("sqrt", (of,))
 
     def norm(self) -> Expression:
         """What stands between ‖ and ‖."""
@@ -243,39 +226,40 @@ class _Reader:
                 return Call("norm", (found,))
         raise UnreadableError
 
-    def bracket(self, opened: int) -> Expression:
+    def bracket(self) -> Expression:
         """What stands in brackets: an expression, or a row of them."""
-        closed = self.pairs.get(opened)
-        if closed is None or closed >= self.end:
-            raise UnreadableError
-        items = self.items(opened, closed)
-        self.at = closed + 1
+        sign = self.tokens[self.at].text
+        items = self.in_brackets()
         if len(items) == 1:
-            if self.tokens[opened].text == "[" and isinstance(items[0], Number):
+            if sign == "[" and isinstance(items[0], Number):
                 self.is_doubtful = True  # [5] may be a reference
             return items[0]
-        if self.tokens[opened].text == "{" or not items:
+        if sign == "{" or not items:
             raise UnreadableError
-        if self.tokens[opened].text == "(" and all(
-            isinstance(item, Number) and item.is_whole for item in items
-        ):
+        if sign == "(" and all(isinstance(item, Number) and item.is_whole for item in items):
             self.is_doubtful = True  # (8, 1) may be a shape
-        return Vector(tuple(items))
+        return Vector(items)
+
+    def in_brackets(self) -> tuple[Expression, ...]:
+        """The parts of the row in the brackets that open here."""
+        opened = self.at
+        closed = self.pairs.get(opened, self.end)
+        if closed >= self.end:
+            raise UnreadableError
+        found = tuple(self.items(opened, closed))
+        self.at = closed + 1
+        return found
 
     def items(self, opened: int, closed: int) -> list[Expression]:
         """The parts of a row: between commas, or else between spaces, line after line."""
         marks = [i for i in self._outermost(opened, closed) if self.tokens[i].kind is Is.COMMA]
         if marks:
             semicolons = [i for i in marks if self.tokens[i].text == ";"]
-            if semicolons:
-                marks = semicolons
-            edges = [opened, *marks, closed]
-            if marks[-1] == closed - 1:
+            edges = [opened, *(semicolons or marks), closed]
+            if edges[-2] == closed - 1:
                 edges.pop(-2)
-            return [
-                self._row(a + 1, b) if semicolons else self.whole(a + 1, b)
-                for a, b in pairwise(edges)
-            ]
+            part = self._row if semicolons else self.whole
+            return [part(a + 1, b) for a, b in pairwise(edges)]
         if self.tokens[opened].text in ("[", "matrix"):
             return self._rows(opened, closed)
         return [self.whole(opened + 1, closed)]
@@ -288,29 +272,22 @@ class _Reader:
             for i in self._outermost(opened, closed)
             if self.tokens[i].kind is Is.LINE and is_row_end == self.tokens[i].text[:1].strip(" ")
         ]
-        edges = [opened, *lines, closed]
-        rows: list[Expression] = [
+        rows = [
             self._row(a + 1, b)
-            for a, b in pairwise(edges)
-            if any(self.tokens[i].kind is not Is.LINE for i in range(a + 1, b))
+            for a, b in pairwise([opened, *lines, closed])
+            if any(token.kind is not Is.LINE for token in self.tokens[a + 1 : b])
         ]
-        if len(rows) == 1 and isinstance(rows[0], Vector):
+        if len(rows) == 1:
             return list(rows[0].items)
-        if rows and all(isinstance(row, Vector) and len(row.items) == 1 for row in rows):
-            return [row.items[0] for row in rows if isinstance(row, Vector)]  # a column
-        return rows
+        if all(len(row.items) == 1 for row in rows):
+            return [row.items[0] for row in rows]  # a column
+        return list(rows)
 
     def _row(self, start: int, end: int) -> Vector:
         """Expressions between which there are only spaces."""
-        starts = [start]
-        at = start
-        while at < end:
-            token = self.tokens[at]
-            if at > start and token.gap and self._begins(at, end):
-                starts.append(at)
-            at = self.pairs.get(at, at) + 1 if token.kind is Is.OPEN else at + 1
-        edges = [*starts, end]
-        return Vector(tuple(self.whole(a, b) for a, b in pairwise(edges)))
+        inner = self._outermost(start - 1, end)[1:]
+        begins = [at for at in inner if self.tokens[at].gap and self._begins(at, end)]
+        return Vector(tuple(self.whole(a, b) for a, b in pairwise([start, *begins, end])))
 
     def _begins(self, at: int, end: int) -> bool:
         """Whether an item begins at a token behind a space: 1 -2 has two, 1 - 2 one."""
@@ -319,7 +296,7 @@ class _Reader:
             return False
         if token.kind is Is.OPERATOR and token.text in ("-", "+"):
             return at + 1 < end and self.tokens[at + 1].gap == 0
-        return token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) or token.text in ("√",)
+        return token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) or token.text == "√"
 
     def _outermost(self, opened: int, closed: int) -> list[int]:
         """The tokens between two brackets that stand in no further ones."""
@@ -335,27 +312,25 @@ class _Reader:
         name = token.text
         following = self.next()
         if name == "π":
-            if following is not None and following.kind is Is.OPEN and not following.gap:
+            if following.kind is Is.OPEN and not following.gap:
                 raise UnreadableError
             return Constant("π")
         if name == "e":
-            if following is None or following.text[0] != "^":
+            if following.text[0] != "^":
                 raise UnreadableError
             return Constant("e")
         if name == "frac":
-            above, below = self.braced(), self.braced()
-            return Product((("*", above), ("/", below)))
+            return Product((("*", self.braced()), ("/", self.braced())))
         if name == "σ":
             return self.sigma(following)
-        if name == "sqrt" and following is not None and following.text == "[":
-            raise UnreadableError
-        if name not in FUNCTIONS and name not in ("log2", "log10"):
+        is_root_of_another_degree = name == "sqrt" and following.text == "["
+        if is_root_of_another_degree or name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
         return Call(name, self.arguments())
 
-    def sigma(self, following: Token | None) -> Expression:
+    def sigma(self, following: Token) -> Expression:
         """σ(0.5) is the logistic function; of whole numbers it may be something else."""
-        if following is None or following.text != "(" or following.gap:
+        if following.text != "(" or following.gap:
             raise UnreadableError
         arguments = self.arguments()
         if all(number.is_whole for each in arguments for number in numbers(each)):
@@ -363,31 +338,21 @@ class _Reader:
         return Call("sigmoid", arguments)
 
     def braced(self) -> Expression:
-        token = self.next()
-        if token is None or token.text != "{":
+        if self.next().text != "{":
             raise UnreadableError
         return self.primary()
 
     def arguments(self) -> tuple[Expression, ...]:
         """What a function is applied to: in brackets, or the next factor."""
         token = self.next()
-        if token is None:
-            raise UnreadableError
         if token.kind is Is.OPEN and token.text in "({":
-            opened = self.at
-            closed = self.pairs.get(opened)
-            if closed is None or closed >= self.end:
-                raise UnreadableError
-            found = tuple(self.items(opened, closed))
-            self.at = closed + 1
-            return found
+            return self.in_brackets()
         if token.kind is Is.OPEN:
             return (self.primary(),)
-        found = (self.power(),)
-        following = self.next()
-        if following is not None and following.text in "*/x(":
+        of = self.power()
+        if self.next().text in "*/x(":
             self.is_doubtful = True  # sin π/6
-        return found
+        return (of,)
 
 
 def _number(token: Token, text: str) -> Number:
@@ -407,7 +372,3 @@ def _scientific(one: Expression, other: Expression) -> Expression | None:
                 printed = f"{digits.printed}e{sign}{power.value}"
                 return Number(Decimal(printed), printed, digits.start, power.end)
     return None
-
-
-def _is_percent(term: Expression) -> bool:
-    return isinstance(term, Call) and term.name == "percent"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, auto
 
-from tracer.audit.passage import CUT, Kind, Passage
+from tracer.audit.passages import CUT, Kind, Passage
 
 MOST_DIGITS = 40
 """A longer number is not read."""
@@ -59,13 +59,14 @@ _OTHER_NAMES |= {"σ": "σ", "sigma": "σ", "e": "e"}
 
 _COMMANDS: dict[str, tuple[Is, str]] = {
     **dict.fromkeys(("times", "cdot", "ast", "odot"), (Is.OPERATOR, "*")),
-    **dict.fromkeys(("div",), (Is.OPERATOR, "/")),
     **dict.fromkeys(("approx", "simeq", "doteq", "approxeq"), (Is.RELATION, "≈")),
     **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac"), (Is.NAME, "frac")),
     **dict.fromkeys(("lVert", "rVert", "Vert"), (Is.OPERATOR, "‖")),
     **dict.fromkeys(("quad", "qquad", "newline", "hline", "item"), (Is.BREAK, " ")),
     **dict.fromkeys(("to", "rightarrow", "Rightarrow", "implies", "iff"), (Is.BREAK, "→")),
     **dict.fromkeys(("le", "leq", "ge", "geq", "ne", "neq", "lt", "gt"), (Is.BREAK, "<")),
+    **dict.fromkeys(("ldots", "dots", "cdots", "pm", "mp"), (Is.OTHER, "…")),
+    "div": (Is.OPERATOR, "/"),
     "%": (Is.OPERATOR, "%"),
     "*": (Is.OPERATOR, "*"),
     "|": (Is.OPERATOR, "‖"),
@@ -76,8 +77,7 @@ _COMMANDS: dict[str, tuple[Is, str]] = {
 _SIZES = "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr small large limits"
 _FACES = "displaystyle textstyle mathbf boldsymbol bm boxed mathrm mathit mathsf nonumber notag"
 _NOTHING = frozenset(f"{_SIZES} {_FACES}".split()) | set(",;:![]() \n")
-_MATRIX_NAMES = "matrix bmatrix pmatrix vmatrix smallmatrix array"
-_MATRICES = frozenset(_MATRIX_NAMES.split())
+_MATRICES = frozenset(("matrix", "bmatrix", "pmatrix", "vmatrix", "smallmatrix", "array"))
 
 _NUMBER = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|[\u202f\u2009\u00a0])\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _TOKEN = re.compile(
@@ -120,6 +120,16 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_KINDS = {
+    "open": Is.OPEN,
+    "close": Is.CLOSE,
+    "address": Is.MARK,
+    "mark": Is.MARK,
+    "subscript": Is.WORD,
+    "break": Is.BREAK,
+}
+"""Of matches that are their own plain form; of any other kind, they are not understood."""
+
 _SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 
@@ -146,8 +156,7 @@ def tokens(passage: Passage) -> list[Token]:
         if group == "number" and "," in match[0] and brackets[-1:] in (["["], ["f("]):
             found += _separated(match, passage.start, gap)  # [100,200] has two numbers
         else:
-            kind, text = read
-            found.append(Token(kind, text, passage.start + start, passage.start + end, gap))
+            found.append(Token(*read, passage.start + start, passage.start + end, gap))
         if found[-1].kind is Is.OPEN:
             applied = len(found) > 1 and found[-2].kind in (Is.NAME, Is.WORD)
             brackets.append("f(" if applied else found[-1].text)
@@ -184,7 +193,9 @@ def _read(
         case "row":
             return Is.LINE, "\\&" if "&" in match["row"] else "\\"
         case "number":
-            return _number(text, match)
+            plain = _SEPARATOR.sub("", text)
+            is_read = len(plain) <= MOST_DIGITS and not match.string.startswith("_", match.end())
+            return (Is.NUMBER, plain) if is_read else (Is.OTHER, text)
         case "rest":
             return Is.NUMBER, match["rest"]
         case "said":
@@ -205,35 +216,14 @@ def _read(
             return Is.OPERATOR, _PLAIN.get(text, text)
         case "superscript":
             return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
-        case "open":
-            return Is.OPEN, text
-        case "close":
-            return Is.CLOSE, text
         case "comma":
             return _comma(match, brackets)
-        case "address":
-            return Is.MARK, text
-        case "break":
-            return (
-                None
-                if text == "&" and in_math
-                else (Is.OTHER if text == "|" and in_math else Is.BREAK, text)
-            )
-        case "mark":
-            return Is.MARK, text
-        case "subscript":
-            return Is.WORD, text
+        case "break" if in_math and text in "&|":
+            return None if text == "&" else (Is.OTHER, text)
         case None:  # \llap{$ and $}
             return None
         case _:
-            return Is.OTHER, text
-
-
-def _number(text: str, match: re.Match[str]) -> tuple[Is, str]:
-    plain = _SEPARATOR.sub("", text) if "," in text or not text.isascii() else text
-    if len(plain) > MOST_DIGITS or match.string[match.end() : match.end() + 1] == "_":
-        return Is.OTHER, text
-    return Is.NUMBER, plain
+            return _KINDS.get(group, Is.OTHER), text
 
 
 def _comma(match: re.Match[str], brackets: list[str]) -> tuple[Is, str]:
@@ -251,22 +241,13 @@ def _environment(match: re.Match[str]) -> tuple[Is, str]:
 
 
 def _command(name: str) -> tuple[Is, str] | None:
-    if name in _NOTHING:
-        return None
-    if name in _COMMANDS:
-        return _COMMANDS[name]
-    if name in ("ldots", "dots", "cdots", "pm", "mp"):
-        return Is.OTHER, name
-    return _name(name)
+    return None if name in _NOTHING else _COMMANDS.get(name) or _name(name)
 
 
 def _name(text: str) -> tuple[Is, str]:
     plain = text.lower() if len(text) > 2 else text  # PI is something else
-    if plain in FUNCTIONS:
-        return Is.NAME, plain
-    if plain in _OTHER_NAMES:
-        return Is.NAME, _OTHER_NAMES[plain]
-    return Is.WORD, text
+    known = plain if plain in FUNCTIONS else _OTHER_NAMES.get(plain)
+    return (Is.NAME, known) if known else (Is.WORD, text)
 
 
 def decimal_of(text: str) -> Decimal:
