@@ -11,9 +11,7 @@ import numpy as np
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.roles import EMBEDDINGS, Role
-from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Record
-from tracer.decoder.training import way_of
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import FLOATS
 from tracer.formula.expression import Number, Partial
@@ -69,6 +67,8 @@ def is_of_a_weight(record: Record) -> bool:
 
 def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
     """The loss in full precision, with one weight raised."""
+    from tracer.decoder.training import way_of
+
     assert g.role.of
     way, scenario = way_of(g.place, g.role.of), found.scenario
     numbers = _numbers(found, g.role.of, g)
@@ -87,6 +87,8 @@ def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
 
 def _tower(found: Trace, g: Value) -> Tower:
     """The decoder or the encoder, whichever a weight is of."""
+    from tracer.decoder.tables import towers
+
     return next(
         tower for place, tower in towers(found.scenario) if place.encoder == g.place.encoder
     )
@@ -94,6 +96,8 @@ def _tower(found: Trace, g: Value) -> Tower:
 
 def _numbers(found: Trace, role: Role, g: Value) -> Any:
     """The weights as they are, in floats."""
+    from tracer.decoder.tables import tables
+
     of_tower = tables(_tower(found, g))
     if role in of_tower:
         return np.array(of_tower[role], float)
