@@ -8,39 +8,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from tracer.decoder import roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.elementwise import Divide, Mask, SquareRoot
 from tracer.decoder.operations import Append, Concat, Copy, Dot, MatMul, Reused, Rotate
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.roles import (
-    ATTENTION_OUTPUT,
-    ATTENTION_SOFTMAX,
-    B_K,
-    B_O,
-    B_Q,
-    B_V,
-    CONCAT,
-    D_K,
-    DOT,
-    HEAD_OUTPUT,
-    KEY,
-    KEYS,
-    MASKED,
-    QUERY,
-    ROTATED_KEY,
-    ROTATED_KEYS,
-    ROTATED_QUERY,
-    SCALE,
-    SCORES,
-    UNMASKED_SOFTMAX,
-    VALUE,
-    VALUES,
-    W_K,
-    W_O,
-    W_Q,
-    W_V,
-    Role,
-)
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -88,24 +60,24 @@ def attention(tape: Tape, x: Value, memory: Memory, parameters: Attention) -> Va
         with tape.at(head=number):
             q = queries(tape, x, head)
             if head.shares:
-                q, k_v = turned(tape, ROTATED_QUERY, q, memory.turn), read[head.shares - 1]
+                q, k_v = turned(tape, roles.ROTATED_QUERY, q, memory.turn), read[head.shares - 1]
             else:
                 q, k_v = with_keys_and_values(tape, q, memory, head)
             read.append(k_v)
             heads.append(attention_head(tape, q, *k_v, memory, parameters.scale))
-    concat = tape.record(CONCAT, Concat(), *heads)
+    concat = tape.record(roles.CONCAT, Concat(), *heads)
     if parameters.W_O is None:
-        return tape.record(ATTENTION_OUTPUT, Copy(), concat)
-    w_o = weights(tape, W_O, parameters.W_O, concat, features_of(x, columns(parameters.W_O)))
-    b_o = bias(tape, B_O, parameters.b_O, w_o)
-    return tape.record(ATTENTION_OUTPUT, MatMul(), concat, w_o, *b_o)
+        return tape.record(roles.ATTENTION_OUTPUT, Copy(), concat)
+    w_o = weights(tape, roles.W_O, parameters.W_O, concat, features_of(x, columns(parameters.W_O)))
+    b_o = bias(tape, roles.B_O, parameters.b_O, w_o)
+    return tape.record(roles.ATTENTION_OUTPUT, MatMul(), concat, w_o, *b_o)
 
 
 def queries(tape: Tape, x: Value, head: Head) -> Value:
     """Q = x W_Q + b_Q: x (n, d_model), W_Q (d_model, d_k) → (n, d_k)."""
     labels = head.labels.query or numbered("q", 1, columns(head.W_Q))
-    w_q = weights(tape, W_Q, head.W_Q, x, labels, "query")
-    return tape.record(QUERY, MatMul(), x, w_q, *bias(tape, B_Q, head.b_Q, w_q))
+    w_q = weights(tape, roles.W_Q, head.W_Q, x, labels, "query")
+    return tape.record(roles.QUERY, MatMul(), x, w_q, *bias(tape, roles.B_Q, head.b_Q, w_q))
 
 
 def with_keys_and_values(
@@ -120,26 +92,29 @@ def with_keys_and_values(
     m, earlier = memory.vectors, memory.earlier
     k_labels = head.labels.key or numbered("k", 1, columns(head.W_K))
     v_labels = head.labels.value or numbered("v", 1, columns(head.W_V))
-    w_k = weights(tape, W_K, head.W_K, m, k_labels, "key")
-    w_v = weights(tape, W_V, head.W_V, m, v_labels, "value")
-    b_k, b_v = bias(tape, B_K, head.b_K, w_k), bias(tape, B_V, head.b_V, w_v)
+    w_k = weights(tape, roles.W_K, head.W_K, m, k_labels, "key")
+    w_v = weights(tape, roles.W_V, head.W_V, m, v_labels, "value")
+    b_k, b_v = bias(tape, roles.B_K, head.b_K, w_k), bias(tape, roles.B_V, head.b_V, w_v)
     if earlier is not None and not memory.new:
-        k, v = (tape.record(own, Reused(), earlier[tape.address(own)]) for own in (KEY, VALUE))
+        k, v = (
+            tape.record(own, Reused(), earlier[tape.address(own)])
+            for own in (roles.KEY, roles.VALUE)
+        )
         return q, (k, v)
-    k = tape.record(KEY, MatMul(), m, w_k, *b_k)
-    v = tape.record(VALUE, MatMul(), m, w_v, *b_v)
-    q = turned(tape, ROTATED_QUERY, q, memory.turn)
-    k = turned(tape, ROTATED_KEY, k, memory.turn)
-    keys = ROTATED_KEYS if memory.turn else KEYS
-    return q, (behind(tape, keys, k, earlier), behind(tape, VALUES, v, earlier))
+    k = tape.record(roles.KEY, MatMul(), m, w_k, *b_k)
+    v = tape.record(roles.VALUE, MatMul(), m, w_v, *b_v)
+    q = turned(tape, roles.ROTATED_QUERY, q, memory.turn)
+    k = turned(tape, roles.ROTATED_KEY, k, memory.turn)
+    keys = roles.ROTATED_KEYS if memory.turn else roles.KEYS
+    return q, (behind(tape, keys, k, earlier), behind(tape, roles.VALUES, v, earlier))
 
 
-def turned(tape: Tape, role: Role, rows: Value, turn: Turn | None) -> Value:
+def turned(tape: Tape, role: roles.Role, rows: Value, turn: Turn | None) -> Value:
     """Queries or keys, each row rotated by its position: (n, d_k) → (n, d_k) (Su et al. 2021)."""
     return tape.record(role, turn.rotate, rows, turn.cos, turn.sin) if turn else rows
 
 
-def behind(tape: Tape, together: Role, new: Value, earlier: dict[str, Value] | None) -> Value:
+def behind(tape: Tape, together: roles.Role, new: Value, earlier: dict[str, Value] | None) -> Value:
     """An earlier pass's rows, then the new ones: (m, d) from (m - n, d) and (n, d).
 
     `together` is the role of all rows.
@@ -153,19 +128,19 @@ def behind(tape: Tape, together: Role, new: Value, earlier: dict[str, Value] | N
 def attention_head(tape: Tape, q: Value, k: Value, v: Value, memory: Memory, scale: Scale) -> Value:
     """softmax(Q Kᵀ / √d_k + M) V: Q (n, d_k), K (m, d_k), V (m, d_v) → (n, d_v)."""
     scores = scaled(tape, q, k, scale)
-    masked = tape.record(MASKED, Mask(), scores, memory.mask) if memory.mask else scores
-    shares = softmax(tape, ATTENTION_SOFTMAX, masked, shifted=memory.shifted)
+    masked = tape.record(roles.MASKED, Mask(), scores, memory.mask) if memory.mask else scores
+    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=memory.shifted)
     if memory.mask and memory.unmasked:
-        softmax(tape, UNMASKED_SOFTMAX, scores, shifted=memory.shifted)
-    return tape.record(HEAD_OUTPUT, MatMul(), shares, v)
+        softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=memory.shifted)
+    return tape.record(roles.HEAD_OUTPUT, MatMul(), shares, v)
 
 
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
     """The scores Q Kᵀ / √d_k, or divided by a number, or by nothing: (n, m)."""
     if scale == "none":
-        return tape.record(SCORES, Dot(), q, k)
-    dot = tape.record(DOT, Dot(), q, k)
+        return tape.record(roles.SCORES, Dot(), q, k)
+    dot = tape.record(roles.DOT, Dot(), q, k)
     if isinstance(scale, Decimal):
-        return tape.record(SCORES, Divide(), dot, tape.given(SCALE, scale, ()))
-    d_k = tape.given(D_K, Decimal(q.shape[1]), ())
-    return tape.record(SCORES, Divide(), dot, tape.record(SCALE, SquareRoot(), d_k))
+        return tape.record(roles.SCORES, Divide(), dot, tape.given(roles.SCALE, scale, ()))
+    d_k = tape.given(roles.D_K, Decimal(q.shape[1]), ())
+    return tape.record(roles.SCORES, Divide(), dot, tape.record(roles.SCALE, SquareRoot(), d_k))

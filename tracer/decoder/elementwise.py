@@ -11,35 +11,20 @@ from decimal import Decimal
 from typing import ClassVar
 
 from tracer.decoder.axes import Axes, Axis, SameAxes
+from tracer.formula import expression as ex
 from tracer.formula.activations import ACTIVATIONS
-from tracer.formula.expression import (
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Power,
-    Product,
-    Quotient,
-    Root,
-    Subtotal,
-    Sum,
-)
 from tracer.formula.formula import Formula
 from tracer.formula.slope import slope, times
 from tracer.node import Node, rewritten
 
-A, A_OF_ROW = Operand(0), Operand(0, "row")
+A, A_OF_ROW = ex.Operand(0), ex.Operand(0, "row")
 B, B_OF_ROW, B_OF_COLUMN, ONE_B = (
-    Operand(1),
-    Operand(1, "row"),
-    Operand(1, "column"),
-    Operand(1, "one"),
+    ex.Operand(1),
+    ex.Operand(1, "row"),
+    ex.Operand(1, "column"),
+    ex.Operand(1, "one"),
 )
-ONE, TWO = Number.of(1), Number.of(2)
+ONE, TWO = ex.Number.of(1), ex.Number.of(2)
 
 
 class Elementwise(Node, SameAxes):
@@ -47,10 +32,10 @@ class Elementwise(Node, SameAxes):
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
     name: str
-    entry: Expression
+    entry: ex.Expression
     """The formula of an entry, where it has no parameters."""
 
-    def expression(self) -> Expression:
+    def expression(self) -> ex.Expression:
         """Return the formula of an entry."""
         return self.entry
 
@@ -58,9 +43,10 @@ class Elementwise(Node, SameAxes):
     def formula(self) -> Formula:
         """The formula, made once for all operations that are equal."""
         key = (type(self), *vars(self).values())
-        if key not in _FORMULAS:
-            _FORMULAS[key] = Formula(self.expression())
-        return _FORMULAS[key]
+        found = _FORMULAS.get(key)
+        if found is None:
+            found = _FORMULAS[key] = Formula(self.expression())
+        return found
 
 
 _FORMULAS: dict[tuple[object, ...], Formula] = {}
@@ -70,35 +56,35 @@ class Add(Elementwise):
     """a + b."""
 
     name = "add"
-    entry = Sum((A, B))
+    entry = ex.Sum((A, B))
 
 
 class Mask(Elementwise):
     """S + M: scores as they are where M is 0, -∞ where it is -∞."""
 
     name = "add"
-    entry = Sum((A, B))
+    entry = ex.Sum((A, B))
 
 
 class Subtract(Elementwise):
     """a - b, with b (n,)."""
 
     name = "subtract"
-    entry = Difference(A, B_OF_ROW)
+    entry = ex.Difference(A, B_OF_ROW)
 
 
 class Multiply(Elementwise):
     """a ⊙ b."""
 
     name = "multiply"
-    entry = Product((A, B))
+    entry = ex.Product((A, B))
 
 
 class Outer(Elementwise):
     """a bᵀ: (n,), (m,) → (n, m)."""
 
     name = "outer"
-    entry = Product((A_OF_ROW, B_OF_COLUMN))
+    entry = ex.Product((A_OF_ROW, B_OF_COLUMN))
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
         """Those of both."""
@@ -109,21 +95,21 @@ class Sin(Elementwise):
     """sin a."""
 
     name = "sin"
-    entry = Call("sin", (A,))
+    entry = ex.Call("sin", (A,))
 
 
 class Cos(Elementwise):
     """cos a."""
 
     name = "cos"
-    entry = Call("cos", (A,))
+    entry = ex.Call("cos", (A,))
 
 
 class Divide(Elementwise):
     """a / b, with one number b."""
 
     name = "divide"
-    entry = Quotient(A, ONE_B)
+    entry = ex.Quotient(A, ONE_B)
 
 
 class Share(Elementwise):
@@ -133,21 +119,21 @@ class Share(Elementwise):
     """
 
     name = "share"
-    entry = Quotient(A, B_OF_ROW)
+    entry = ex.Quotient(A, B_OF_ROW)
 
 
 class Exp(Elementwise):
     """e^a; e^-∞ is 0."""
 
     name = "exp"
-    entry = Exponential(A)
+    entry = ex.Exponential(A)
 
 
 class Square(Elementwise):
     """a²."""
 
     name = "square"
-    entry = Power(A, TWO)
+    entry = ex.Power(A, TWO)
 
 
 @dataclass(eq=False, repr=False)
@@ -158,12 +144,12 @@ class SquareRoot(Elementwise):
     epsilon: Decimal = Decimal(0)
     outside: bool = False
 
-    def expression(self) -> Expression:
+    def expression(self) -> ex.Expression:
         if not self.epsilon:
-            return Root(A)
+            return ex.Root(A)
         if self.outside:
-            return Sum((Part(Root(A)), Number(self.epsilon)))
-        return Root(Subtotal(Sum((A, Number(self.epsilon)))))
+            return ex.Sum((ex.Part(ex.Root(A)), ex.Number(self.epsilon)))
+        return ex.Root(ex.Subtotal(ex.Sum((A, ex.Number(self.epsilon)))))
 
 
 @dataclass(eq=False, repr=False)
@@ -175,7 +161,7 @@ class Activate(Elementwise):
     def __post_init__(self) -> None:
         self.name = self.function
 
-    def expression(self) -> Expression:
+    def expression(self) -> ex.Expression:
         return ACTIVATIONS[self.function].formula.expression
 
 
@@ -187,12 +173,12 @@ class Normalize(Elementwise):
     gain: bool = False
     shift: bool = False
 
-    def expression(self) -> Expression:
-        whole: Expression = Quotient(A, B_OF_ROW)
+    def expression(self) -> ex.Expression:
+        whole: ex.Expression = ex.Quotient(A, B_OF_ROW)
         if self.gain:
-            whole = Product((Part(whole), Operand(2, "column")))
+            whole = ex.Product((ex.Part(whole), ex.Operand(2, "column")))
         if self.shift:
-            whole = Sum((Part(whole), Operand(2 + self.gain, "column")))
+            whole = ex.Sum((ex.Part(whole), ex.Operand(2 + self.gain, "column")))
         return whole
 
 
@@ -207,8 +193,8 @@ class Surprise(Elementwise):
     columns: tuple[int | None, ...]
     targets: tuple[str, ...]
 
-    def expression(self) -> Expression:
-        return Negative(Call("ln", (A,)))
+    def expression(self) -> ex.Expression:
+        return ex.Negative(ex.Call("ln", (A,)))
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
         """The correct words."""
@@ -227,23 +213,27 @@ class Miss(Elementwise):
     columns: tuple[int | None, ...]
     counted: int
 
-    def expression(self) -> Expression:
-        missed = Difference(A, B)
-        return missed if self.counted == 1 else Quotient(Part(missed), Number.of(self.counted))
+    def expression(self) -> ex.Expression:
+        missed = ex.Difference(A, B)
+        return (
+            missed
+            if self.counted == 1
+            else ex.Quotient(ex.Part(missed), ex.Number.of(self.counted))
+        )
 
 
 class TimesRow(Elementwise):
     """a ⊙ b, with b (d,)."""
 
     name = "times_row"
-    entry = Product((A, B_OF_COLUMN))
+    entry = ex.Product((A, B_OF_COLUMN))
 
 
 class Times(Elementwise):
     """a · b, with one number b."""
 
     name = "times"
-    entry = Product((A, ONE_B))
+    entry = ex.Product((A, ONE_B))
 
 
 @dataclass(eq=False, repr=False)
@@ -253,7 +243,7 @@ class Slope(Elementwise):
     name = "slope"
     function: str
 
-    def expression(self) -> Expression:
+    def expression(self) -> ex.Expression:
         return ACTIVATIONS[self.function].formula.slope.expression
 
 
@@ -264,16 +254,16 @@ class RootSlope(Elementwise):
     name = "root_slope"
     epsilon: Decimal = Decimal(0)
 
-    def expression(self) -> Expression:
-        root: Expression = Difference(B, Number(self.epsilon)) if self.epsilon else B
-        return Quotient(A, Product((TWO, root)))
+    def expression(self) -> ex.Expression:
+        root: ex.Expression = ex.Difference(B, ex.Number(self.epsilon)) if self.epsilon else B
+        return ex.Quotient(A, ex.Product((TWO, root)))
 
 
 class TwiceProduct(Elementwise):
     """2 g a: the gradient of a²."""
 
     name = "twice_product"
-    entry = Product((TWO, A, B))
+    entry = ex.Product((TWO, A, B))
 
 
 @dataclass(eq=False, repr=False)
@@ -289,9 +279,9 @@ class GradientOf(Elementwise):
     def __post_init__(self) -> None:
         self.name = f"{self.operation.name}_gradient"
 
-    def expression(self) -> Expression:
-        derived = slope(self.operation.expression(), self.operand) or Number.of(0)
-        behind_g = rewritten(derived, Operand, lambda x: Operand(x.position + 1, x.along))
+    def expression(self) -> ex.Expression:
+        derived = slope(self.operation.expression(), self.operand) or ex.Number.of(0)
+        behind_g = rewritten(derived, ex.Operand, lambda x: ex.Operand(x.position + 1, x.along))
         return times(A, behind_g)
 
 
@@ -303,8 +293,8 @@ class Spread(Elementwise):
     over: int
     columns: int
 
-    def expression(self) -> Expression:
-        return Quotient(A_OF_ROW, Number.of(self.over))
+    def expression(self) -> ex.Expression:
+        return ex.Quotient(A_OF_ROW, ex.Number.of(self.over))
 
 
 @dataclass(eq=False, repr=False)
@@ -315,10 +305,10 @@ class Combine(Elementwise):
     a: Decimal
     b: Decimal
 
-    def expression(self) -> Expression:
-        left = A if self.a == 1 else Part(Product((Number(self.a), A)))
-        right = B if abs(self.b) == 1 else Part(Product((Number(abs(self.b)), B)))
-        return Difference(left, right) if self.b < 0 else Sum((left, right))
+    def expression(self) -> ex.Expression:
+        left = A if self.a == 1 else ex.Part(ex.Product((ex.Number(self.a), A)))
+        right = B if abs(self.b) == 1 else ex.Part(ex.Product((ex.Number(abs(self.b)), B)))
+        return ex.Difference(left, right) if self.b < 0 else ex.Sum((left, right))
 
 
 @dataclass(eq=False, repr=False)
@@ -328,8 +318,8 @@ class Scale(Elementwise):
     name = "scale"
     a: Decimal
 
-    def expression(self) -> Expression:
-        return Product((Number(self.a), A))
+    def expression(self) -> ex.Expression:
+        return ex.Product((ex.Number(self.a), A))
 
 
 @dataclass(eq=False, repr=False)
@@ -340,10 +330,10 @@ class Unbias(Elementwise):
     beta: Decimal
     steps: int
 
-    def expression(self) -> Expression:
-        beta = Number(self.beta)
-        power = beta if self.steps == 1 else Power(beta, Number.of(self.steps))
-        return Quotient(A, Subtotal(Difference(ONE, power)))
+    def expression(self) -> ex.Expression:
+        beta = ex.Number(self.beta)
+        power = beta if self.steps == 1 else ex.Power(beta, ex.Number.of(self.steps))
+        return ex.Quotient(A, ex.Subtotal(ex.Difference(ONE, power)))
 
 
 @dataclass(eq=False, repr=False)
@@ -353,5 +343,5 @@ class Ratio(Elementwise):
     name = "ratio"
     epsilon: Decimal
 
-    def expression(self) -> Expression:
-        return Quotient(A, Sum((Part(Root(B)), Number(self.epsilon))))
+    def expression(self) -> ex.Expression:
+        return ex.Quotient(A, ex.Sum((ex.Part(ex.Root(B)), ex.Number(self.epsilon))))

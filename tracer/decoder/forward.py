@@ -15,7 +15,6 @@ from typing import Any, assert_never
 from tracer.decoder.attention import Memory, attention
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.inputs import attention_mask, input_vectors
-from tracer.decoder.lens import look_through
 from tracer.decoder.loss import cross_entropy, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parameters import columns
@@ -23,7 +22,6 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, MASKED, OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tables import all_gradients
 from tracer.decoder.tape import Instead, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
@@ -163,6 +161,8 @@ def trace(
                     losses.append(token_losses(tape, forward(tape, other), other))
             cross_entropy(tape, losses)
         if options.gradients:
+            from tracer.decoder.tables import all_gradients
+
             all_gradients(tape, scenario)
         if predicted and options.sampling:
             shifted = scenario.softmax == "shifted"
@@ -190,6 +190,8 @@ def forward(
     to_words = projection(tape, output, scenario)
     predicted = predict(tape, output, to_words, scenario) if to_words else None
     if options.lens:
+        from tracer.decoder.lens import look_through
+
         look_through(tape, leaving[1:-1], to_words, scenario)
     return predicted
 

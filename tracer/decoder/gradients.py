@@ -12,54 +12,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
-from tracer.decoder.elementwise import (
-    Activate,
-    Add,
-    Cos,
-    Divide,
-    Elementwise,
-    Exp,
-    GradientOf,
-    Mask,
-    Miss,
-    Multiply,
-    Normalize,
-    Outer,
-    RootSlope,
-    Share,
-    Sin,
-    Slope,
-    Spread,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
-    TimesRow,
-    TwiceProduct,
-)
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cumulate,
-    DivTerm,
-    Dot,
-    Given,
-    Interleave,
-    Join,
-    Largest,
-    MatMul,
-    Mean,
-    MeanOf,
-    Pick,
-    Pinned,
-    Recorded,
-    Reused,
-    Rotate,
-    Select,
-    Total,
-)
+from tracer.decoder import elementwise
+from tracer.decoder import operations as op
+from tracer.decoder import training_operations as learn
 from tracer.decoder.roles import (
     EMBEDDING,
     ENCODER_OUTPUT,
@@ -72,17 +27,6 @@ from tracer.decoder.roles import (
     derived,
 )
 from tracer.decoder.tape import Record, Tape
-from tracer.decoder.training_operations import (
-    ColumnDot,
-    Columns,
-    ColumnTotal,
-    NegativeTotal,
-    OfTraining,
-    RotateBack,
-    RowDot,
-    Together,
-    TransposedMatMul,
-)
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
@@ -103,7 +47,7 @@ class Way:
 
     by: Record
     side: Derivation
-    operation: Recorded | None
+    operation: op.Recorded | None
     inputs: tuple[Value, ...]
 
 
@@ -120,7 +64,7 @@ def gradients(tape: Tape) -> dict[Value, Value]:
     found: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
-        if value in losses and isinstance(record.operation, Surprise):
+        if value in losses and isinstance(record.operation, elementwise.Surprise):
             handed = back.from_the_loss(record, record.operation, counted)
         elif value in ways:
             found[value] = gradient = back.gathered(value, ways.pop(value))
@@ -142,10 +86,10 @@ def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
     A loss that is pinned is no mean of any.
     """
     loss = records[-1]
-    if not isinstance(loss.operation, MeanOf):
+    if not isinstance(loss.operation, op.MeanOf):
         return (), 0
     producer = next(record for record in records if record.output is loss.inputs[0])
-    joined = isinstance(producer.operation, Join)
+    joined = isinstance(producer.operation, op.Join)
     return producer.inputs if joined else loss.inputs, len(loss.operation.counted)
 
 
@@ -154,8 +98,10 @@ def _learned(records: Sequence[Record]) -> set[Value]:
     found = set[Value]()
     for record in records:
         value, operation = record.output, record.operation
-        is_given = isinstance(operation, Given) and (value.role.parameter or value.role in LEARNED)
-        comes_from = not isinstance(operation, Pinned) and not found.isdisjoint(record.inputs)
+        is_given = isinstance(operation, op.Given) and (
+            value.role.parameter or value.role in LEARNED
+        )
+        comes_from = not isinstance(operation, op.Pinned) and not found.isdisjoint(record.inputs)
         if is_given or comes_from:
             found.add(value)
     return found
@@ -167,7 +113,7 @@ class _WayBack:
     producers: dict[Value, Record]
     learned: set[Value]
 
-    def record(self, of: Value, role: Role, operation: Recorded, *inputs: Value) -> Value:
+    def record(self, of: Value, role: Role, operation: op.Recorded, *inputs: Value) -> Value:
         """Record a gradient, with the axes of the value that it is of."""
         with self.tape.within(replace(of.place, phase="gradient")):
             return self.tape.record_as(role, operation, of.axes, *inputs)
@@ -177,8 +123,8 @@ class _WayBack:
         role = derived(value.role, "gradient")
         if len(ways) == 1:
             (way,) = ways
-            return self.record(value, role, way.operation or Copy(), *way.inputs)
-        return self.record(value, role, Together(), *[self.along(value, way) for way in ways])
+            return self.record(value, role, way.operation or op.Copy(), *way.inputs)
+        return self.record(value, role, learn.Together(), *[self.along(value, way) for way in ways])
 
     def along(self, value: Value, way: Way) -> Value:
         """The gradient along one way of several."""
@@ -190,13 +136,13 @@ class _WayBack:
             return self.tape.record_as(role, way.operation, value.axes, *way.inputs)
 
     def from_the_loss(
-        self, record: Record, surprise: Surprise, counted: int
+        self, record: Record, surprise: elementwise.Surprise, counted: int
     ) -> Iterator[tuple[Value, Way]]:
         """∂L/∂z = (p - y) / n: softmax and cross-entropy together."""
         (p,) = record.inputs
         if p in self.learned:
             share = self.producers[p]
-            operation = Miss(surprise.columns, counted)
+            operation = elementwise.Miss(surprise.columns, counted)
             yield self.exponents(share), Way(record, "left", operation, (p,))
 
     def exponents(self, share: Record) -> Value:
@@ -205,70 +151,99 @@ class _WayBack:
         Their largest, which may be taken away first, changes no share.
         """
         exp, total = share.inputs
-        if isinstance(self.producers[total].operation, Pinned):
+        if isinstance(self.producers[total].operation, op.Pinned):
             message = "a part of a softmax is given here, which nothing can be learned through"
             raise TracerError(Problem(message, address=total.address, way=("given", total.address)))
         scores = self.producers[exp].inputs[0]
         record = self.producers[scores]
-        is_shifted = isinstance(record.operation, Subtract)
+        is_shifted = isinstance(record.operation, elementwise.Subtract)
         return record.inputs[0] if is_shifted else scores
 
     def handed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, Way]]:
         """What an operation hands on to each of its inputs, g being the gradient of its result."""
         x = record.inputs
 
-        def to(operand: int, operation: Recorded, *inputs: Value) -> tuple[Value, Way]:
+        def to(operand: int, operation: op.Recorded, *inputs: Value) -> tuple[Value, Way]:
             return x[operand], Way(record, SIDES[operand], operation, inputs)
 
         operation = record.operation
-        assert not isinstance(operation, OfTraining)
+        assert not isinstance(operation, learn.OfTraining)
         match operation:
-            case Add() | Concat() | Copy() | Mask() | Subtract():
+            case (
+                elementwise.Add()
+                | op.Concat()
+                | op.Copy()
+                | elementwise.Mask()
+                | elementwise.Subtract()
+            ):
                 yield from self.passed_on(record, g)
-            case MatMul():
-                yield to(0, Dot(), g, x[1])
-                yield to(1, TransposedMatMul(), x[0], g)
+            case op.MatMul():
+                yield to(0, op.Dot(), g, x[1])
+                yield to(1, learn.TransposedMatMul(), x[0], g)
                 if x[2:]:
-                    yield to(2, ColumnTotal(), g)
-            case Dot():
-                yield to(0, MatMul(), g, x[1])
-                yield to(1, TransposedMatMul(), g, x[0])
-            case Divide():
-                yield to(0, Divide(), g, x[1])
-            case Share():
+                    yield to(2, learn.ColumnTotal(), g)
+            case op.Dot():
+                yield to(0, op.MatMul(), g, x[1])
+                yield to(1, learn.TransposedMatMul(), g, x[0])
+            case elementwise.Divide():
+                yield to(0, elementwise.Divide(), g, x[1])
+            case elementwise.Share():
                 scores = self.exponents(record)
                 yield (
                     scores,
-                    Way(record, "left", Multiply(), (record.output, self.above(record, g))),
+                    Way(
+                        record,
+                        "left",
+                        elementwise.Multiply(),
+                        (record.output, self.above(record, g)),
+                    ),
                 )
-            case Normalize():
+            case elementwise.Normalize():
                 yield from self.through_norm(record, operation, g)
-            case SquareRoot(epsilon, outside):
-                slope = RootSlope(epsilon if outside else Decimal(0))
+            case elementwise.SquareRoot(epsilon, outside):
+                slope = elementwise.RootSlope(epsilon if outside else Decimal(0))
                 yield to(0, slope, g, record.output)
-            case Mean(sample):
+            case op.Mean(sample):
                 width = x[0].shape[1]
-                yield to(0, Spread(width - sample, width), g)
-            case Square():
-                yield to(0, TwiceProduct(), g, x[0])
-            case Multiply():
-                yield to(0, Multiply(), g, x[1])
-                yield to(1, Multiply(), g, x[0])
-            case Activate(function):
+                yield to(0, elementwise.Spread(width - sample, width), g)
+            case elementwise.Square():
+                yield to(0, elementwise.TwiceProduct(), g, x[0])
+            case elementwise.Multiply():
+                yield to(0, elementwise.Multiply(), g, x[1])
+                yield to(1, elementwise.Multiply(), g, x[0])
+            case elementwise.Activate(function):
                 role = OPEN if function == "relu" else SLOPE
-                yield to(0, Multiply(), g, self.record(x[0], role, Slope(function), x[0]))
-            case Rotate(layout):
-                yield to(0, RotateBack(layout), g, x[1], x[2])
-            case Given() | Pinned():
+                yield to(
+                    0,
+                    elementwise.Multiply(),
+                    g,
+                    self.record(x[0], role, elementwise.Slope(function), x[0]),
+                )
+            case op.Rotate(layout):
+                yield to(0, learn.RotateBack(layout), g, x[1], x[2])
+            case op.Given() | op.Pinned():
                 return
-            case Exp() | Total() | Largest() | MeanOf() | Join() | Surprise():
+            case (
+                elementwise.Exp()
+                | op.Total()
+                | op.Largest()
+                | op.MeanOf()
+                | op.Join()
+                | elementwise.Surprise()
+            ):
                 return  # gone back through as a whole: softmax, and softmax with the loss
-            case DivTerm() | Outer() | Sin() | Cos() | Interleave():
+            case (
+                op.DivTerm()
+                | elementwise.Outer()
+                | elementwise.Sin()
+                | elementwise.Cos()
+                | op.Interleave()
+            ):
                 return  # nothing of the positions' waves is learned
-            case Elementwise():
+            case elementwise.Elementwise():
                 for operand in range(len(x)):
-                    yield to(operand, GradientOf(operation, operand), g, *x)
-            case Append() | Reused() | Select() | Cumulate() | ArgMax() | Pick():
+                    yield to(operand, elementwise.GradientOf(operation, operand), g, *x)
+            case op.Append() | op.Reused() | op.Select() | op.Cumulate() | op.ArgMax() | op.Pick():
                 return  # they stand in generated texts
             case _:
                 assert_never(operation)
@@ -277,17 +252,17 @@ class _WayBack:
         """Where an input is only moved or added to, its gradient is that of the result."""
         x = record.inputs
         match record.operation:
-            case Add():
+            case elementwise.Add():
                 yield x[0], Way(record, "left", None, (g,))
                 yield x[1], Way(record, "right", None, (g,))
-            case Subtract():
+            case elementwise.Subtract():
                 yield x[0], Way(record, "left", None, (g,))
-                yield x[1], Way(record, "right", NegativeTotal(), (g,))
-            case Concat():
+                yield x[1], Way(record, "right", learn.NegativeTotal(), (g,))
+            case op.Concat():
                 start = 0
                 for head in x:
                     stop = start + head.shape[1]
-                    yield head, Way(record, "left", Columns(start, stop), (g,))
+                    yield head, Way(record, "left", learn.Columns(start, stop), (g,))
                     start = stop
             case _:
                 yield x[0], Way(record, "left", None, (g,))
@@ -298,31 +273,31 @@ class _WayBack:
         with self.tape.within(replace(weights.place, phase="gradient")):
             mean = derived(weights.role, "mean")
             rows = weights.axes[:1]
-            average = self.tape.record_as(mean, RowDot(), rows, weights, g)
+            average = self.tape.record_as(mean, learn.RowDot(), rows, weights, g)
             difference = derived(weights.role, "difference")
-            return self.tape.record_as(difference, Subtract(), weights.axes, g, average)
+            return self.tape.record_as(difference, elementwise.Subtract(), weights.axes, g, average)
 
     def through_norm(
-        self, record: Record, operation: Normalize, g: Value
+        self, record: Record, operation: elementwise.Normalize, g: Value
     ) -> Iterator[tuple[Value, Way]]:
         """d / σ · γ + β: on to d and σ, γ and β."""
         deviation, std, *parameters = record.inputs
         gain = parameters[0] if operation.gain else None
         norm = standardized = record.output
         if (gain or operation.shift) and (gain in self.learned or std in self.learned):
-            standardized = self.record(norm, STANDARDIZED, Normalize(), deviation, std)
+            standardized = self.record(norm, STANDARDIZED, elementwise.Normalize(), deviation, std)
         if operation.shift:
-            yield parameters[-1], Way(record, "fourth", ColumnTotal(), (g,))
+            yield parameters[-1], Way(record, "fourth", learn.ColumnTotal(), (g,))
         if gain:
-            yield gain, Way(record, "third", ColumnDot(), (g, standardized))
+            yield gain, Way(record, "third", learn.ColumnDot(), (g, standardized))
         if deviation not in self.learned:
             return
         if gain:
-            g = self.record(norm, derived(norm.role, "scaled"), TimesRow(), g, gain)
-        along = Way(record, "left", Normalize(), (g, std))
+            g = self.record(norm, derived(norm.role, "scaled"), elementwise.TimesRow(), g, gain)
+        along = Way(record, "left", elementwise.Normalize(), (g, std))
         if std not in self.learned:
             yield deviation, along
             return
         direct = self.along(deviation, along)
         yield deviation, Way(record, "left", None, (direct,))
-        yield std, Way(record, "right", RowDot(negative=True), (direct, standardized))
+        yield std, Way(record, "right", learn.RowDot(negative=True), (direct, standardized))

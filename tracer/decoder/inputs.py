@@ -8,29 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tracer.decoder import roles
 from tracer.decoder.attention import Turn
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Cos, Outer, Sin
 from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate
 from tracer.decoder.parameters import columns
-from tracer.decoder.roles import (
-    ADDED_WAVES,
-    EMBEDDING,
-    INPUT,
-    MASK,
-    POSITION,
-    TEXT,
-    TEXT_MERGES,
-    TOKEN_IDS,
-    TOKENS,
-    TURNING_WAVES,
-    Waves,
-)
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
 from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Rotary, Scenario, Tower
-from tracer.scenario.outline import Blank
 from tracer.tokenization.tokenization import Tokenization
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
@@ -44,28 +31,30 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Turn 
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if isinstance(tower, Scenario):
         text_in_pieces(tape, tower.tokenization)
-    tape.given(TOKENS, tokens.labels, (tokens,))
+    tape.given(roles.TOKENS, tokens.labels, (tokens,))
     if isinstance(tower, Scenario) and tower.token_ids is not None:
-        tape.given(TOKEN_IDS, [Decimal(n) for n in tower.token_ids[first:]], (tokens,))
+        tape.given(roles.TOKEN_IDS, [Decimal(n) for n in tower.token_ids[first:]], (tokens,))
     rows = tower.embedding[first:]
     letter = "e" if tape.place.encoder else "d"
     features = Axis("feature", tower.features or numbered(letter, 0, columns(rows)))
-    x = tape.given(EMBEDDING, rows, (tokens, features))
+    x = tape.given(roles.EMBEDDING, rows, (tokens, features))
     positions = tower.positions
     if positions and positions.rotary:
         turn = rotary(tape, tower, positions.rotary, tokens)
-        return tape.record(INPUT, Copy(), x), turn
-    if tape.address(POSITION) in tape.pinned:
+        return tape.record(roles.INPUT, Copy(), x), turn
+    if tape.address(roles.POSITION) in tape.pinned:
         # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
-        p = tape.given(POSITION, rows, (tokens, features))
+        p = tape.given(roles.POSITION, rows, (tokens, features))
     elif positions is None:
-        return tape.record(INPUT, Copy(), x), None
+        return tape.record(roles.INPUT, Copy(), x), None
     elif positions.sinusoidal:
         p = sinusoidal(tape, positions.sinusoidal.start + first, tokens, features)
     else:
         assert positions.table is not None
-        p = tape.given(POSITION, positions.table[first : len(tower.tokens)], (tokens, features))
-    return tape.record(INPUT, Add(), x, p), None
+        p = tape.given(
+            roles.POSITION, positions.table[first : len(tower.tokens)], (tokens, features)
+        )
+    return tape.record(roles.INPUT, Add(), x, p), None
 
 
 def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:
@@ -80,9 +69,11 @@ def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:
     ]
     if merges:
         columns = Axis("of it", ("piece", "rank", "left", "right", "joined"))
-        tape.given(TEXT_MERGES, merges, (Axis("merge", _counted(len(merges))), columns))
+        tape.given(roles.TEXT_MERGES, merges, (Axis("merge", _counted(len(merges))), columns))
     # Last, so that the step goes by it.
-    tape.given(TEXT, [piece.text for piece in pieces], (Axis("piece", _counted(len(pieces))),))
+    tape.given(
+        roles.TEXT, [piece.text for piece in pieces], (Axis("piece", _counted(len(pieces))),)
+    )
 
 
 def _counted(number: int) -> tuple[str, ...]:
@@ -94,19 +85,19 @@ def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
 
     Vaswani et al. 2017, section 3.5.
     """
-    sin, cos = waves(tape, ADDED_WAVES, start, tokens, DivTerm(len(features.labels)))
-    return tape.record(POSITION, Interleave(features.labels), sin, cos)
+    sin, cos = waves_at(tape, roles.ADDED_WAVES, start, tokens, DivTerm(len(features.labels)))
+    return tape.record(roles.POSITION, Interleave(features.labels), sin, cos)
 
 
-def waves(
-    tape: Tape, roles: Waves, start: int, tokens: Axis, frequencies: DivTerm
+def waves_at(
+    tape: Tape, waves: roles.Waves, start: int, tokens: Axis, frequencies: DivTerm
 ) -> tuple[Value, Value]:
     """sin and cos of pos · frequency: (n,) positions, (d/2,) frequencies → twice (n, d/2)."""
     indices = [Decimal(start + i) for i in range(len(tokens.labels))]
-    index = tape.given(roles.index, indices, (tokens,))
-    div_term = tape.record(roles.div_term, frequencies)
-    angle = tape.record(roles.angle, Outer(), index, div_term)
-    return tape.record(roles.sin, Sin(), angle), tape.record(roles.cos, Cos(), angle)
+    index = tape.given(waves.index, indices, (tokens,))
+    div_term = tape.record(waves.div_term, frequencies)
+    angle = tape.record(waves.angle, Outer(), index, div_term)
+    return tape.record(waves.sin, Sin(), angle), tape.record(waves.cos, Cos(), angle)
 
 
 def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None:
@@ -119,7 +110,7 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None
         return None
     start = asked.start + len(tower.tokens) - len(tokens.labels)
     frequencies = DivTerm(columns(heads[0].W_Q), asked.base, asked.factors or ())
-    sin, cos = waves(tape, TURNING_WAVES, start, tokens, frequencies)
+    sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
     return Turn(Rotate(asked.layout), cos, sin)
 
 
@@ -135,16 +126,18 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     tokens, queries = scenario.tokens, x.axes[0]
     n, first = len(tokens), len(tokens) - len(queries.labels)
     axes = (queries, Axis("key", tokens))
-    if isinstance(asked, Blank):
-        return tape.given(MASK, asked[first:], axes)
+    if hasattr(asked, "shape"):  # of a scenario without numbers
+        return tape.given(roles.MASK, asked[first:], axes)
     if isinstance(asked, tuple):
         fills = [token == scenario.padding for token in tokens]
         typed = [[HIDDEN if f else x for f, x in zip(fills, row, strict=False)] for row in asked]
-        return tape.given(MASK, typed[first:n], axes)
+        return tape.given(roles.MASK, typed[first:n], axes)
     if asked == "none" and scenario.padding not in tokens:
         return None
     unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
-    return tape.given(MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes)
+    return tape.given(
+        roles.MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes
+    )
 
 
 def hidden(

@@ -36,7 +36,11 @@ class Later(Value):
 
     __slots__ = ("demand", "is_there")
 
-    is_there: bool
+    def __init__(
+        self, role: Role, place: Place, address: str, axes: Axes, form: Form, demand: Demand
+    ) -> None:
+        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
+        self.demand, self.is_there = demand, False
 
     def __getattr__(self, name: str) -> Any:
         """Called of a slot that is still empty."""
@@ -55,18 +59,9 @@ class Stored(Later):
 
     __slots__ = ("stored",)
 
-    def __init__(
-        self,
-        role: Role,
-        place: Place,
-        address: str,
-        axes: Axes,
-        form: Form,
-        demand: Demand,
-        stored: object,
-    ) -> None:
-        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
-        self.demand, self.stored, self.is_there = demand, stored, False
+    def __init__(self, stored: object, *labels: Any) -> None:
+        super().__init__(*labels)
+        self.stored = stored
 
     def fetch(self) -> None:
         """Read them."""
@@ -84,20 +79,9 @@ class Waiting(Later):
 
     __slots__ = ("inputs", "operation")
 
-    def __init__(
-        self,
-        role: Role,
-        place: Place,
-        address: str,
-        axes: Axes,
-        form: Form,
-        demand: Demand,
-        operation: Recorded,
-        inputs: tuple[Value, ...],
-    ) -> None:
-        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
-        self.demand, self.operation, self.inputs = demand, operation, inputs
-        self.is_there = False
+    def __init__(self, operation: Recorded, inputs: tuple[Value, ...], *labels: Any) -> None:
+        super().__init__(*labels)
+        self.operation, self.inputs = operation, inputs
 
     def fetch(self) -> None:
         """Compute first what it waits for: not by recursion, for there may be thousands."""

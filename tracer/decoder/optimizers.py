@@ -10,27 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from tracer.decoder.elementwise import (
-    Combine,
-    Divide,
-    Ratio,
-    Scale,
-    Square,
-    SquareRoot,
-    Times,
-    Unbias,
-)
+from tracer.decoder import elementwise, roles
 from tracer.decoder.operations import Copy, Recorded
-from tracer.decoder.roles import (
-    GRADIENT_NORM,
-    LARGEST_NORM,
-    SHRINK,
-    SQUARES,
-    Derivation,
-    Place,
-    Role,
-    derived,
-)
 from tracer.decoder.tape import Tape
 from tracer.decoder.training_operations import SumOfSquares, Together
 from tracer.decoder.value import Value
@@ -70,25 +51,29 @@ def update(
 def _clipped(tape: Tape, largest: Decimal, learned: Sequence[Learned]) -> Sequence[Learned]:
     """The gradients, shrunk together where their norm is larger than it may be."""
     squares = [_squares(tape, each) for each in learned]
-    with tape.within(Place(phase="gradient")):
-        total = tape.record_as(SQUARES, Together(), (), *squares)
-        norm = tape.record(GRADIENT_NORM, SquareRoot(), total)
+    with tape.within(roles.Place(phase="gradient")):
+        total = tape.record_as(roles.SQUARES, Together(), (), *squares)
+        norm = tape.record(roles.GRADIENT_NORM, elementwise.SquareRoot(), total)
         if norm.numbers <= tape.arithmetic.array(largest):
             return learned
-        factor = tape.record(SHRINK, Divide(), tape.given(LARGEST_NORM, largest, ()), norm)
+        factor = tape.record(
+            roles.SHRINK, elementwise.Divide(), tape.given(roles.LARGEST_NORM, largest, ()), norm
+        )
     return [replace(each, gradient=_shrunk(tape, each, factor)) for each in learned]
 
 
 def _squares(tape: Tape, each: Learned) -> Value:
     with tape.within(each.gradient.place):
-        role = derived(each.parameter.role, "squares")
+        role = roles.derived(each.parameter.role, "squares")
         return tape.record_as(role, SumOfSquares(), (), each.gradient)
 
 
 def _shrunk(tape: Tape, each: Learned, factor: Value) -> Value:
     g = each.gradient
     with tape.within(g.place):
-        return tape.record_as(derived(each.parameter.role, "clipped"), Times(), g.axes, g, factor)
+        return tape.record_as(
+            roles.derived(each.parameter.role, "clipped"), elementwise.Times(), g.axes, g, factor
+        )
 
 
 @dataclass
@@ -109,30 +94,40 @@ class _Update:
                 case "adamw":
                     direction = self.adam(w, g)
                     w = self.shrunk(w)
-            return self.record(w, "new", Combine(ONE, -self.optimizer.learning_rate), w, direction)
+            return self.record(
+                w, "new", elementwise.Combine(ONE, -self.optimizer.learning_rate), w, direction
+            )
 
     def sgd(self, w: Value, g: Value) -> Value:
         """g + λ W; with momentum, μ times the velocity before, and that."""
         g, momentum = self.decayed(w, g), self.optimizer.momentum
         if not momentum:
             return g
-        return self.keep(w, "velocity", Copy(), Combine(momentum, ONE), g)
+        return self.keep(w, "velocity", Copy(), elementwise.Combine(momentum, ONE), g)
 
     def adam(self, w: Value, g: Value) -> Value:
         """m̂ / (√v̂ + ε)."""
         adam, steps = self.optimizer, self.memory.steps + 1
         one, two = adam.beta_1, adam.beta_2
-        m = self.keep(w, "first_moment", Scale(1 - one), Combine(one, 1 - one), g)
-        squared = self.record(w, "squared", Square(), g)
-        v = self.keep(w, "second_moment", Scale(1 - two), Combine(two, 1 - two), squared)
-        mean = self.record(w, "unbiased_first", Unbias(one, steps), m)
-        spread = self.record(w, "unbiased_second", Unbias(two, steps), v)
-        return self.record(w, "direction", Ratio(adam.epsilon), mean, spread)
+        m = self.keep(
+            w, "first_moment", elementwise.Scale(1 - one), elementwise.Combine(one, 1 - one), g
+        )
+        squared = self.record(w, "squared", elementwise.Square(), g)
+        v = self.keep(
+            w,
+            "second_moment",
+            elementwise.Scale(1 - two),
+            elementwise.Combine(two, 1 - two),
+            squared,
+        )
+        mean = self.record(w, "unbiased_first", elementwise.Unbias(one, steps), m)
+        spread = self.record(w, "unbiased_second", elementwise.Unbias(two, steps), v)
+        return self.record(w, "direction", elementwise.Ratio(adam.epsilon), mean, spread)
 
     def decayed(self, w: Value, g: Value) -> Value:
         """g + λ W."""
         decay = self.optimizer.weight_decay
-        return self.record(w, "decayed", Combine(ONE, decay), g, w) if decay else g
+        return self.record(w, "decayed", elementwise.Combine(ONE, decay), g, w) if decay else g
 
     def shrunk(self, w: Value) -> Value:
         """(1 - η λ) W."""
@@ -140,13 +135,13 @@ class _Update:
         if not optimizer.weight_decay:
             return w
         factor = 1 - optimizer.learning_rate * optimizer.weight_decay
-        return self.record(w, "decayed", Scale(factor), w)
+        return self.record(w, "decayed", elementwise.Scale(factor), w)
 
     def keep(
-        self, w: Value, derivation: Derivation, first: Recorded, later: Recorded, g: Value
+        self, w: Value, derivation: roles.Derivation, first: Recorded, later: Recorded, g: Value
     ) -> Value:
         """Record what the next step needs: from the one before, where there is one."""
-        before = self.memory.kept.get(self.tape.address(derived(_of(w), derivation)))
+        before = self.memory.kept.get(self.tape.address(roles.derived(_of(w), derivation)))
         kept = (
             self.record(w, derivation, first, g)
             if before is None
@@ -156,11 +151,11 @@ class _Update:
         return kept
 
     def record(
-        self, w: Value, derivation: Derivation, operation: Recorded, *inputs: Value
+        self, w: Value, derivation: roles.Derivation, operation: Recorded, *inputs: Value
     ) -> Value:
-        return self.tape.record_as(derived(_of(w), derivation), operation, w.axes, *inputs)
+        return self.tape.record_as(roles.derived(_of(w), derivation), operation, w.axes, *inputs)
 
 
-def _of(w: Value) -> Role:
+def _of(w: Value) -> roles.Role:
     """The parameter's role, also of one that was decayed."""
     return w.role.of or w.role

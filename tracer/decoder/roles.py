@@ -108,7 +108,7 @@ UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
 """They have the name of what they are of; the phase says which it is."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, repr=False)
 class Role:
     """A value of a pass: `name` is the end of its address."""
 
@@ -129,7 +129,7 @@ def derived(role: Role, derivation: Derivation) -> Role:
     return Role(name, of=role, derivation=derivation)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Softmax:
     """The roles of a softmax: e to the scores, its row sums, the shares.
 
@@ -143,7 +143,7 @@ class Softmax:
     shares: Role
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class Waves:
     """The roles of positions as waves: where, the frequencies, the angles, their sin and cos."""
 

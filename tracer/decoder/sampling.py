@@ -6,20 +6,9 @@ from decimal import Decimal
 
 import numpy as np
 
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Divide, Share
 from tracer.decoder.operations import Cumulate, Pick, Select, Total
-from tracer.decoder.roles import (
-    CANDIDATES,
-    CANDIDATES_SUM,
-    CUMULATIVE,
-    DRAW,
-    DRAWN_LOGITS,
-    DRAWN_SOFTMAX,
-    RENORMALIZED,
-    SCALED,
-    TEMPERATURE,
-    WORD,
-)
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -39,19 +28,19 @@ class Sampling:
 def sample(tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool) -> None:
     """Record how a word is drawn after the last token."""
     words = len(logits.axes[1].labels)
-    scores = tape.record(DRAWN_LOGITS, Select(tuple(range(words))), logits)
+    scores = tape.record(roles.DRAWN_LOGITS, Select(tuple(range(words))), logits)
     if sampling.temperature != 1:
-        temperature = tape.given(TEMPERATURE, sampling.temperature, ())
-        scores = tape.record(SCALED, Divide(), scores, temperature)
-    probabilities = softmax(tape, DRAWN_SOFTMAX, scores, shifted=shifted)
+        temperature = tape.given(roles.TEMPERATURE, sampling.temperature, ())
+        scores = tape.record(roles.SCALED, Divide(), scores, temperature)
+    probabilities = softmax(tape, roles.DRAWN_SOFTMAX, scores, shifted=shifted)
     kept = candidates(probabilities, scores, sampling)
-    p = tape.record(CANDIDATES, Select(kept), probabilities)
+    p = tape.record(roles.CANDIDATES, Select(kept), probabilities)
     if len(kept) < words:
-        rest = tape.record(CANDIDATES_SUM, Total(), p)
-        p = tape.record(RENORMALIZED, Share(), p, rest)
-    cumulative = tape.record(CUMULATIVE, Cumulate(), p)
-    draw = tape.given(DRAW, sampling.draw, ())
-    tape.record(WORD, Pick(p.axes[1].labels), cumulative, draw)
+        rest = tape.record(roles.CANDIDATES_SUM, Total(), p)
+        p = tape.record(roles.RENORMALIZED, Share(), p, rest)
+    cumulative = tape.record(roles.CUMULATIVE, Cumulate(), p)
+    draw = tape.given(roles.DRAW, sampling.draw, ())
+    tape.record(roles.WORD, Pick(p.axes[1].labels), cumulative, draw)
 
 
 def candidates(probabilities: Value, scores: Value, sampling: Sampling) -> tuple[int, ...]:

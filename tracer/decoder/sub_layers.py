@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
+from tracer.decoder import roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.elementwise import (
     Activate,
@@ -17,33 +18,6 @@ from tracer.decoder.elementwise import (
 )
 from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
-from tracer.decoder.roles import (
-    ACTIVATION,
-    B_1,
-    B_2,
-    B_3,
-    DEVIATION,
-    FFN_OUTPUT,
-    GAIN,
-    GATED,
-    HIDDEN,
-    MEAN,
-    MEAN_SQUARE,
-    NORM,
-    PROJECTED,
-    RESIDUAL,
-    RMS,
-    RMS_NORM,
-    ROOT_SQUARED,
-    SHIFT,
-    SQUARED,
-    STD,
-    UP,
-    VARIANCE,
-    W_1,
-    W_2,
-    W_3,
-)
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import FFN, Norm, Normalization, SubLayer
@@ -64,7 +38,7 @@ def sub_layer(
     before = norm is not None and norm.placement == "pre"
     change = compute(normalized(tape, x, norm) if norm and before else x)
     if parameters.residual:
-        change = tape.record(RESIDUAL, Add(), x, change)
+        change = tape.record(roles.RESIDUAL, Add(), x, change)
     return normalized(tape, change, norm) if norm and not before else change
 
 
@@ -84,15 +58,15 @@ def layer_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
 
     μ and σ², (n,), are the mean and variance of each token's features.
     """
-    gain = bias(tape, GAIN, norm.gain, x)
-    shift = bias(tape, SHIFT, norm.shift, x)
-    mean = tape.record(MEAN, Mean(), x)
-    deviation = tape.record(DEVIATION, Subtract(), x, mean)
-    squared = tape.record(SQUARED, Square(), deviation)
-    variance = tape.record(VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
-    std = tape.record(STD, SquareRoot(norm.epsilon, norm.epsilon_outside), variance)
+    gain = bias(tape, roles.GAIN, norm.gain, x)
+    shift = bias(tape, roles.SHIFT, norm.shift, x)
+    mean = tape.record(roles.MEAN, Mean(), x)
+    deviation = tape.record(roles.DEVIATION, Subtract(), x, mean)
+    squared = tape.record(roles.SQUARED, Square(), deviation)
+    variance = tape.record(roles.VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
+    std = tape.record(roles.STD, SquareRoot(norm.epsilon, norm.epsilon_outside), variance)
     normalize = Normalize(gain=bool(gain), shift=bool(shift))
-    return tape.record(NORM, normalize, deviation, std, *gain, *shift)
+    return tape.record(roles.NORM, normalize, deviation, std, *gain, *shift)
 
 
 def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
@@ -100,13 +74,13 @@ def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
 
     The mean, (n,), is that of each token's squared features.
     """
-    gain = bias(tape, GAIN, norm.gain, x)
-    shift = bias(tape, SHIFT, norm.shift, x)
-    squared = tape.record(ROOT_SQUARED, Square(), x)
-    mean_square = tape.record(MEAN_SQUARE, Mean(), squared)
-    rms = tape.record(RMS, SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
+    gain = bias(tape, roles.GAIN, norm.gain, x)
+    shift = bias(tape, roles.SHIFT, norm.shift, x)
+    squared = tape.record(roles.ROOT_SQUARED, Square(), x)
+    mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)
+    rms = tape.record(roles.RMS, SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
     normalize = Normalize(gain=bool(gain), shift=bool(shift))
-    return tape.record(RMS_NORM, normalize, x, rms, *gain, *shift)
+    return tape.record(roles.RMS_NORM, normalize, x, rms, *gain, *shift)
 
 
 def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
@@ -117,18 +91,22 @@ def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
     f((x W_1 + b_1) W_2 + b_2).
     """
     units = parameters.labels or numbered("h", 1, columns(parameters.W_1))
-    w_1 = weights(tape, W_1, parameters.W_1, x, units, "hidden")
-    hidden = tape.record(HIDDEN, MatMul(), x, w_1, *bias(tape, B_1, parameters.b_1, w_1))
+    w_1 = weights(tape, roles.W_1, parameters.W_1, x, units, "hidden")
+    hidden = tape.record(
+        roles.HIDDEN, MatMul(), x, w_1, *bias(tape, roles.B_1, parameters.b_1, w_1)
+    )
     function = parameters.activation
     activate = Copy() if function == "none" else Activate(function)
     behind = parameters.activates == "output"
-    active = hidden if behind else tape.record(ACTIVATION, activate, hidden)
+    active = hidden if behind else tape.record(roles.ACTIVATION, activate, hidden)
     if parameters.W_3 is not None:
-        w_3 = weights(tape, W_3, parameters.W_3, x, units, "hidden")
-        up = tape.record(UP, MatMul(), x, w_3, *bias(tape, B_3, parameters.b_3, w_3))
-        active = tape.record(GATED, Multiply(), active, up)
-    w_2 = weights(tape, W_2, parameters.W_2, active, features_of(x, columns(parameters.W_2)))
-    b_2 = bias(tape, B_2, parameters.b_2, w_2)
+        w_3 = weights(tape, roles.W_3, parameters.W_3, x, units, "hidden")
+        up = tape.record(roles.UP, MatMul(), x, w_3, *bias(tape, roles.B_3, parameters.b_3, w_3))
+        active = tape.record(roles.GATED, Multiply(), active, up)
+    w_2 = weights(tape, roles.W_2, parameters.W_2, active, features_of(x, columns(parameters.W_2)))
+    b_2 = bias(tape, roles.B_2, parameters.b_2, w_2)
     if not behind:
-        return tape.record(FFN_OUTPUT, MatMul(), active, w_2, *b_2)
-    return tape.record(FFN_OUTPUT, activate, tape.record(PROJECTED, MatMul(), active, w_2, *b_2))
+        return tape.record(roles.FFN_OUTPUT, MatMul(), active, w_2, *b_2)
+    return tape.record(
+        roles.FFN_OUTPUT, activate, tape.record(roles.PROJECTED, MatMul(), active, w_2, *b_2)
+    )

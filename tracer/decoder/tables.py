@@ -6,20 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.gradients import gradients
 from tracer.decoder.operations import Copy, Recorded
-from tracer.decoder.roles import (
-    EMBEDDING,
-    EMBEDDINGS,
-    POSITION,
-    POSITIONS,
-    W_U,
-    Derivation,
-    Place,
-    Role,
-    derived,
-)
 from tracer.decoder.tape import Tape
 from tracer.decoder.training_operations import AsRows, ByWord, Together
 from tracer.decoder.value import Value
@@ -29,24 +19,28 @@ from tracer.scenario.model import Scenario, Tower
 class Along(NamedTuple):
     """A part of a table's gradient, and the gradient that it is taken from."""
 
-    side: Derivation
+    side: roles.Derivation
     operation: Recorded
     g: Value
 
 
-def towers(scenario: Scenario) -> Iterable[tuple[Place, Tower]]:
+def towers(scenario: Scenario) -> Iterable[tuple[roles.Place, Tower]]:
     """The decoder, and the encoder where it is computed: where its tables are, and what it says."""
-    yield Place(), scenario
+    yield roles.Place(), scenario
     if scenario.encoder and scenario.encodes:
-        yield Place(encoder=True), scenario.encoder
+        yield roles.Place(encoder=True), scenario.encoder
 
 
-def tables(tower: Tower) -> dict[Role, Any]:
+def tables(tower: Tower) -> dict[roles.Role, Any]:
     """The rows of a tower's tables, as far as it has any."""
     embeddings = tower.embeddings
     rows = tuple(embeddings.values()) if isinstance(embeddings, Mapping) else embeddings
     positions = tower.positions and tower.positions.table
-    return {role: x for role, x in ((EMBEDDINGS, rows), (POSITIONS, positions)) if x is not None}
+    return {
+        role: x
+        for role, x in ((roles.EMBEDDINGS, rows), (roles.POSITIONS, positions))
+        if x is not None
+    }
 
 
 def all_gradients(tape: Tape, scenario: Scenario) -> None:
@@ -63,12 +57,12 @@ def all_gradients(tape: Tape, scenario: Scenario) -> None:
 
 
 def _of_embeddings(
-    tape: Tape, place: Place, tower: Tower, found: Mapping[Value, Value], *, is_tied: bool
+    tape: Tape, place: roles.Place, tower: Tower, found: Mapping[Value, Value], *, is_tied: bool
 ) -> None:
     table = tower.embeddings
     if not isinstance(table, Mapping):
-        ways = [Along("left", Copy(), g) for x, g in found.items() if x.role is EMBEDDING]
-        _of_table(tape, place, EMBEDDINGS, tower.tokens, ways)
+        ways = [Along("left", Copy(), g) for x, g in found.items() if x.role is roles.EMBEDDING]
+        _of_table(tape, place, roles.EMBEDDINGS, tower.tokens, ways)
         return
     row_of = {word: i for i, word in enumerate(table)}
 
@@ -78,32 +72,34 @@ def _of_embeddings(
     ways = [
         Along("left", ByWord(rows(x.axes[0].labels), len(table)), g)
         for x, g in found.items()
-        if x.role is EMBEDDING
+        if x.role is roles.EMBEDDING
     ]
     for w_u, g in found.items():
-        if is_tied and w_u.role is W_U:
+        if is_tied and w_u.role is roles.W_U:
             ways.append(Along("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
-    _of_table(tape, place, EMBEDDINGS, tuple(table), ways)
+    _of_table(tape, place, roles.EMBEDDINGS, tuple(table), ways)
 
 
-def _of_positions(tape: Tape, place: Place, tower: Tower, found: Mapping[Value, Value]) -> None:
+def _of_positions(
+    tape: Tape, place: roles.Place, tower: Tower, found: Mapping[Value, Value]
+) -> None:
     if not tower.positions or not (rows := tower.positions.table):
         return
-    learned = [(p, g) for p, g in found.items() if p.role is POSITION]
+    learned = [(p, g) for p, g in found.items() if p.role is roles.POSITION]
     ways = [Along("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned]
     counted = tuple([str(i) for i in range(1, len(rows) + 1)])
-    _of_table(tape, place, POSITIONS, counted, ways)
+    _of_table(tape, place, roles.POSITIONS, counted, ways)
 
 
 def _of_table(
-    tape: Tape, place: Place, role: Role, words: tuple[str, ...], ways: Sequence[Along]
+    tape: Tape, place: roles.Place, role: roles.Role, words: tuple[str, ...], ways: Sequence[Along]
 ) -> None:
     """The gradient of a table of which each pass has read some rows."""
     if not ways:
         return
     first = ways[0].g.axes
     axes = (Axis("word", words), first[0] if ways[0].side == "right" else first[1])
-    whole, at = derived(role, "gradient"), replace(place, phase="gradient")
+    whole, at = roles.derived(role, "gradient"), replace(place, phase="gradient")
     with tape.within(at):
         if len(ways) == 1:
             tape.record_as(whole, ways[0].operation, axes, ways[0].g)
@@ -111,6 +107,6 @@ def _of_table(
     along: list[Value] = []
     for way in ways:
         with tape.within(replace(at, example=way.g.place.example)):
-            along.append(tape.record_as(derived(role, way.side), way.operation, axes, way.g))
+            along.append(tape.record_as(roles.derived(role, way.side), way.operation, axes, way.g))
     with tape.within(at):
         tape.record_as(whole, Together(), axes, *along)

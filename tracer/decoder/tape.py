@@ -22,7 +22,7 @@ from tracer.decoder.roles import MASK, MASKS, ROLES, Place, Role, SubLayer
 from tracer.decoder.training_operations import Taken
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
-from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
+from tracer.formula.arithmetic import Arithmetic, Array, RoundPart, no_rounding
 from tracer.names import closest, count
 
 _DECLARED = frozenset(ROLES)
@@ -128,7 +128,7 @@ class Tape:
         from_file = hasattr(numbers, "shape")
         form = _ROUNDED if from_file else _AS_THEY_ARE
         if from_file and self.arithmetic.on_demand:
-            stored = Stored(role, self.place, address, axes, form, self._demand, numbers)
+            stored = Stored(numbers, role, self.place, address, axes, form, self._demand)
             return self._recorded(_GIVEN, (), stored)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
         numbers = array if not self.instead else self._put_in(address, array)
@@ -149,7 +149,7 @@ class Tape:
             TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
-        return self._computed(role, operation, axes, inputs)
+        return self.record_as(role, operation, axes, *inputs)
 
     def record_as(self, role: Role, operation: Recorded, axes: Axes, *inputs: Value) -> Value:
         """The same, of what has the axes of another value, as a gradient has.
@@ -157,11 +157,6 @@ class Tape:
         Raises:
             TracerError: there is no result.
         """
-        return self._computed(role, operation, axes, inputs)
-
-    def _computed(
-        self, role: Role, operation: Recorded, axes: Axes, inputs: tuple[Value, ...]
-    ) -> Value:
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
@@ -170,26 +165,35 @@ class Tape:
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
             place, demand = self.place, self._demand
-            waiting = Waiting(role, place, address, axes, form, demand, operation, inputs)
+            waiting = Waiting(operation, inputs, role, place, address, axes, form, demand)
             return self._recorded(operation, inputs, waiting)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
         else:
             arrays = [value.numbers for value in inputs]
-        said_at = address if self.place.example is None else self._said_at(role)
-        part = self.pencil.part(said_at) if self.pencil.rounds else no_rounding
+        part: RoundPart = no_rounding
+        rounds = self.pencil.rounds
+        if rounds:
+            said_at = address if self.place.example is None else self._said_at(role)
+            part = self.pencil.part(said_at)
         try:
-            computed = result(self.arithmetic, operation, arrays, axes, part)
+            numbers = computed = result(self.arithmetic, operation, arrays, axes, part)
         except ArithmeticError as error:
             problem = no_result(error, address, self.place, inputs, self.pinned)
             raise TracerError(problem) from None
-        numbers, form = computed, _ROUNDED
+        form, is_moved = _ROUNDED, type(operation) in _MOVED
         if role.words:
             form = _AS_THEY_ARE
-        elif type(operation) in _MOVED:
-            numbers, form = self._moved(operation, said_at, computed, inputs)
-        elif self.pencil.rounds:
-            numbers, form = self._kept(role, said_at, computed, inputs)
+        elif is_moved:
+            form = _form_of_moved(operation, inputs)
+        if rounds and not role.words:
+            if is_moved:
+                kept = self.pencil.chosen_copy(said_at, computed)
+            else:
+                operand = inputs[0].numbers if inputs else None
+                kept = self.pencil.kept(role, said_at, computed, operand)
+            if kept is not None:
+                numbers, form = kept, _AS_THEY_ARE
         if self.instead:
             numbers = self._put_in(address, numbers)
         done = Value(role, self.place, address, numbers, axes, form, computed)
@@ -234,25 +238,6 @@ class Tape:
         if value.role.parameter:
             self._parameters[value.address] = value
         return value
-
-    def _kept(
-        self, role: Role, address: str, computed: Array, inputs: tuple[Value, ...]
-    ) -> tuple[Array, Form]:
-        """Computed numbers to go on with, and how they are printed."""
-        operand = inputs[0].numbers if inputs else None
-        rounded = self.pencil.kept(role, address, computed, operand)
-        if rounded is None:
-            return computed, _ROUNDED
-        return rounded, _AS_THEY_ARE
-
-    def _moved(
-        self, operation: Recorded, address: str, numbers: Array, inputs: tuple[Value, ...]
-    ) -> tuple[Array, Form]:
-        """Numbers that were computed before, with the digits they have."""
-        rounded = self.pencil.chosen_copy(address, numbers)
-        if rounded is not None:
-            return rounded, _AS_THEY_ARE
-        return numbers, _form_of_moved(operation, inputs)
 
     def _put_in(self, address: str, numbers: Array) -> Array:
         """The numbers, with those that stand in place of some."""

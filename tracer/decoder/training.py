@@ -6,19 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tracer import progress
+from tracer.decoder import roles
 from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
 from tracer.decoder.optimizers import Learned, Memory, update
-from tracer.decoder.roles import (
-    B_U,
-    EMBEDDINGS,
-    GAIN,
-    POSITIONS,
-    SHIFT,
-    W_U,
-    Place,
-    Role,
-)
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -28,12 +19,12 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.replacing import Way, with_parameters
 
-KEYS: dict[Role, Way] = {
-    GAIN: ("norm", "gain"),
-    SHIFT: ("norm", "shift"),
-    W_U: ("unembedding", "W_U"),
-    B_U: ("unembedding", "b_U"),
-    POSITIONS: ("positions", "table"),
+KEYS: dict[roles.Role, Way] = {
+    roles.GAIN: ("norm", "gain"),
+    roles.SHIFT: ("norm", "shift"),
+    roles.W_U: ("unembedding", "W_U"),
+    roles.B_U: ("unembedding", "b_U"),
+    roles.POSITIONS: ("positions", "table"),
 }
 """The keys of parameters that a scenario does not name as their addresses do."""
 
@@ -123,7 +114,7 @@ def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
     ]
     scenario = found.scenario
     if scenario.is_tied:
-        parameters = [value for value in parameters if value.role is not W_U]
+        parameters = [value for value in parameters if value.role is not roles.W_U]
     for place, tower in towers(scenario):
         for role, rows in tables(tower).items():
             gradient = gradients.get(replace(place, phase="gradient").address(role))
@@ -134,7 +125,7 @@ def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
     return [Learned(value, gradients[at[value]]) for value in parameters if at[value] in gradients]
 
 
-def way_of(place: Place, parameter: Role) -> Way:
+def way_of(place: roles.Place, parameter: roles.Role) -> Way:
     """Where a scenario says a parameter."""
     keys = KEYS.get(parameter, (parameter.name,))
     return (*place.way, *(keys[1:] if place.final else keys))
@@ -143,6 +134,6 @@ def way_of(place: Place, parameter: Role) -> Way:
 def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:
     """The new numbers in the form that the scenario has."""
     tower = scenario.encoder if parameter.place.encoder else scenario
-    if parameter.role is EMBEDDINGS and tower and isinstance(tower.embeddings, Mapping):
+    if parameter.role is roles.EMBEDDINGS and tower and isinstance(tower.embeddings, Mapping):
         return dict(zip(tower.embeddings, new.numbers, strict=True))
     return new.numbers

@@ -8,30 +8,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypeAlias
 
-from tracer.formula.expression import (
-    Call,
-    Exponential,
-    Expression,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Pi,
-    Power,
-    Product,
-    Quotient,
-    Root,
-    Subtotal,
-    Sum,
-    Symbol,
-)
+from tracer.formula import expression as ex
 from tracer.formula.formula import Formula
 from tracer.frozen import frozen
 
-Words: TypeAlias = tuple[str | Expression, ...]
+Words: TypeAlias = tuple[str | ex.Expression, ...]
 
-X = Operand(0)
-X_IN_WORDS = Symbol("x")
+X = ex.Operand(0)
+X_IN_WORDS = ex.Symbol("x")
 
 CUBED = Decimal("0.044715")
 """The weight of x³ in GELU's approximation (Hendrycks and Gimpel 2016)."""
@@ -46,22 +30,24 @@ class Activation:
     goal: Words
 
 
-def _gated(by: Expression) -> Expression:
+def _gated(by: ex.Expression) -> ex.Expression:
     """x / (1 + e^-by)."""
-    return Quotient(X, Subtotal(Sum((Number.of(1), Part(Exponential(Negative(by)))))))
+    return ex.Quotient(
+        X, ex.Subtotal(ex.Sum((ex.Number.of(1), ex.Part(ex.Exponential(ex.Negative(by))))))
+    )
 
 
-_CUBIC = Sum((X, Product((Number(CUBED), Power(X, Number.of(3))))))
+_CUBIC = ex.Sum((X, ex.Product((ex.Number(CUBED), ex.Power(X, ex.Number.of(3))))))
 """√(8/π) times this is twice what GELU's tanh is taken of."""
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(
-        Formula(Call("max", (Number.of(0), X))),
+        Formula(ex.Call("max", (ex.Number.of(0), X))),
         "ReLU",
         ("ReLU keeps what is positive and makes the rest 0.",),
     ),
     "gelu": Activation(
-        Formula(Product((X, Part(Call("Φ", (X,)))))),
+        Formula(ex.Product((X, ex.Part(ex.Call("Φ", (X,)))))),
         "GELU",
         (
             "GELU multiplies each number by Φ of it, the share of a normal distribution that "
@@ -70,7 +56,9 @@ ACTIVATIONS: dict[str, Activation] = {
         ),
     ),
     "gelu_tanh": Activation(
-        Formula(_gated(Part(Product((Root(Quotient(Number.of(8), Pi())), _CUBIC))))),
+        Formula(
+            _gated(ex.Part(ex.Product((ex.Root(ex.Quotient(ex.Number.of(8), ex.Pi())), _CUBIC))))
+        ),
         "GELU",
         (
             "GELU multiplies each number by the share of a normal distribution that lies "
@@ -84,7 +72,7 @@ ACTIVATIONS: dict[str, Activation] = {
         "SiLU",
         (
             *("SiLU divides each number ", X_IN_WORDS, " by 1 + "),
-            Exponential(Negative(X_IN_WORDS)),
+            ex.Exponential(ex.Negative(X_IN_WORDS)),
             ": large numbers stay, small ones are about halved, and of those far below 0 "
             "hardly anything is left.",
         ),

@@ -142,8 +142,9 @@ class Arithmetic:
 
     def has_powers_of(self, a: Array) -> bool:
         """Whether e^a is neither too large nor too small to compute with."""
-        largest = np.max(np.abs(a), where=np.isfinite(a), initial=0)
-        return bool(largest < LARGEST_FLOAT_EXPONENT)
+        size = abs(a)
+        too_large = np.count_nonzero(size >= LARGEST_FLOAT_EXPONENT)
+        return not too_large or bool(too_large == np.count_nonzero(size == inf))
 
 
 class OnDemand(Arithmetic):

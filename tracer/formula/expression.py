@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias
 
 from tracer.node import Node
 
@@ -267,27 +267,17 @@ class Chain(Node):
     relations: tuple[Relation, ...]
 
 
-def entries_in(expression: Expression) -> Iterator[Any]:
+def entries_in(expression: Any) -> Iterator[Any]:
     """The entries that an expression puts in, from left to right, also those not written out."""
     match expression:
         case Number():
             if expression.entry:
                 yield expression.entry
-        case Blank(_, answer):
-            yield from entries_in(answer)
         case Rest():
             yield from expression.hidden() if expression.hidden else ()
-        case Sum(parts) | Product(parts) | Call(_, parts) | Brackets(parts):
-            for part in parts:
+        case tuple():
+            for part in expression:
                 yield from entries_in(part)
-        case Difference(a, b) | Quotient(a, b) | Power(a, b) | MatrixProduct(a, b):
-            yield from entries_in(a)
-            yield from entries_in(b)
-        case Root(of) | Exponential(of) | Negative(of) | Transposed(of) | Sized(of) | Partial(of):
-            yield from entries_in(of)
-        case Part(of) | Subtotal(of):
-            yield from entries_in(of)
-        case Symbol() | Operand() | Pi():
-            return
-        case _:
-            assert_never(expression)
+        case Node():
+            for name in expression.__match_args__:
+                yield from entries_in(getattr(expression, name))

@@ -11,32 +11,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tracer.formula import expression as ex
 from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
 from tracer.formula.evaluation import value
-from tracer.formula.expression import (
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Pi,
-    Power,
-    Product,
-    Quotient,
-    Root,
-    Subtotal,
-    Sum,
-)
 from tracer.formula.normal import PI
 from tracer.formula.slope import slope
 from tracer.frozen import frozen
 from tracer.node import found
 
 Compute: TypeAlias = Callable[[Sequence[Array], Arithmetic, RoundPart], Array]
-NumberOf: TypeAlias = Callable[[Expression], Number]
+NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
 """Evaluates a part of a line as the number that takes its place."""
 
 
@@ -48,26 +32,26 @@ class Formula:
     result.
     """
 
-    expression: Expression
-    named_slope: Expression | None = None
+    expression: ex.Expression
+    named_slope: ex.Expression | None = None
 
     @cached_property
     def compute(self) -> Compute:
         """Return what computes the result of arrays; it rounds each part that a line shows."""
         match self.expression:
-            case Exponential(exponent):  # the next step uses it: it has to be a number
+            case ex.Exponential(exponent):  # the next step uses it: it has to be a number
                 power = _compute(exponent)
                 return lambda x, a, part: a.exp(np.asarray(power(x, a, part)))
             case _:
                 return _compute(self.expression)
 
-    def symbols(self, of: Sequence[Expression]) -> Expression:
+    def symbols(self, of: Sequence[ex.Expression]) -> ex.Expression:
         """Return the formula with a symbol for each operand."""
         return _put_in(self.expression, lambda operand: of[operand.position])
 
     def sides(
-        self, number: Callable[[Operand], Expression], part: NumberOf, total: NumberOf
-    ) -> list[Expression]:
+        self, number: Callable[[ex.Operand], ex.Expression], part: NumberOf, total: NumberOf
+    ) -> list[ex.Expression]:
         """Return the sides of a worked line, all but the result.
 
         The first has the operands put in. In each of the next, one more level of parts is replaced
@@ -86,58 +70,58 @@ class Formula:
     def slope(self) -> Formula:
         """Return the formula of the slope, for the first operand."""
         derived = self.named_slope or slope(self.expression, 0)
-        return Formula(derived if derived is not None else Number.of(0))
+        return Formula(derived if derived is not None else ex.Number.of(0))
 
 
-def _compute(e: Expression) -> Compute:
+def _compute(e: ex.Expression) -> Compute:
     """Return the function that computes an expression; put together once for each formula."""
     match e:
-        case Operand(position, "row"):
+        case ex.Operand(position, "row"):
             return lambda x, a, part: x[position][:, np.newaxis]
-        case Operand(position):
+        case ex.Operand(position):
             return lambda x, a, part: x[position]
-        case Part(of):
+        case ex.Part(of):
             inner = _compute(of)
             return lambda x, a, part: part(np.asarray(inner(x, a, part)))
-        case Subtotal(of):
+        case ex.Subtotal(of):
             return _compute(of)
-        case Number():
+        case ex.Number():
             number = e.value
             return lambda x, a, part: a.scalar(number)
-        case Pi():
+        case ex.Pi():
             return lambda x, a, part: a.scalar(PI)
-        case Sum(terms):
+        case ex.Sum(terms):
             every = [_compute(term) for term in terms]
             return lambda x, a, part: reduce(a.add, [term(x, a, part) for term in every])
-        case Difference(left, right):
+        case ex.Difference(left, right):
             one, other = _compute(left), _compute(right)
             return lambda x, a, part: a.add(one(x, a, part), -other(x, a, part))
-        case Product(factors):
+        case ex.Product(factors):
             every = [_compute(each) for each in factors]
             return lambda x, a, part: reduce(mul, [each(x, a, part) for each in every])
-        case Quotient(over, under):
+        case ex.Quotient(over, under):
             return _quotient(over, under)
-        case Power(base, Number(exponent)):
+        case ex.Power(base, ex.Number(exponent)):
             factor, times = _compute(base), int(exponent)
             return lambda x, a, part: reduce(mul, [factor(x, a, part)] * times)
-        case Root(of):
+        case ex.Root(of):
             inner = _compute(of)
             return lambda x, a, part: np.sqrt(inner(x, a, part))
-        case Exponential(of):
+        case ex.Exponential(of):
             inner = _compute(of)
             return lambda x, a, part: a.unbounded_exp(np.asarray(inner(x, a, part)))
-        case Negative(of):
+        case ex.Negative(of):
             inner = _compute(of)
             return lambda x, a, part: -inner(x, a, part)
-        case Call(name, arguments):
+        case ex.Call(name, arguments):
             return _call(name, [_compute(argument) for argument in arguments])
         case _:
             raise TypeError(f"{e} is not part of an elementwise formula")
 
 
-def _quotient(over: Expression, under: Expression) -> Compute:
+def _quotient(over: ex.Expression, under: ex.Expression) -> Compute:
     top, bottom = _compute(over), _compute(under)
-    if not any(found(under, Exponential)):
+    if not any(found(under, ex.Exponential)):
         return lambda x, a, part: top(x, a, part) / bottom(x, a, part)
 
     def saturated(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
@@ -175,14 +159,14 @@ def _call(name: str, arguments: list[Compute]) -> Compute:
             raise TypeError(f"{name} is not a function of numbers")
 
 
-def _put_in(e: Expression, operand: Callable[[Operand], Expression]) -> Expression:
+def _put_in(e: ex.Expression, operand: Callable[[ex.Operand], ex.Expression]) -> ex.Expression:
     """Return the expression with something for each operand; what a line shows is not marked."""
     match e:
-        case Operand():
+        case ex.Operand():
             return operand(e)
-        case Part(of) | Subtotal(of):
+        case ex.Part(of) | ex.Subtotal(of):
             return _put_in(of, operand)
-        case Negative(of):
+        case ex.Negative(of):
             return _negative(_put_in(of, operand))
         case _:
             return _with_parts(e, lambda part: _put_in(part, operand))
@@ -192,47 +176,49 @@ def _put_in(e: Expression, operand: Callable[[Operand], Expression]) -> Expressi
 class _Work:
     """Works out a formula for the numbers of one entry."""
 
-    number: Callable[[Operand], Expression]
+    number: Callable[[ex.Operand], ex.Expression]
     part: NumberOf
     total: NumberOf
 
-    def known(self, e: Expression, level: int) -> Expression | None:
+    def known(self, e: ex.Expression, level: int) -> ex.Expression | None:
         """Return the expression with the numbers of all parts up to a level; None beyond bounds."""
         try:
             return self._known(e, level)
         except OverflowError:
             return None
 
-    def _known(self, e: Expression, level: int) -> Expression:
+    def _known(self, e: ex.Expression, level: int) -> ex.Expression:
         match e:
-            case Operand():
+            case ex.Operand():
                 return self.number(e)
-            case Part(of) | Subtotal(of):
+            case ex.Part(of) | ex.Subtotal(of):
                 inner = self._known(of, level)
                 if _depth(e) > level:
                     return inner
                 if not value(inner)[0].is_finite():
                     raise OverflowError
-                if isinstance(e, Part):
+                if isinstance(e, ex.Part):
                     return self.part(inner)
-                is_constant = not any(found(of, Operand))
-                return Number(value(inner)[0]) if is_constant else self.total(inner)
-            case Negative(of):
+                is_constant = not any(found(of, ex.Operand))
+                return ex.Number(value(inner)[0]) if is_constant else self.total(inner)
+            case ex.Negative(of):
                 return _negative(self._known(of, level))
             case _:
                 return _with_parts(e, lambda part: self._known(part, level))
 
 
-def _with_parts(e: Expression, change: Callable[[Expression], Expression]) -> Expression:
+def _with_parts(
+    e: ex.Expression, change: Callable[[ex.Expression], ex.Expression]
+) -> ex.Expression:
     """Return the same node with each of its expressions changed."""
     match e:
-        case Sum(parts) | Product(parts):
+        case ex.Sum(parts) | ex.Product(parts):
             return type(e)(tuple(map(change, parts)))
-        case Call(name, arguments):
-            return Call(name, tuple(map(change, arguments)))
-        case Quotient(a, b) | Difference(a, b) | Power(a, b):
+        case ex.Call(name, arguments):
+            return ex.Call(name, tuple(map(change, arguments)))
+        case ex.Quotient(a, b) | ex.Difference(a, b) | ex.Power(a, b):
             return type(e)(change(a), change(b))
-        case Exponential(a) | Root(a):
+        case ex.Exponential(a) | ex.Root(a):
             return type(e)(change(a))
         case _:
             return e
@@ -241,18 +227,18 @@ def _with_parts(e: Expression, change: Callable[[Expression], Expression]) -> Ex
 def _depth(e: Any) -> int:
     """How many numbers that a line shows are nested in each other."""
     match e:
-        case Part(of) | Subtotal(of):
+        case ex.Part(of) | ex.Subtotal(of):
             return 1 + _depth(of)
-        case Sum(parts) | Product(parts) | Call(_, parts):
+        case ex.Sum(parts) | ex.Product(parts) | ex.Call(_, parts):
             return max(map(_depth, parts))
-        case Quotient(a, b) | Difference(a, b) | Power(a, b):
+        case ex.Quotient(a, b) | ex.Difference(a, b) | ex.Power(a, b):
             return max(_depth(a), _depth(b))
-        case Exponential(a) | Root(a) | Negative(a):
+        case ex.Exponential(a) | ex.Root(a) | ex.Negative(a):
             return _depth(a)
         case _:
             return 0
 
 
-def _negative(of: Expression) -> Expression:
+def _negative(of: ex.Expression) -> ex.Expression:
     """-a; 0 stays 0."""
-    return of if isinstance(of, Number) and not of.value else Negative(of)
+    return of if isinstance(of, ex.Number) and not of.value else ex.Negative(of)

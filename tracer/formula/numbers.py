@@ -58,6 +58,11 @@ def trimmed(number: Decimal) -> Decimal:
     return least.quantize(Decimal(1)) if whole else least
 
 
+def guarded(number: Decimal, places: int, guard: int) -> int:
+    """`places` and at most `guard` more, but no digits beyond those that the number has."""
+    return max(places, min(places + guard, -_exponent(trimmed(number))))
+
+
 def _exponent(number: Decimal) -> int:
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)

@@ -4,54 +4,38 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tracer.formula.expression import (
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Pi,
-    Power,
-    Product,
-    Quotient,
-    Root,
-    Subtotal,
-    Sum,
-)
+from tracer.formula import expression as ex
 from tracer.node import rewritten
 
-ONE, TWO = Number.of(1), Number.of(2)
+ONE, TWO = ex.Number.of(1), ex.Number.of(2)
 
 
-def slope(e: Expression, of: int) -> Expression | None:
+def slope(e: ex.Expression, of: int) -> ex.Expression | None:
     """Return ∂e/∂x for the operand x at a position; None for 0.
 
     Raises:
         TypeError: a function without a rule.
     """
     match e:
-        case Operand(position):
+        case ex.Operand(position):
             return ONE if position == of else None
-        case Number() | Pi():
+        case ex.Number() | ex.Pi():
             return None
-        case Part(Exponential(exponent)):  # the number that the line shows already
+        case ex.Part(ex.Exponential(exponent)):  # the number that the line shows already
             inner = slope(exponent, of)
             return times(inner, e) if inner else None
-        case Part(Sum() | Product() | Quotient() as inner):
+        case ex.Part(ex.Sum() | ex.Product() | ex.Quotient() as inner):
             derived = slope(inner, of)
-            if derived is None or isinstance(derived, Number):
+            if derived is None or isinstance(derived, ex.Number):
                 return derived
-            return Part(rewritten(derived, Part, lambda part: part.of))
-        case Part(inner) | Subtotal(inner):
+            return ex.Part(rewritten(derived, ex.Part, lambda part: part.of))
+        case ex.Part(inner) | ex.Subtotal(inner):
             return slope(inner, of)
-        case Sum(terms):
+        case ex.Sum(terms):
             return _sum([d for term in terms if (d := slope(term, of))])
-        case Difference(a, b):
+        case ex.Difference(a, b):
             return _sum([d for d in (slope(a, of), _minus(slope(b, of))) if d])
-        case Product(factors):
+        case ex.Product(factors):
             return _sum(
                 [
                     times(*factors[:i], d, *factors[i + 1 :])
@@ -59,106 +43,108 @@ def slope(e: Expression, of: int) -> Expression | None:
                     if (d := slope(factor, of))
                 ]
             )
-        case Quotient(a, b):  # a′ / b - a b′ / b²
+        case ex.Quotient(a, b):  # a′ / b - a b′ / b²
             b = _plain(b)
             over, under = slope(a, of), slope(b, of)
-            first = times(Quotient(over, b)) if over else None
-            second = times(Quotient(times(a, under), Power(b, TWO))) if under else None
+            first = times(ex.Quotient(over, b)) if over else None
+            second = times(ex.Quotient(times(a, under), ex.Power(b, TWO))) if under else None
             return _sum([d for d in (first, _minus(second)) if d])
-        case Power(base, Number(exponent)):
+        case ex.Power(base, ex.Number(exponent)):
             inner = slope(base, of)
-            lower = base if exponent == 2 else Power(base, Number(exponent - 1))
-            return times(Number(exponent), lower, inner) if inner else None
-        case Root(a):
+            lower = base if exponent == 2 else ex.Power(base, ex.Number(exponent - 1))
+            return times(ex.Number(exponent), lower, inner) if inner else None
+        case ex.Root(a):
             inner = slope(a, of)
-            return Quotient(inner, times(TWO, e)) if inner else None
-        case Exponential(a):
+            return ex.Quotient(inner, times(TWO, e)) if inner else None
+        case ex.Exponential(a):
             inner = slope(a, of)
             return times(inner, e) if inner else None
-        case Negative(a):
+        case ex.Negative(a):
             return _minus(slope(a, of))
-        case Call(name, arguments):
+        case ex.Call(name, arguments):
             inner = slope(arguments[-1], of)
             return times(inner, _outer_slope(name, arguments[-1])) if inner else None
         case _:
             raise TypeError(f"{e} has no slope")
 
 
-def _outer_slope(name: str, at: Expression) -> Expression:
+def _outer_slope(name: str, at: ex.Expression) -> ex.Expression:
     match name:
         case "max":  # of 0 and a number
-            return Call("ReLU′", (at,))
+            return ex.Call("ReLU′", (at,))
         case "Φ":  # e^(-x²/2) / √(2π)
-            power = Exponential(Negative(Quotient(Power(at, TWO), TWO)))
-            return Quotient(power, Root(Product((TWO, Pi()))))
+            power = ex.Exponential(ex.Negative(ex.Quotient(ex.Power(at, TWO), TWO)))
+            return ex.Quotient(power, ex.Root(ex.Product((TWO, ex.Pi()))))
         case "ln":
-            return Quotient(ONE, at)
+            return ex.Quotient(ONE, at)
         case "sin":
-            return Call("cos", (at,))
+            return ex.Call("cos", (at,))
         case "cos":
-            return Negative(Call("sin", (at,)))
+            return ex.Negative(ex.Call("sin", (at,)))
         case _:
             raise TypeError(f"{name} has no slope")
 
 
-def times(*factors: Expression) -> Expression:
+def times(*factors: ex.Expression) -> ex.Expression:
     """Return a product without factors of 1, with its sign in front, its quotients as one."""
-    flat: list[Expression] = []
-    divisors: list[Expression] = []
+    flat: list[ex.Expression] = []
+    divisors: list[ex.Expression] = []
     negative = False
     waiting = list(factors)
     while waiting:
         match waiting.pop(0):
-            case Product(inner):
+            case ex.Product(inner):
                 waiting = [*inner, *waiting]
-            case Negative(of):
+            case ex.Negative(of):
                 negative = not negative
                 waiting.insert(0, of)
-            case Quotient(over, under):
+            case ex.Quotient(over, under):
                 waiting.insert(0, over)
                 divisors.append(under)
-            case Number() as number if number.value == 1:
+            case ex.Number() as number if number.value == 1:
                 pass
             case factor:
                 flat.append(factor)
-    constants = [factor for factor in flat if isinstance(factor, Number)]
+    constants = [factor for factor in flat if isinstance(factor, ex.Number)]
     if len(constants) > 1:
         known = Decimal(1)
         for constant in constants:
             known *= constant.value
-        flat = [Number(known), *(f for f in flat if not isinstance(f, Number))]
+        flat = [ex.Number(known), *(f for f in flat if not isinstance(f, ex.Number))]
     result = _product(flat)
     if divisors:
-        result = Quotient(result, _product(divisors))
-    return Negative(result) if negative else result
+        result = ex.Quotient(result, _product(divisors))
+    return ex.Negative(result) if negative else result
 
 
-def _product(factors: list[Expression]) -> Expression:
+def _product(factors: list[ex.Expression]) -> ex.Expression:
     if not factors:
         return ONE
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+    return factors[0] if len(factors) == 1 else ex.Product(tuple(factors))
 
 
-def _sum(terms: list[Expression]) -> Expression | None:
+def _sum(terms: list[ex.Expression]) -> ex.Expression | None:
     """Return a sum; each term that is worked out by itself is a number that the line shows."""
     if len(terms) < 2:
         return terms[0] if terms else None
-    first, *others = [term if isinstance(term, Number | Operand) else _part(term) for term in terms]
-    if len(others) == 1 and isinstance(others[0], Negative):
-        return Difference(first, others[0].of)
-    return Sum((first, *others))
+    first, *others = [
+        term if isinstance(term, ex.Number | ex.Operand) else _part(term) for term in terms
+    ]
+    if len(others) == 1 and isinstance(others[0], ex.Negative):
+        return ex.Difference(first, others[0].of)
+    return ex.Sum((first, *others))
 
 
-def _part(term: Expression) -> Expression:
-    if isinstance(term, Negative):
-        return Negative(_part(term.of))
-    return term if isinstance(term, Part) else Part(term)
+def _part(term: ex.Expression) -> ex.Expression:
+    if isinstance(term, ex.Negative):
+        return ex.Negative(_part(term.of))
+    return term if isinstance(term, ex.Part) else ex.Part(term)
 
 
-def _minus(e: Expression | None) -> Expression | None:
-    return e.of if isinstance(e, Negative) else e and Negative(e)
+def _minus(e: ex.Expression | None) -> ex.Expression | None:
+    return e.of if isinstance(e, ex.Negative) else e and ex.Negative(e)
 
 
-def _plain(e: Expression) -> Expression:
+def _plain(e: ex.Expression) -> ex.Expression:
     """A denominator is squared as it is written: the line shows its parts only."""
-    return e.of if isinstance(e, Subtotal) else e
+    return e.of if isinstance(e, ex.Subtotal) else e

@@ -12,7 +12,7 @@ from tracer.decoder.pencil import Pencil
 from tracer.decoder.value import Entry, Form, Index, Value
 from tracer.errors import Problem, TracerError
 from tracer.formula.expression import Number
-from tracer.formula.numbers import trimmed
+from tracer.formula.numbers import guarded, trimmed
 from tracer.names import closest, distinct, places
 
 
@@ -29,8 +29,7 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
         return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
     places = pencil.places(value.role, value.said_at, exact)
     if guard:
-        # No digits beyond those that the number has.
-        places = max(places, min(places + guard, Number(trimmed(exact)).places))
+        places = guarded(exact, places, guard)
     return Number(pencil.printed(exact, places), Entry(value, index))
 
 

@@ -17,7 +17,7 @@ from tracer.formula import expression as ex
 from tracer.formula.arithmetic import Array
 from tracer.formula.evaluation import product, total_of, value
 from tracer.formula.expression import Expression, Number
-from tracer.formula.numbers import trimmed
+from tracer.formula.numbers import guarded
 from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.terms import Terms
@@ -25,7 +25,7 @@ from tracer.scenario.carry import Carry
 
 EVERY = slice(None)
 
-Along: TypeAlias = tuple[int | slice, ...]
+Along: TypeAlias = tuple[int | slice, int | slice]
 """The index of a row or a column of a matrix."""
 
 
@@ -47,8 +47,8 @@ class Sums:
             return Entry(x, _at(of_x, k)), Entry(w, _at(of_w, k))
 
         def written(k: int) -> tuple[Expression, Number]:
-            a, b = (self._number(*entry) for entry in factors_at(k))
-            return ex.Product((a, b)), self.part(product((a, b)))
+            factors = self._number(x, _at(of_x, k)), self._number(w, _at(of_w, k))
+            return ex.Product(factors), self.part(product(factors))
 
         last: list[Expression] = [self._number(b, index[1:]) for b in biases]
         return self._worked(x.numbers[of_x] * w.numbers[of_w], written, factors_at, last)
@@ -83,7 +83,7 @@ class Sums:
         pencil = self.pencil
         places = pencil.part_places(self.address, exact)
         if self.guard and pencil.carry is not Carry.LINE:
-            places = max(places, min(places + self.guard, Number(trimmed(exact)).places))
+            places = guarded(exact, places, self.guard)
         return Number(pencil.printed(exact, places))
 
     def _worked(
@@ -106,17 +106,17 @@ class Sums:
         """What the terms come to that are not written out."""
         pencil = self.pencil
         if pencil.carry is Carry.LINE:
-            exact = [x for x in terms if isinstance(x, Decimal)]
-            rounded = [pencil.printed(x, pencil.part_places(self.address, x)) for x in exact]
+            parts = terms.tolist()
+            rounded = [pencil.printed(x, pencil.part_places(self.address, x)) for x in parts]
             return ex.Rest(len(terms), Number(total_of(rounded)))
-        return ex.Rest(len(terms), self.part(total_of([_exact(term) for term in terms])))
+        return ex.Rest(len(terms), self.part(total_of(_exact(terms))))
 
     def _rest_of(self, of: Value, at: Sequence[Index], numbers: Array) -> ex.Rest:
         """What entries come to: as they are printed, where printed numbers are worked with."""
         if self.pencil.rounds:
             total = Number(total_of([self._number(of, index).value for index in at]))
         else:
-            total = self.part(total_of([_exact(number) for number in numbers]))
+            total = self.part(total_of(_exact(numbers)))
         return ex.Rest(len(at), total, lambda: [Entry(of, index) for index in at])
 
     def _number(self, of: Value, index: Index) -> Number:
@@ -143,7 +143,8 @@ def _multiplied(operation: op.Operation, index: Index) -> tuple[Along, Along]:
 
 def _at(along: Along, k: int) -> Index:
     """The k-th entry of a row or a column."""
-    return tuple([k if isinstance(at, slice) else at for at in along])
+    row, column = along
+    return (k, column) if row is EVERY else (row, k)  # type: ignore[return-value]  # no slice
 
 
 def _sum(terms: Sequence[Expression]) -> Expression:
@@ -155,5 +156,7 @@ def _others(shown: Sequence[int], of: int) -> list[int]:
     return sorted(set(range(of)) - set(shown))
 
 
-def _exact(number: Any) -> Decimal:
-    return number if isinstance(number, Decimal) else Decimal(repr(float(number)))
+def _exact(numbers: Array) -> list[Decimal]:
+    """Decimals; a float is the shortest decimal that stands for it."""
+    found: list[Any] = numbers.tolist()
+    return found if numbers.dtype == object else [Decimal(repr(number)) for number in found]

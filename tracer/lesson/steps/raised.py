@@ -11,9 +11,7 @@ import numpy as np
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.roles import EMBEDDINGS
-from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Record
-from tracer.decoder.training import way_of
 from tracer.decoder.value import Value
 from tracer.formula.arithmetic import FLOATS
 from tracer.formula.expression import Number, Partial
@@ -68,6 +66,9 @@ def is_of_a_weight(record: Record) -> bool:
 
 def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
     """The loss in full precision, with one weight raised."""
+    from tracer.decoder.tables import tables, towers
+    from tracer.decoder.training import way_of
+
     assert g.role.of
     way, scenario = way_of(g.place, g.role.of), found.scenario
     tower = next(tower for place, tower in towers(scenario) if place.encoder == g.place.encoder)
