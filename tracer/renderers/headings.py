@@ -9,7 +9,7 @@ from tracer.formula.expression import Chain
 from tracer.lesson.document import Section
 from tracer.renderers.palette import RULE, SECTION
 from tracer.renderers.rows import GAP, Row, cells, padded, wrapped
-from tracer.renderers.working import formula_text
+from tracer.renderers.text import one_line
 
 JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
 
@@ -37,7 +37,7 @@ def part_titles(sections: Sequence[Section]) -> Iterator[str | None]:
 
 def fits_beside(title: str, formula: Chain | None, width: int) -> bool:
     """Whether a formula fits at the right of a title."""
-    return formula is not None and cells(title + GAP + formula_text(formula)) <= width
+    return formula is not None and cells(title + GAP + one_line(formula)) <= width
 
 
 def heading_rows(title: str, rule: str, width: int, formula: Chain | None = None) -> Iterator[Row]:
@@ -45,7 +45,7 @@ def heading_rows(title: str, rule: str, width: int, formula: Chain | None = None
     *above, last = (row.stylize(SECTION) for row in wrapped(title, width))
     yield from above
     if formula is not None:
-        shown = formula_text(formula)
+        shown = one_line(formula)
         last.plain = padded(last.plain, width - cells(shown)) + shown
     yield last
     yield Row(rule * width, RULE)

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Index, Value
 from tracer.errors import Problem, TracerError
-from tracer.formula.expression import Number
-from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
-from tracer.renderers.text import name_text, number_text
+from tracer.renderers.text import name_text, number_text, percentage
 
 PERCENT = ["as", "percent"]
 
@@ -35,11 +33,11 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
     if value.role.words:
         message = f"{printed(trace, value, at)!r} is a word, which has no percentage"
         raise TracerError(Problem(message, address=entry))
-    share = entries.number(trace.pencil, value, at).value
-    if not share.is_finite():
+    share = entries.number(trace.pencil, value, at)
+    if not share.value.is_finite():
         message = f"{printed(trace, value, at)} has no percentage"
         raise TracerError(Problem(message, address=entry))
-    return f"{number_text(Number(trimmed(share * 100)))} %\n"
+    return f"{number_text(percentage(share))} %\n"
 
 
 def printed(trace: Trace, value: Value, at: Index) -> str:

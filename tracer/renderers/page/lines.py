@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, Rest
 from tracer.lesson.page import Page, Source
-from tracer.renderers.text import TextNotation, name_text, number_text, text
+from tracer.renderers.notation import Notation
+from tracer.renderers.text import name_text, number_text, text
 
 Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
@@ -103,7 +104,7 @@ def sides(chain: Chain) -> list[str | Expression]:
     return written
 
 
-class _Marking(TextNotation):
+class _Marking(Notation):
     """Text in which each number stands with the names of the entries that it is taken from."""
 
     def __init__(self, numbers: Numbers) -> None:
