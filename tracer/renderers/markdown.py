@@ -135,8 +135,7 @@ class _Page:
     @cached_property
     def linked(self) -> dict[int | None, str]:
         """What each section is linked by."""
-        found = self.anchors.items()
-        return {heading.section: anchor for heading, anchor in found if not heading.opens_part}
+        return links.of_sections(self.anchors)
 
     def block(self, block: Block, section: int) -> str:
         match block:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Sum, Symbol
 from tracer.lesson.document import Line, Working
 from tracer.node import found
-from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
+from tracer.renderers.lettering import LETTERS, in_text, on_page, short, width
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
 from tracer.renderers.text import number_text, text
@@ -99,10 +99,8 @@ class LatexNotation(Notation):
 
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
-        if word in GREEK:
-            return GREEK[word]
-        if word in ACCENTED:
-            return ACCENTED[word]
+        if word in LETTERS:
+            return LETTERS[word]
         if re.fullmatch("-?[0-9]*[A-Za-z]", word):
             return word
         return rf"\mathrm{{{word}}}" if word.isascii() and word.isalpha() else self.named(word)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
@@ -31,6 +30,7 @@ class Numbers:
         places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, Source] = page.sources
+        self._marking = _Marking(self)
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if the page knows it."""
@@ -40,22 +40,18 @@ class Numbers:
             return None
         return f"{self._places[entry.value]}:{_at(entry.at)}"
 
-    def line(self, chain: Chain) -> str | None:
-        """The name of the number whose line a chain is, perhaps behind its symbol."""
+    def line(self, chain: Chain) -> tuple[str | None, Chain]:
+        """The name of the number whose line a chain is, and the line without the symbol in front.
+
+        A chain that is no number's line has no name.
+        """
         result = chain.sides[-1]
         entry = result.entry if isinstance(result, Number) else None
         name = self.name(entry)
-        if entry is None or name is None:
-            return None
-        known = self._found[entry.value].lines.get(entry.at)
-        own = known is not None and chain.sides[-len(known.sides) :] == known.sides
-        return name if own else None
-
-    def of_line(self, chain: Chain) -> Chain:
-        """The line of the number in which a chain ends, without the symbol in front."""
-        result = chain.sides[-1]
-        assert isinstance(result, Number) and result.entry
-        return self._found[result.entry.value].lines[result.entry.at]
+        known = self._found[entry.value].lines.get(entry.at) if entry and name else None
+        if known is None or chain.sides[-len(known.sides) :] != known.sides:
+            return None, chain
+        return name, known
 
     def data(self) -> list[dict[str, Any]]:
         """All sources with their entries."""
@@ -89,10 +85,6 @@ class Numbers:
             for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked)
             if part
         ]
-
-    @cached_property
-    def _marking(self) -> _Marking:
-        return _Marking(self)
 
 
 def sides(chain: Chain) -> list[str | Expression]:

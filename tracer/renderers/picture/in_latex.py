@@ -25,11 +25,10 @@ ARROWS = {True: r"$\triangleright$", False: r"$\triangleleft$"}
 def in_latex(picture: Picture, escaped: Callable[[str], str]) -> str:
     """A column is a unit wide, a row two high; `escaped` writes words as nothing but words."""
     drawing = laid_out(picture, WIDTH)
-    first, last = drawing.columns
     rows: dict[int, str] = defaultdict(str)
     for row, command in (*_strokes(drawing), *_arrows(drawing), *_words(drawing, escaped)):
         rows[row] += command
-    size = f"({last - first + 1},2)({first},0)"
+    size = f"({drawing.width},2)({drawing.columns[0]},0)"
     lines = [
         rf"\begin{{picture}}{size}{rows[row]}\end{{picture}}\par"
         for row in reversed(range(drawing.height))

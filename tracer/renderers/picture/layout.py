@@ -85,7 +85,7 @@ def _beside_each_other(
     """The encoder at the left, with a way between both."""
     body, encoder_body = bodies
     left_tower = _finished(encoder, encoder_body, width - ENTRANCE - _width(body))
-    right_tower = _finished(decoder, body, width - ENTRANCE - _across(left_tower))
+    right_tower = _finished(decoder, body, width - ENTRANCE - left_tower.width)
     left = right_tower.columns[0]
     spine = left - ENTRANCE - 1 - left_tower.columns[1]
     above = spine, left_tower.height
@@ -118,11 +118,6 @@ def _joined(
         for edge, row in entrances:
             both.way((column, row), (edge - 1, row), arrow=True)
     return both
-
-
-def _across(drawing: Drawing) -> int:
-    first, last = drawing.columns
-    return last - first + 1
 
 
 def _within(numbers: str, room: int) -> str:
