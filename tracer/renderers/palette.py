@@ -47,7 +47,6 @@ class _Marking(Notation):
     """Text in which signs that no text has stand around each number that has a hue."""
 
     def number(self, number: Number) -> str:
-        """A number between its marks."""
         written, of = super().number(number), hue(number)
         return f"{_STARTS[of]}{written}{_END}" if of else written
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from tracer.formula.expression import Blank, Chain, Number
+from tracer.formula.expression import Blank, Chain, Expression, Number
 from tracer.formula.numbers import trimmed
 from tracer.lesson.document import Cell, Name, Percent
 from tracer.renderers.notation import Notation
@@ -28,9 +29,9 @@ number_text = _TEXT.number
 """A number with its digits, as a power of ten where it is very large or very small."""
 
 
-def sides(chain: Chain) -> list[str]:
+def sides(chain: Chain, write: Callable[[Expression], str] = text) -> list[str]:
     """The sides of a chain, each but the first behind its relation."""
-    first, *rest = map(text, chain.sides)
+    first, *rest = map(write, chain.sides)
     return [first, *(f"{sign} {side}" for sign, side in zip(chain.relations, rest, strict=True))]
 
 

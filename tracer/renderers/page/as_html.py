@@ -92,7 +92,6 @@ class _Text:
         self.linked = links.of_sections(self.anchors)
 
     def contents(self) -> list[Any]:
-        """The entries of the table of contents."""
         return [
             SimpleNamespace(level=h.level, title=h.title, anchor=self.anchors[h])
             for h in links.contents(self.page.document)
@@ -115,7 +114,6 @@ class _Text:
         return found
 
     def section(self, i: int, section: Section, heading: links.Heading) -> Any:
-        """A section with its blocks."""
         documents = self.page.documents
         texts = [d.sections[i].blocks if i < len(d.sections) else None for d in documents]
         return SimpleNamespace(
@@ -151,8 +149,7 @@ class _Text:
 
     def anchor(self, section: int, number: int) -> str | None:
         """The anchor of a step, as seen from a section."""
-        meant = self.steps.meant(section, number)
-        return None if meant is None else self.linked[meant]
+        return self.linked.get(self.steps.meant(section, number))
 
 
 @dataclass

@@ -29,8 +29,8 @@ from tracer.lesson.document import (
 )
 from tracer.names import count
 from tracer.renderers import curve, mathml
-from tracer.renderers.page.lines import Numbers, sides
-from tracer.renderers.text import in_percent, name_text, text
+from tracer.renderers.page.lines import Numbers
+from tracer.renderers.text import in_percent, name_text, sides, text
 
 Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""
@@ -130,7 +130,7 @@ class Blocks:
             of=of,
             label=line.label and name_text(line.label),
             front=front,
-            work="" if drawn else "".join(s if isinstance(s, str) else text(s) for s in sides(own)),
+            work="" if drawn else " ".join(sides(own)[:-1]),
             sign="" if drawn or not own.relations else own.relations[-1],
             result="" if drawn else text(own.sides[-1]),
         )

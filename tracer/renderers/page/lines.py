@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
-from tracer.formula.expression import Chain, Expression, Number, Rest
+from tracer.formula.expression import Chain, Number, Rest
 from tracer.lesson.page import Page, Source
 from tracer.renderers.notation import Notation
-from tracer.renderers.text import name_text, number_text, text
+from tracer.renderers.text import name_text, number_text, sides, text
 
 Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
@@ -71,29 +71,21 @@ class Numbers:
         entry: dict[str, Any] = {"number": number_text(source.numbers[at])}
         if at in source.lines:
             chain = source.lines[at]
-            entry["work"] = self._pieces(sides(chain))
+            entry["work"] = self._work(chain)
             entry["sign"] = chain.relations[-1]
             entry["result"] = text(chain.sides[-1])
         elif name := self.name(source.moved.get(at)):
             entry["is"] = name
         return entry
 
-    def _pieces(self, written: Iterable[str | Expression]) -> list[Piece]:
-        marked = "".join(w if isinstance(w, str) else self._marking.write(w) for w in written)
+    def _work(self, chain: Chain) -> list[Piece]:
+        """All sides of a chain but the last, with the relations between them."""
+        marked = " ".join(sides(chain, self._marking.write)[:-1])
         return [
             part.split(BETWEEN) if BETWEEN in part else part
             for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked)
             if part
         ]
-
-
-def sides(chain: Chain) -> list[str | Expression]:
-    """All sides of a chain but the last, with the relations between them."""
-    first, *rest = chain.sides[:-1]
-    written: list[str | Expression] = [first]
-    for relation, side in zip(chain.relations, rest, strict=False):
-        written += [f" {relation} ", side]
-    return written
 
 
 class _Marking(Notation):
@@ -103,7 +95,6 @@ class _Marking(Notation):
         self.numbers = numbers
 
     def number(self, number: Number) -> str:
-        """A number between its marks."""
         return self._marked(super().number(number), [number.entry])
 
     def rest(self, rest: Rest) -> str:

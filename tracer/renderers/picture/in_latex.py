@@ -80,13 +80,9 @@ def _words(drawing: Drawing, escaped: Callable[[str], str]) -> Iterator[tuple[in
         at_left = words.sort in ("name", "steps")
         column = words.column if at_left else words.middle + 0.5
         for (_, row), line in words.placed():
-            yield row, _put(column, "[l]" if at_left else "", _spaced(line, escaped))
+            spaced = r"\quad ".join(map(escaped, line.split("  ")))  # as between tokens
+            yield row, _put(column, "[l]" if at_left else "", spaced)
 
 
 def _put(column: float, side: str, words: str) -> str:
     return rf"\put({column:g},1){{\makebox(0,0){side}{{{words}}}}}"
-
-
-def _spaced(line: str, escaped: Callable[[str], str]) -> str:
-    """Two spaces stand between tokens."""
-    return r"\quad ".join(map(escaped, line.split("  ")))
