@@ -175,20 +175,18 @@ def _parameters(operation: Operation) -> dict[str, Any]:
 
 def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
     axes = [(axis.name, list(axis.labels)) for axis in value.axes]
-    rows = slice(None)
+    numbers, first = value.numbers, 0
     if token is not None and value.per_token:
-        rows = slice(token, token + 1)
-        axes[0] = (axes[0][0], axes[0][1][rows])
-    numbers = value.numbers[rows] if value.axes else value.numbers
-    printed = np.empty(value.shape, object)
-    for index in np.ndindex(value.numbers[rows].shape) if value.axes else [()]:
-        at = (index[0] + (rows.start or 0), *index[1:]) if index else ()
-        printed[at] = printed_entry(trace, value, at)
+        axes[0] = (axes[0][0], axes[0][1][token : token + 1])
+        numbers, first = numbers[token : token + 1], token
+    printed = np.empty(numbers.shape, object)
+    for at in np.ndindex(numbers.shape):
+        printed[at] = printed_entry(trace, value, (at[0] + first, *at[1:]) if at else ())
     return {
         "axes": [{"name": name, "labels": labels} for name, labels in axes],
         "shape": list(numbers.shape),
         "data": _plain(numbers.tolist()),
-        "printed": (printed[rows] if value.axes else printed).tolist(),
+        "printed": printed.tolist(),
     }
 
 
@@ -200,13 +198,11 @@ def _plain(data: Any) -> Any:
     match data:
         case list() | tuple():
             return [_plain(entry) for entry in data]
-        case Decimal() if data.is_infinite():
+        case Decimal() | float() if abs(data) == math.inf:
             return "inf" if data > 0 else "-inf"
         case Decimal():
             number = float(data)
             lost = math.isinf(number) or (data and not number)
             return str(data) if lost else int(data) if data == data.to_integral_value() else number
-        case float() if math.isinf(data):
-            return "inf" if data > 0 else "-inf"
         case _:
             return data

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TypeAlias, assert_never
 
 from tracer.formula.expression import Blank, Chain, Number
@@ -25,12 +26,8 @@ Displayed: TypeAlias = Formula | Working | Matrix
 
 def displayed(blocks: Sequence[Displayed]) -> str:
     """Displays that follow each other, in as few lines as they need."""
-    return "\n".join(map(_line, _lines([part for block in blocks for part in _parts(block)])))
-
-
-def _parts(block: Displayed) -> Iterable[Displayed]:
-    """A block, in several where it is a matrix too wide for a line."""
-    return _narrow(block) if isinstance(block, Matrix) else [block]
+    narrow = (_narrow(block) if isinstance(block, Matrix) else [block] for block in blocks)
+    return "\n".join(map(_line, _lines(list(chain.from_iterable(narrow)))))
 
 
 def _lines(blocks: Sequence[Displayed]) -> list[list[Displayed]]:
@@ -83,8 +80,8 @@ def _side_by_side(blocks: Sequence[Displayed]) -> str:
 
 def _within(block: Displayed, at: str) -> str:
     match block:
-        case Formula(chain):
-            return PAPER.formula(chain)
+        case Formula(equation):
+            return PAPER.formula(equation)
         case Working():
             lines = PAPER.lines(block)
             return f"\\begin{{alignedat}}{at}{{2}}\n{lines}\n\\end{{alignedat}}"
@@ -96,8 +93,8 @@ def _within(block: Displayed, at: str) -> str:
 
 def _width(block: Displayed) -> int:
     match block:
-        case Formula(chain):
-            return PAPER.width_of_formula(chain)
+        case Formula(equation):
+            return PAPER.width_of_formula(equation)
         case Working():
             return PAPER.width(block) + LABEL
         case Matrix():

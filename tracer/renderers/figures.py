@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from tracer.lesson.document import Curve, Document, Figure, Matrix, Picture
 from tracer.renderers import curve, svg
@@ -10,6 +11,13 @@ from tracer.renderers.picture import as_svg
 
 Drawn: TypeAlias = Matrix | Picture | Curve
 """Blocks that can be figures."""
+
+_WRITERS: dict[type[Drawn], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
+    Matrix: (svg.heat_map, svg.description),
+    Picture: (as_svg.image_of, as_svg.description),
+    Curve: (curve.image_of, curve.description),
+}
+"""What draws each kind, and what says in words what it shows."""
 
 
 def figures(document: Document) -> dict[str, str]:
@@ -26,25 +34,11 @@ def file_name(figure: Figure) -> str:
 
 def image(block: Drawn) -> str:
     """What the file of a block's figure holds."""
-    match block:
-        case Matrix():
-            return svg.heat_map(block)
-        case Picture():
-            return as_svg.image_of(block)
-        case Curve():
-            return curve.image_of(block)
-        case _:
-            assert_never(block)
+    drawn, _ = _WRITERS[type(block)]
+    return drawn(block)
 
 
 def description(block: Drawn) -> str:
     """A figure in words."""
-    match block:
-        case Matrix():
-            return svg.description(block)
-        case Picture():
-            return as_svg.description(block)
-        case Curve():
-            return curve.description(block)
-        case _:
-            assert_never(block)
+    _, said = _WRITERS[type(block)]
+    return said(block)

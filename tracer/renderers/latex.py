@@ -142,12 +142,8 @@ class _Page:
     @cached_property
     def labels(self) -> dict[int, str]:
         """The labels of the sections that are referred to."""
-        referred, anchors = self.steps.referred_to(), links.anchors(self.document)
-        return {
-            heading.section: anchor
-            for heading, anchor in anchors.items()
-            if heading.section in referred and not heading.opens_part
-        }
+        referred, linked = self.steps.referred_to(), links.of_sections(links.anchors(self.document))
+        return {section: linked[section] for section in referred}
 
     @cached_property
     def steps(self) -> links.Steps:

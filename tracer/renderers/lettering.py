@@ -23,13 +23,14 @@ GREEK = {
     "ℓ": r"\ell",
 }
 
-ACCENTED = {
+LETTERS = {
+    **GREEK,
     "x̂": r"\hat{x}",
     "ḡ": r"\bar{g}",
     "m̂": r"\hat{m}",
     "v̂": r"\hat{v}",
 }
-"""Letters of formulas with a sign above."""
+"""Letters of formulas that LaTeX has commands for."""
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import count
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count, groupby
 
 from tracer.frozen import frozen
 from tracer.lesson.document import Document, Paragraph, Reference, Section
+from tracer.node import found
 
 WORTH_CONTENTS = 3
 """So many headings are worth a table of contents."""
@@ -37,35 +38,24 @@ def headings(document: Document) -> Iterator[Heading]:
         if section.part and not alone and section.part != before:
             yield Heading(section.part, 1, i, opens_part=True)
         before = section.part
-        yield Heading(title(section), 1, i) if alone else Heading(title_within(section), 2, i)
+        yield Heading(title(section, within=not alone), 1 if alone else 2, i)
 
 
-def title(section: Section) -> str:
-    """The title of a step begins with its number."""
-    return _numbered(section, section.title)
-
-
-def title_within(section: Section) -> str:
-    """The same under the title of its part, which need not be said again."""
-    return _numbered(section, " · ".join(section.within) or section.title)
-
-
-def _numbered(section: Section, words: str) -> str:
+def title(section: Section, *, within: bool = False) -> str:
+    """The title of a step begins with its number; `within` a part it leaves out the part's."""
+    words = " · ".join(section.within) if within and section.within else section.title
     return words if section.number is None else f"{section.number}. {words}"
 
 
 def over(headings: Iterable[Heading]) -> dict[int, list[Heading]]:
     """The headings over each section."""
-    found = defaultdict[int, list[Heading]](list)
-    for heading in headings:
-        found[heading.section].append(heading)
-    return found
+    return {i: list(group) for i, group in groupby(headings, lambda heading: heading.section)}
 
 
 def contents(document: Document) -> list[Heading]:
     """The headings of a table of contents, if the document is worth one."""
-    found = list(headings(document))
-    return found if document.whole and len(found) >= WORTH_CONTENTS else []
+    every = list(headings(document))
+    return every if document.whole and len(every) >= WORTH_CONTENTS else []
 
 
 class Steps:
@@ -89,15 +79,14 @@ class Steps:
 
     def referred_to(self) -> set[int]:
         """The sections that sentences refer to."""
-        found = {
-            self.meant(i, part.number)
+        meant = {
+            self.meant(i, reference.number)
             for i, section in enumerate(self.document.sections)
             for block in section.blocks
             if isinstance(block, Paragraph)
-            for part in block.parts
-            if isinstance(part, Reference)
+            for reference in found(block, Reference)
         }
-        return {section for section in found if section is not None}
+        return {section for section in meant if section is not None}
 
 
 def anchors(document: Document) -> dict[Heading, str]:
@@ -106,14 +95,19 @@ def anchors(document: Document) -> dict[Heading, str]:
     Programs make a name of a heading each in its own way; with its dot this is none of theirs.
     """
     scenario = _plain(document.scenario).replace("-", "") or "scenario"
-    found: dict[str, Heading] = {}
+    named: dict[str, Heading] = {}
     for heading in headings(document):
         name = first = f"{scenario}.{_named(document, heading)}"
         again = count(2)
-        while name in found:
+        while name in named:
             name = f"{first}-{next(again)}"
-        found[name] = heading
-    return {heading: name for name, heading in found.items()}
+        named[name] = heading
+    return {heading: name for name, heading in named.items()}
+
+
+def of_sections(anchors: Mapping[Heading, str]) -> dict[int | None, str]:
+    """What each section is linked by."""
+    return {h.section: anchor for h, anchor in anchors.items() if not h.opens_part}
 
 
 def _named(document: Document, heading: Heading) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import assert_never
 from urllib.parse import quote
 
-from tracer.formula.expression import Blank, Chain, Expression, Number, Sized
+from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.frozen import frozen
 from tracer.lesson.document import (
     Block,
@@ -31,7 +31,7 @@ from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
-from tracer.renderers.text import in_percent, name_text, number_text, text
+from tracer.renderers.text import in_percent, name_text, number_text, one_line, sides, text
 from tracer.renderers.wrapping import wrapped
 
 WIDTH = 84
@@ -135,15 +135,16 @@ class _Page:
     @cached_property
     def linked(self) -> dict[int | None, str]:
         """What each section is linked by."""
-        found = self.anchors.items()
-        return {heading.section: anchor for heading, anchor in found if not heading.opens_part}
+        return links.of_sections(self.anchors)
 
     def block(self, block: Block, section: int) -> str:
         match block:
             case Paragraph(parts):
                 return "".join(self._inline(part, section) for part in parts)
             case Formula(chain):
-                return _display(PAGE.formula(chain)) if self.math else f"> {_words(_line(chain))}"
+                return (
+                    _display(PAGE.formula(chain)) if self.math else f"> {_words(one_line(chain))}"
+                )
             case Working(lines):
                 return _displays(block) if self.math else fenced(_written(lines))
             case Matrix():
@@ -239,15 +240,6 @@ def fenced(lines: Sequence[str]) -> str:
     return "\n".join([f"{fence}text", *lines, fence])
 
 
-def _sides(chain: Chain) -> list[str]:
-    first, *rest = map(text, chain.sides)
-    return [first, *(f"{r} {side}" for r, side in zip(chain.relations, rest, strict=True))]
-
-
-def _line(chain: Chain) -> str:
-    return " ".join(_sides(chain))
-
-
 def _written(lines: Sequence[Line]) -> list[str]:
     """Worked lines, their labels padded to the same width."""
     labels = ["" if line.label is None else f"{name_text(line.label)}: " for line in lines]
@@ -255,7 +247,7 @@ def _written(lines: Sequence[Line]) -> list[str]:
     return [
         row
         for label, line in zip(labels, lines, strict=True)
-        for row in wrapped(_sides(line.chain), label + " " * (longest - cells(label)), WIDTH)
+        for row in wrapped(sides(line.chain), label + " " * (longest - cells(label)), WIDTH)
     ]
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Sum, Symbol
 from tracer.lesson.document import Line, Working
 from tracer.node import found
-from tracer.renderers.lettering import ACCENTED, GREEK, in_text, on_page, short, width
-from tracer.renderers.notation import Binding, Notation, decimals, is_scientific
+from tracer.renderers.lettering import LETTERS, in_text, on_page, short, width
+from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.rows import cells
-from tracer.renderers.text import TextNotation, number_text, text
+from tracer.renderers.text import number_text, text
 from tracer.renderers.wrapping import cut, rows
 
 UNCUT = 1000
@@ -21,12 +21,6 @@ FIRM = "\u00a0"
 """A space at which no line is broken."""
 
 SPACE = r" \; "
-
-ROOM, BEFORE_POINT, DIGIT = r"\kern3em ", r"\kern1.5em ", r"\kern.15em\rule{.5em}{.5pt}"
-"""For a whole number, where one is left out; for what stands before decimals, and for each.
-
-KaTeX sets no more than 1000 macros together: these are none.
-"""
 
 APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
 """What keeps blanks below each other from touching."""
@@ -42,6 +36,9 @@ class LatexNotation(Notation):
     r"""Commands; quotients as \frac, or with a slash where a line must be broken."""
 
     times, dot, pi = r" \times ", r" \cdot ", r"\pi"
+    # KaTeX sets no more than 1000 macros together: these are none.
+    room, before_point, digit = r"\kern3em ", r"\kern1.5em ", r"\kern.15em\rule{.5em}{.5pt}"
+    power_of_ten = f"10^{{{digit * 2}}}"
 
     def __init__(self, named: Callable[[str], str], *, fractions: bool) -> None:
         self.named, self.fractions = named, fractions
@@ -57,13 +54,8 @@ class LatexNotation(Notation):
 
     def blank(self, blank: Blank) -> str:
         answer = blank.answer
-        inside = rf"\kern0.15em{{{self.number(answer)}}}" if blank.filled else self._room(answer)
+        inside = rf"\kern0.15em{{{self.number(answer)}}}" if blank.filled else self.room_for(answer)
         return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
-
-    def _room(self, answer: Number) -> str:
-        value, behind = answer.value, decimals(answer.value)
-        room = f"{BEFORE_POINT}.{DIGIT * behind}" if behind else ROOM
-        return rf"{room} \times 10^{{{DIGIT * 2}}}" if is_scientific(value) else room
 
     def symbol(self, symbol: Symbol) -> str:
         base = symbol.base.removesuffix("′")
@@ -107,16 +99,14 @@ class LatexNotation(Notation):
 
     def _word(self, word: str) -> str:
         r"""x and 2k lean, as variables do; \operatorname is not for every page."""
-        if word in GREEK:
-            return GREEK[word]
-        if word in ACCENTED:
-            return ACCENTED[word]
+        if word in LETTERS:
+            return LETTERS[word]
         if re.fullmatch("-?[0-9]*[A-Za-z]", word):
             return word
         return rf"\mathrm{{{word}}}" if word.isascii() and word.isalpha() else self.named(word)
 
 
-class MeasureNotation(TextNotation):
+class MeasureNotation(Notation):
     """Plain text about as wide as the mathematics; a fraction is as wide as its wider part."""
 
     times = " × "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
+from operator import add
 
 from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
 from tracer.renderers.notation import Binding, Notation, is_scientific
@@ -95,9 +96,6 @@ def symbol(expression: Expression) -> str:
 
 def formula(chain: Chain) -> str:
     """A chain in symbols, by itself."""
-    return f'<math display="block">{"".join(_related(chain))}</math>'
-
-
-def _related(chain: Chain) -> Iterator[str]:
-    for relation, side in zip(["", *chain.relations], chain.sides, strict=True):
-        yield (_sign(relation) if relation else "") + _MATHML.write(side)
+    relations = ["", *map(_sign, chain.relations)]
+    written = map(_MATHML.write, chain.sides)
+    return f'<math display="block">{"".join(map(add, relations, written))}</math>'

@@ -1,12 +1,11 @@
-"""How an expression is put together as one line, whatever signs a format has for it.
+"""Expressions as one line: (a×b + c×d) / √2 in plain text, the same with other formats' signs.
 
-A format says how its numbers, symbols and operators look; where parentheses are due is decided
+A format overrides how its numbers, symbols and operators look; where parentheses are due is decided
 here, by how tightly an operation binds.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import IntEnum
@@ -74,67 +73,96 @@ def _number_binds(value: Decimal) -> Binding:
     return PRODUCT if value.is_finite() and is_scientific(value) else ATOM
 
 
-class Notation(ABC):
-    """The signs of a format."""
+SUPERSCRIPTS = str.maketrans("0123456789-+E", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᴱ")
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
-    times: str
-    dot: str
-    pi: str
-    euler = "e"
-    plus = "+"
-    minus = "-"
+
+class Notation:
+    """The signs of plain text: ×, √, ² and indices as characters. Other formats override them."""
+
+    times, dot, pi, euler = "×", " · ", "π", "e"
+    plus, minus = "+", "-"
     parentheses = ("(", ")")
 
-    @abstractmethod
+    room = "_" * 5
+    """A blank for a whole number."""
+    before_point, digit = "_" * 3, "_"
+    """A blank for what stands before decimals, and for each decimal."""
+    power_of_ten = "10^__"
+
     def number(self, number: Number) -> str:
         """A number with its digits, as a power of ten where it is very large or very small."""
+        value = number.value
+        plain = str(value)
+        if "0.0000" not in plain and "E" not in plain and "y" not in plain:
+            return plain  # most numbers, and quickly: no power of ten, and no Infinity
+        if value.is_infinite():
+            return "-∞" if value < 0 else "∞"
+        if not is_scientific(value):
+            return format(value, "f")
+        digits = "".join(map(str, value.as_tuple().digits))
+        mantissa = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
+        sign = "-" if value < 0 else ""
+        return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
 
-    @abstractmethod
     def blank(self, blank: Blank) -> str:
-        """Room for a number, or in the key the number, beside that of the blank.
+        """Room for a number, or in the key the number, beside that of the blank."""
+        inside = f" {self.number(blank.answer)}" if blank.filled else self.room_for(blank.answer)
+        return f"[{blank.number}:{inside}]"
 
-        The room shows how many decimals belong there.
-        """
+    def room_for(self, answer: Number) -> str:
+        """Room for a number, which shows how many decimals belong there."""
+        behind = decimals(answer.value)
+        room = f"{self.before_point}.{self.digit * behind}" if behind else self.room
+        return f"{room}{self.times}{self.power_of_ten}" if is_scientific(answer.value) else room
 
-    @abstractmethod
     def symbol(self, symbol: Symbol) -> str:
         """A base with an index below and one above."""
+        below = symbol.below
+        lower = below.translate(SUBSCRIPTS) if below.isdigit() else f"_{below}" if below else ""
+        return symbol.base + lower + symbol.above.translate(SUPERSCRIPTS)
 
-    @abstractmethod
     def rest(self, rest: Rest) -> str:
         """The terms of a sum that are not written out."""
+        return f"[{rest.terms} more: {self.number(rest.total)}]"
 
-    @abstractmethod
     def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
         """a / b."""
+        over, under = quotient.over, quotient.under
+        # (a×b) / c: with the parentheses nobody asks whether c divides b alone.
+        tight = POWER if isinstance(over, Product | Partial) else PRODUCT
+        first = self.inside(over, tight, first=True)
+        return f"{first} / {self.inside(under, POWER)}", PRODUCT
 
-    @abstractmethod
     def raised(self, base: str, exponent: Expression) -> str:
         """A base, in parentheses where it needs them, to a power."""
+        if isinstance(exponent, Number) and str(exponent.value) in ("2", "3"):
+            return base + ("²" if exponent.value == 2 else "³")
+        return f"{base}^{self.inside(exponent, ATOM)}"
 
-    @abstractmethod
     def root(self, of: Expression) -> str:
         """√a."""
+        return f"√{self.inside(of, ATOM)}"
 
-    @abstractmethod
     def call(self, name: str, arguments: Sequence[str]) -> str:
         """A function by its name."""
+        return f"{name}({', '.join(arguments)})"
 
-    @abstractmethod
     def transposed(self, of: str) -> str:
         """Aᵀ."""
+        return f"{of}ᵀ"
 
-    @abstractmethod
     def brackets(self, items: Sequence[str]) -> str:
         """Columns side by side."""
+        return f"[{' '.join(items)}]"
 
-    @abstractmethod
     def sized(self, of: str, shape: Sequence[int]) -> str:
         """A symbol with its shape."""
+        return f"{of} ({' × '.join(map(str, shape))})"
 
-    @abstractmethod
     def partial(self, of: str, over: str) -> tuple[str, Binding]:
         """∂L/∂A."""
+        return f"∂{over}/∂{of}", PRODUCT
 
     def write(self, expression: Expression) -> str:
         """An expression as one line."""
@@ -145,13 +173,12 @@ class Notation(ABC):
     def bound(self, expression: Expression) -> tuple[str, Binding]:
         """The line, and how tightly it binds."""
         match expression:
+            case Product(factors):
+                return self.times.join([self.inside(each, POWER) for each in factors]), PRODUCT
             case Number():
                 return self.number(expression), _number_binds(expression.value)
             case Blank():
                 return self.blank(expression), ATOM
-            case Product(factors):
-                written = [self.inside(factor, POWER) for factor in factors]
-                return self.times.join(written), PRODUCT
             case Rest():
                 return self.rest(expression), ATOM
             case Pi():
@@ -200,8 +227,12 @@ class Notation(ABC):
 
     def inside(self, expression: Expression, binding: Binding, *, first: bool = False) -> str:
         """An operand; a negative number that comes first needs no parentheses."""
-        inner, binds = self.bound(expression)
-        bare = binds >= binding or (first and isinstance(expression, Number))
+        if isinstance(expression, Number):  # as most are
+            inner = self.number(expression)
+            bare = first or _number_binds(expression.value) >= binding
+        else:
+            inner, binds = self.bound(expression)
+            bare = binds >= binding
         return inner if bare else inner.join(self.parentheses)
 
     def _summands(self, terms: Sequence[Expression]) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tracer.decoder import roles
 from tracer.decoder.roles import Role
 from tracer.formula.expression import Blank, Expression, Number
-from tracer.renderers.text import TextNotation
+from tracer.renderers.notation import Notation
 
 BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
 """Of the 256 colours, which look the same in every terminal, those with enough contrast."""
@@ -43,11 +43,10 @@ def hue(number: Number | Blank) -> str:
     return _HUES.get(number.entry.value.role, BLUE)
 
 
-class _Marking(TextNotation):
+class _Marking(Notation):
     """Text in which signs that no text has stand around each number that has a hue."""
 
     def number(self, number: Number) -> str:
-        """A number between its marks."""
         written, of = super().number(number), hue(number)
         return f"{_STARTS[of]}{written}{_END}" if of else written
 

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Index, Value
 from tracer.errors import Problem, TracerError
-from tracer.formula.expression import Number
-from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
-from tracer.renderers.text import name_text, number_text
+from tracer.renderers.text import name_text, number_text, percentage
 
 PERCENT = ["as", "percent"]
 
@@ -27,19 +25,18 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
     match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", " ".join(asked).rstrip())
     entry, words = match.groups() if match else (" ".join(asked), None)
     value, at = entries.find(trace, entry)
+    shown = printed(trace, value, at)
     if words is None:
-        return f"{printed(trace, value, at)}\n"
+        return f"{shown}\n"
     if words.split() != PERCENT:
         message = f"got {words!r} behind it, expected nothing more, or `as percent`"
-        raise TracerError(Problem(message, address=entry))
-    if value.role.words:
-        message = f"{printed(trace, value, at)!r} is a word, which has no percentage"
-        raise TracerError(Problem(message, address=entry))
-    share = entries.number(trace.pencil, value, at).value
-    if not share.is_finite():
-        message = f"{printed(trace, value, at)} has no percentage"
-        raise TracerError(Problem(message, address=entry))
-    return f"{number_text(Number(trimmed(share * 100)))} %\n"
+    elif value.role.words:
+        message = f"{shown!r} is a word, which has no percentage"
+    elif not (share := entries.number(trace.pencil, value, at)).value.is_finite():
+        message = f"{shown} has no percentage"
+    else:
+        return f"{number_text(percentage(share))} %\n"
+    raise TracerError(Problem(message, address=entry))
 
 
 def printed(trace: Trace, value: Value, at: Index) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from rich.cells import cell_len
 from rich.text import Span, Text
@@ -21,6 +22,7 @@ NARROW = re.compile("[ -~×·─═▸²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*
 """What worked lines and labels mostly consist of: signs that take one cell each."""
 
 
+@lru_cache(4096)
 def cells(words: str) -> int:
     """How wide words are: 日 takes two cells."""
     return len(words) if words.isascii() or NARROW.fullmatch(words) else cell_len(words)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from html import escape
 
 from tracer.formula.expression import Blank, Number
@@ -117,7 +116,8 @@ def _cells(
     followed = ' class="followed"' if row == matrix.marked else ""
     (stub, y), lowest = at, at[1] + height - CELL_HEIGHT / 2 + 5
     for j, number in enumerate(matrix.cells[row]):
-        known, shown = _shown(number)
+        known = None if isinstance(number, Blank) else number.value
+        shown = f"[{number.number}]" if isinstance(number, Blank) else text(number)
         share = min(max(float(known or 0), 0.0), 1.0)
         x = stub + CELL_WIDTH * j
         box = _box(x, y, CELL_WIDTH, height)
@@ -130,13 +130,6 @@ def _cells(
             yield _label(words[j], (middle, lowest - LINE * len(words[j])), "middle", followed=True)
         place = f'x="{middle:g}" y="{lowest:g}" text-anchor="middle"'
         yield f"<text {place}{followed}>{shown}</text>"
-
-
-def _shown(number: Number | Blank) -> tuple[Decimal | None, str]:
-    """A number, if it is not left out, and what stands for it: of a blank, only which it is."""
-    if isinstance(number, Blank):
-        return None, f"[{number.number}]"
-    return number.value, text(number)
 
 
 def _box(x: float, y: float, width: float, height: float) -> str:

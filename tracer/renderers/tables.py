@@ -96,7 +96,7 @@ def _column(name: str, numbers: Sequence[str]) -> list[str]:
 def aligned(numbers: Sequence[Number | Blank]) -> list[str]:
     """The numbers of a column with their decimal points below each other."""
     written = list(map(text, numbers))
-    if len({len(w.partition(".")[2]) for w in written}) == 1:
+    if len({len(w) - w.rfind(".") for w in written}) == 1:
         return written  # all have as many decimals
     points = [w.find(".") if w[-1].isdecimal() else None for w in written]
     behind = max(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import assert_never
 
 from rich.console import Console
@@ -26,24 +27,19 @@ from tracer.lesson.document import (
     Working,
 )
 from tracer.renderers import curve
-from tracer.renderers.headings import (
-    PART_RULE,
-    STEP_RULE,
-    fits_beside,
-    heading_rows,
-    part_titles,
-    section_title,
-)
-from tracer.renderers.palette import NAME, RESULT, TITLE
+from tracer.renderers.palette import NAME, RESULT, RULE, SECTION, TITLE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
-from tracer.renderers.rows import INDENT, Row, indented, wrapped
+from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, wrapped
 from tracer.renderers.tables import matrix_rows, table_rows
-from tracer.renderers.text import in_percent, name_text, text
+from tracer.renderers.text import in_percent, name_text, one_line, text
 from tracer.renderers.working import formula_rows, working_rows
 
 LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100
 """Cells: of the narrowest screen, of one that does not tell, of the longest line of prose."""
+
+JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
+"""Between the pieces of a title; under the title of a part and of a step."""
 
 
 def plain(document: Document, width: int | None = None) -> str:
@@ -85,12 +81,12 @@ def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
         yield Row()
     board: Board = {}
     parted = any(section.part for section in document.sections)
-    titles = part_titles(document.sections)
+    titles = _part_titles(document.sections)
     for i, (section, part) in enumerate(zip(document.sections, titles, strict=True)):
         if i:
             yield Row()
         if part is not None:
-            yield from heading_rows(part, PART_RULE, min(width, MEASURE))
+            yield from _heading(part, PART_RULE, min(width, MEASURE))
             yield Row()
         rule = PART_RULE if parted and section.part is None else STEP_RULE
         yield from _section(section, rule, width, coloured, board)
@@ -102,16 +98,47 @@ def _section(
     """A step: its title, with its formula where it has only one and that fits, and its blocks."""
     formulas = [block for block in section.blocks if isinstance(block, Formula)]
     only = formulas[0].chain if len(formulas) == 1 else None
-    title = section_title(section)
-    measure = min(width, MEASURE)
-    beside = fits_beside(title, only, measure)
-    yield from heading_rows(title, rule, measure, only if beside else None)
+    title, measure = _title(section), min(width, MEASURE)
+    beside = only is not None and cells(title + GAP + one_line(only)) <= measure
+    yield from _heading(title, rule, measure, only if beside else None)
     yield Row()
     blocks = [block for block in section.blocks if not (beside and block in formulas)]
     for rows in _rows_of(blocks, only, width, coloured, board):
         yield from rows
         yield Row()
     board.update((bare(block.symbol), block) for block in blocks if isinstance(block, Matrix))
+
+
+def _title(section: Section) -> str:
+    """`7 · Head 1 · Attention scores`."""
+    number = [] if section.number is None else [str(section.number)]
+    return JOINT.join([*number, *(section.within or (section.title,))])
+
+
+def _part_titles(sections: Sequence[Section]) -> Iterator[str | None]:
+    """The title of a part that begins with each section, if one begins there and needs a title.
+
+    So it does beside other parts, and where it says what the titles of its steps do not.
+    """
+    for _, group in groupby(sections, lambda section: section.part is None):
+        together = list(group)
+        silent = (s.within and s.title != JOINT.join(s.within) for s in together)
+        parted = len({section.part for section in together}) > 1 or any(silent)
+        before = None
+        for section in together:
+            yield section.part if parted and section.part != before else None
+            before = section.part
+
+
+def _heading(title: str, rule: str, width: int, formula: Chain | None = None) -> Iterator[Row]:
+    """A title, a formula at its right if there is one, and a rule under both."""
+    *above, last = (row.stylize(SECTION) for row in wrapped(title, width))
+    yield from above
+    if formula is not None:
+        shown = one_line(formula)
+        last.plain = padded(last.plain, width - cells(shown)) + shown
+    yield last
+    yield Row(rule * width, RULE)
 
 
 def _rows_of(

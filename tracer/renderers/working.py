@@ -9,7 +9,7 @@ from tracer.lesson.document import Line, Working
 from tracer.renderers.palette import LABEL, RESULT, hue, hues
 from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, short
 from tracer.renderers.tables import aligned
-from tracer.renderers.text import text
+from tracer.renderers.text import sides, text
 from tracer.renderers.wrapping import wrapped
 
 WORKING_INDENT = 4
@@ -17,13 +17,8 @@ WORKING_INDENT = 4
 
 def formula_rows(formula: Chain, width: int) -> Iterable[Row]:
     """A chain in symbols."""
-    lines = wrapped(_sides(formula), "", width - INDENT)
+    lines = wrapped(sides(formula), "", width - INDENT)
     return indented(map(Row, lines), INDENT)
-
-
-def formula_text(formula: Chain) -> str:
-    """A chain in symbols on one line."""
-    return " ".join(_sides(formula))
 
 
 def working_rows(working: Working, width: int, *, coloured: bool) -> Iterable[Row]:
@@ -45,7 +40,7 @@ def _laid_out(lines: Sequence[Line], most: int, room: int, coloured: bool) -> li
     results = _results(lines)
     widest = max(map(cells, results))
     bodies = [
-        wrapped(_sides(line.chain)[:-1], padded(label, longest), room, len(" ") + widest)
+        wrapped(sides(line.chain)[:-1], padded(label, longest), room, len(" ") + widest)
         for line, label in zip(lines, labels, strict=True)
     ]
     edge = _edge(bodies, widest, room)
@@ -125,9 +120,3 @@ def _spans(chain: Chain) -> list[tuple[int, int, str]]:
         found += [(start + at, end + at, style) for start, end, style in hues(side)]
         at += len(text(side)) + 1
     return found
-
-
-def _sides(chain: Chain) -> list[str]:
-    """The sides of a chain, each but the first behind its relation."""
-    first, *rest = map(text, chain.sides)
-    return [first, *(f"{sign} {side}" for sign, side in zip(chain.relations, rest, strict=True))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +21,6 @@ from tracer.lesson.page import Page
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import Numbers
-from tracer.renderers.page.variants import Variant, merged
 from tracer.renderers.picture.boxes import shape, sign
 from tracer.renderers.text import name_text
 
@@ -88,10 +89,9 @@ class _Text:
             heading: name.partition(".")[2]
             for heading, name in links.anchors(page.document).items()
         }
-        self.linked = {h.section: name for h, name in self.anchors.items() if not h.opens_part}
+        self.linked = links.of_sections(self.anchors)
 
     def contents(self) -> list[Any]:
-        """The entries of the table of contents."""
         return [
             SimpleNamespace(level=h.level, title=h.title, anchor=self.anchors[h])
             for h in links.contents(self.page.document)
@@ -114,7 +114,6 @@ class _Text:
         return found
 
     def section(self, i: int, section: Section, heading: links.Heading) -> Any:
-        """A section with its blocks."""
         documents = self.page.documents
         texts = [d.sections[i].blocks if i < len(d.sections) else None for d in documents]
         return SimpleNamespace(
@@ -140,14 +139,42 @@ class _Text:
         # The followed one comes first: its order is that of the page.
         there.sort(key=lambda token: token != followed)
         variants = merged([(token, written(token)) for token in there])
-        return [self._variant(variant, len(there)) for variant in variants]
+        return [
+            SimpleNamespace(
+                written=Markup(variant.written),
+                tokens=None if len(variant.tokens) == len(there) else variant.tokens,
+            )
+            for variant in variants
+        ]
 
     def anchor(self, section: int, number: int) -> str | None:
         """The anchor of a step, as seen from a section."""
-        meant = self.steps.meant(section, number)
-        return None if meant is None else self.linked[meant]
+        return self.linked.get(self.steps.meant(section, number))
 
-    def _variant(self, variant: Variant, whole: int) -> Any:
-        everywhere = len(variant.tokens) == whole
-        tokens = None if everywhere else variant.tokens
-        return SimpleNamespace(written=Markup(variant.written), tokens=tokens)
+
+@dataclass
+class Variant:
+    """A block as it is written, and the tokens (counted from 0) that it is written for."""
+
+    written: str
+    tokens: list[int]
+
+
+def merged(texts: Sequence[tuple[int, Sequence[str]]]) -> list[Variant]:
+    """The blocks of a text as it is told for each token, in an order that keeps each of theirs."""
+    # What is told for some of them only stands beside the rest.
+    found: list[Variant] = []
+    for token, written in texts:
+        there = [variant.written for variant in found]
+        changes = SequenceMatcher(None, there, written, autojunk=False).get_opcodes()
+        together: list[Variant] = []
+        for _, start, end, first, last in changes:
+            same = there[start:end] == list(written[first:last])
+            together += found[start:end]
+            if same:
+                for variant in found[start:end]:
+                    variant.tokens.append(token)
+            else:
+                together += [Variant(each, [token]) for each in written[first:last]]
+        found = together
+    return found

@@ -29,8 +29,8 @@ from tracer.lesson.document import (
 )
 from tracer.names import count
 from tracer.renderers import curve, mathml
-from tracer.renderers.page.lines import Numbers, sides
-from tracer.renderers.text import in_percent, name_text, text
+from tracer.renderers.page.lines import Numbers
+from tracer.renderers.text import in_percent, name_text, sides, text
 
 Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""
@@ -68,7 +68,10 @@ class Blocks:
             case Picture():
                 return str(self.macros.picture(block, anchor))
             case Curve():
-                return str(self.macros.image(_inside(curve.image_of(block)), _words(block)))
+                # Inside the page the image has styles of its own.
+                image = b64encode(curve.image_of(block).encode()).decode()
+                words = f"{curve.description(block)} {count(len(block.numbers), 'number')}."
+                return str(self.macros.image(f"data:image/svg+xml;base64,{image}", words))
             case _:
                 assert_never(block)
 
@@ -120,15 +123,14 @@ class Blocks:
 
     def line(self, line: Line, shown: bool) -> Any:
         """A worked line: label, symbol in front, sides, result."""
-        chain, of = line.chain, self.numbers.line(line.chain)
-        own = self.numbers.of_line(chain) if of else chain
-        front = text(chain.sides[0]) if len(own.sides) < len(chain.sides) else ""
+        of, own = self.numbers.line(line.chain)
+        front = text(line.chain.sides[0]) if len(own.sides) < len(line.chain.sides) else ""
         drawn = bool(of) and not shown
         return SimpleNamespace(
             of=of,
             label=line.label and name_text(line.label),
             front=front,
-            work="" if drawn else "".join(s if isinstance(s, str) else text(s) for s in sides(own)),
+            work="" if drawn else " ".join(sides(own)[:-1]),
             sign="" if drawn or not own.relations else own.relations[-1],
             result="" if drawn else text(own.sides[-1]),
         )
@@ -180,12 +182,3 @@ def _shade(number: Number | Blank) -> int | None:
     if isinstance(number, Blank):
         return None
     return ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)
-
-
-def _inside(svg: str) -> str:
-    """An image inside the page, where its styles are its own."""
-    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-
-
-def _words(block: Curve) -> str:
-    return f"{curve.description(block)} {count(len(block.numbers), 'number')}."

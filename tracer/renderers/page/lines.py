@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
-from tracer.formula.expression import Chain, Expression, Number, Rest
+from tracer.formula.expression import Chain, Number, Rest
 from tracer.lesson.page import Page, Source
-from tracer.renderers.text import TextNotation, name_text, number_text, text
+from tracer.renderers.notation import Notation
+from tracer.renderers.text import name_text, number_text, sides, text
 
 Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
@@ -30,6 +30,7 @@ class Numbers:
         places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, Source] = page.sources
+        self._marking = _Marking(self)
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if the page knows it."""
@@ -39,22 +40,18 @@ class Numbers:
             return None
         return f"{self._places[entry.value]}:{_at(entry.at)}"
 
-    def line(self, chain: Chain) -> str | None:
-        """The name of the number whose line a chain is, perhaps behind its symbol."""
+    def line(self, chain: Chain) -> tuple[str | None, Chain]:
+        """The name of the number whose line a chain is, and the line without the symbol in front.
+
+        A chain that is no number's line has no name.
+        """
         result = chain.sides[-1]
         entry = result.entry if isinstance(result, Number) else None
         name = self.name(entry)
-        if entry is None or name is None:
-            return None
-        known = self._found[entry.value].lines.get(entry.at)
-        own = known is not None and chain.sides[-len(known.sides) :] == known.sides
-        return name if own else None
-
-    def of_line(self, chain: Chain) -> Chain:
-        """The line of the number in which a chain ends, without the symbol in front."""
-        result = chain.sides[-1]
-        assert isinstance(result, Number) and result.entry
-        return self._found[result.entry.value].lines[result.entry.at]
+        known = self._found[entry.value].lines.get(entry.at) if entry and name else None
+        if known is None or chain.sides[-len(known.sides) :] != known.sides:
+            return None, chain
+        return name, known
 
     def data(self) -> list[dict[str, Any]]:
         """All sources with their entries."""
@@ -74,43 +71,30 @@ class Numbers:
         entry: dict[str, Any] = {"number": number_text(source.numbers[at])}
         if at in source.lines:
             chain = source.lines[at]
-            entry["work"] = self._pieces(sides(chain))
+            entry["work"] = self._work(chain)
             entry["sign"] = chain.relations[-1]
             entry["result"] = text(chain.sides[-1])
         elif name := self.name(source.moved.get(at)):
             entry["is"] = name
         return entry
 
-    def _pieces(self, written: Iterable[str | Expression]) -> list[Piece]:
-        marked = "".join(w if isinstance(w, str) else self._marking.write(w) for w in written)
+    def _work(self, chain: Chain) -> list[Piece]:
+        """All sides of a chain but the last, with the relations between them."""
+        marked = " ".join(sides(chain, self._marking.write)[:-1])
         return [
             part.split(BETWEEN) if BETWEEN in part else part
             for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked)
             if part
         ]
 
-    @cached_property
-    def _marking(self) -> _Marking:
-        return _Marking(self)
 
-
-def sides(chain: Chain) -> list[str | Expression]:
-    """All sides of a chain but the last, with the relations between them."""
-    first, *rest = chain.sides[:-1]
-    written: list[str | Expression] = [first]
-    for relation, side in zip(chain.relations, rest, strict=False):
-        written += [f" {relation} ", side]
-    return written
-
-
-class _Marking(TextNotation):
+class _Marking(Notation):
     """Text in which each number stands with the names of the entries that it is taken from."""
 
     def __init__(self, numbers: Numbers) -> None:
         self.numbers = numbers
 
     def number(self, number: Number) -> str:
-        """A number between its marks."""
         return self._marked(super().number(number), [number.entry])
 
     def rest(self, rest: Rest) -> str:

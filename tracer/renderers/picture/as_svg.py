@@ -33,8 +33,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 def image_of(picture: Picture) -> str:
     """The drawing; what it shows is said in words, too."""
     drawing = laid_out(picture, WIDTH)
-    first, last = drawing.columns
-    size = (COLUMN * (last - first + 1) + 2 * MARGIN, ROW * drawing.height + 2 * MARGIN)
+    size = (COLUMN * drawing.width + 2 * MARGIN, ROW * drawing.height + 2 * MARGIN)
     page = _Page(drawing)
     lines = [*page.strokes(), *page.words()]
     return image(picture.figure.title, description(picture), size, STYLE, lines)

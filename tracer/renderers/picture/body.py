@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.frozen import frozen
 from tracer.lesson.document import Box, Heads, Layer, Part, Row, Tower
 from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Words
@@ -17,18 +16,6 @@ from tracer.renderers.rows import cells
 
 WAY = 2
 """Columns from the body to what leads past it."""
-
-
-@frozen
-class Way:
-    """Around a sub-layer: the rows where it leaves the spine and where it comes back to a sum.
-
-    `end` is the last column of the sum's box.
-    """
-
-    leaves: int
-    joins: int
-    end: int
 
 
 class Body:
@@ -42,7 +29,8 @@ class Body:
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
         """The next free row, and how far the spine is drawn; below is room for the tokens."""
-        self.ways: list[Way] = []
+        self.ways: list[tuple[int, int, int]] = []
+        """Around sub-layers: the rows of the fork and of the sum, the last column of its box."""
         self.inlets: list[tuple[int, int]] = []
         """Past the left: where what a sub-layer reads leaves the spine, and where it comes in."""
         self.read = {p.reads.step for la in tower.layers for p in la.parts if p.reads}
@@ -160,7 +148,7 @@ class Body:
     def _sum(self, box: Box, leaves: int) -> None:
         joins = self.row
         self._rows([(box,)])
-        self.ways.append(Way(leaves, joins, self.drawing.words[-1].end))
+        self.ways.append((leaves, joins, self.drawing.words[-1].end))
 
     def _heads(self, heads: Heads) -> None:
         frame = Frame(heads, self.beside, self.room)

@@ -33,11 +33,6 @@ def arranged(row: Row, room: int) -> list[Words]:
     return placed
 
 
-def width_of(words: Sequence[Words]) -> int:
-    """From the first column of all to the last."""
-    return max(w.end for w in words) - min(w.column for w in words) + 1
-
-
 def folded(words: str, room: int) -> tuple[str, ...]:
     """Words in lines of at most `room` cells."""
     return (words,) if cells(words) <= room else tuple(wrap(words, room))

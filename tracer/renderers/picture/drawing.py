@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
@@ -109,6 +109,12 @@ class Drawing:
         return min(starts + ends), max(stops + ends)
 
     @property
+    def width(self) -> int:
+        """How many columns it has."""
+        first, last = self.columns
+        return last - first + 1
+
+    @property
     def height(self) -> int:
         """How many rows it has; the lowest is row 0."""
         ends = [y for stroke in self.strokes for _, y in (stroke.start, stroke.end)]
@@ -125,8 +131,3 @@ class Drawing:
         """A way from corner to corner, if wanted with an arrow's head at its end."""
         for start, end in pairwise(corners):
             self.strokes.append(Stroke(start, end, arrow=arrow and end == corners[-1]))
-
-
-def extent(words: Iterable[Words]) -> int:
-    """How far words reach to either side of column 0."""
-    return max((max(-w.column, w.end) for w in words), default=0)

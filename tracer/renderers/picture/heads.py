@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from tracer.frozen import frozen
 from tracer.lesson.document import Heads, Row
-from tracer.renderers.picture.boxes import arranged, numbers, width_of
+from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
 from tracer.renderers.rows import cells
 
@@ -28,7 +28,7 @@ class Column:
 
     def width(self, room: int) -> int:
         """That of its widest line."""
-        rows = [width_of(arranged(row, room)) for row in self.rows]
+        rows = [Drawing(arranged(row, room)).width for row in self.rows]
         return max([*rows, *map(cells, (self.title, *self.note))])
 
 

@@ -25,11 +25,10 @@ ARROWS = {True: r"$\triangleright$", False: r"$\triangleleft$"}
 def in_latex(picture: Picture, escaped: Callable[[str], str]) -> str:
     """A column is a unit wide, a row two high; `escaped` writes words as nothing but words."""
     drawing = laid_out(picture, WIDTH)
-    first, last = drawing.columns
     rows: dict[int, str] = defaultdict(str)
     for row, command in (*_strokes(drawing), *_arrows(drawing), *_words(drawing, escaped)):
         rows[row] += command
-    size = f"({last - first + 1},2)({first},0)"
+    size = f"({drawing.width},2)({drawing.columns[0]},0)"
     lines = [
         rf"\begin{{picture}}{size}{rows[row]}\end{{picture}}\par"
         for row in reversed(range(drawing.height))
@@ -81,13 +80,9 @@ def _words(drawing: Drawing, escaped: Callable[[str], str]) -> Iterator[tuple[in
         at_left = words.sort in ("name", "steps")
         column = words.column if at_left else words.middle + 0.5
         for (_, row), line in words.placed():
-            yield row, _put(column, "[l]" if at_left else "", _spaced(line, escaped))
+            spaced = r"\quad ".join(map(escaped, line.split("  ")))  # as between tokens
+            yield row, _put(column, "[l]" if at_left else "", spaced)
 
 
 def _put(column: float, side: str, words: str) -> str:
     return rf"\put({column:g},1){{\makebox(0,0){side}{{{words}}}}}"
-
-
-def _spaced(line: str, escaped: Callable[[str], str]) -> str:
-    """Two spaces stand between tokens."""
-    return r"\quad ".join(map(escaped, line.split("  ")))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tracer.lesson.document import Heads, Name, Picture, Tower
 from tracer.names import count
+from tracer.node import found
 from tracer.renderers.picture.body import WAY, Body
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
 from tracer.renderers.picture.heads import MOST_STACKED
@@ -65,10 +66,9 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
     for row, name in body.rules:
         start = -half + cells(name) + 1 if name else -half
         drawing.strokes.append(Stroke((start, row), (half, row), "rule"))
-    for way in body.ways:
+    for leaves, joins, end in body.ways:
         out = half + WAY
-        corners = ((0, way.leaves), (out, way.leaves), (out, way.joins), (way.end + 2, way.joins))
-        drawing.way(*corners, arrow=True)
+        drawing.way((0, leaves), (out, leaves), (out, joins), (end + 2, joins), arrow=True)
     for below, above in body.inlets:
         drawing.way((0, below), (-left, below), (-left, above), (0, above))
     column = half + (WAY if body.ways else 0) + STEPS
@@ -85,7 +85,7 @@ def _beside_each_other(
     """The encoder at the left, with a way between both."""
     body, encoder_body = bodies
     left_tower = _finished(encoder, encoder_body, width - ENTRANCE - _width(body))
-    right_tower = _finished(decoder, body, width - ENTRANCE - _across(left_tower))
+    right_tower = _finished(decoder, body, width - ENTRANCE - left_tower.width)
     left = right_tower.columns[0]
     spine = left - ENTRANCE - 1 - left_tower.columns[1]
     above = spine, left_tower.height
@@ -120,19 +120,13 @@ def _joined(
     return both
 
 
-def _across(drawing: Drawing) -> int:
-    first, last = drawing.columns
-    return last - first + 1
-
-
 def _within(numbers: str, room: int) -> str:
     """The numbers of steps; what has no room on the narrowest screen is cut."""
     return numbers if cells(numbers) <= room else f"{numbers[: room - 1]}…"
 
 
 def _most_heads(tower: Tower) -> int:
-    inside = [each for layer in tower.layers for part in layer.parts for each in part.inside]
-    return max((len(each.heads) for each in inside if isinstance(each, Heads)), default=1)
+    return max((len(each.heads) for each in found(tower.layers, Heads)), default=1)
 
 
 def _width(body: Body) -> int:
