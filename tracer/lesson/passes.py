@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.lesson import sentences
-from tracer.lesson.document import (
-    Block,
-    Document,
-    Name,
-    Paragraph,
-    Sentence,
-    Table,
-)
+from tracer.lesson.document import Block, Document, Name, Paragraph, Sentence, Table
 from tracer.lesson.picture import picture
 from tracer.lesson.selection import of_encoder, steps
 from tracer.lesson.steps import Step

@@ -10,26 +10,11 @@ from tracer.decoder import roles as role
 from tracer.decoder.cost import multiply_adds
 from tracer.formula.expression import Expression
 from tracer.lesson import sentences
-from tracer.lesson.document import (
-    Block,
-    Cell,
-    Document,
-    Name,
-    Paragraph,
-    Section,
-    Sentence,
-    Table,
-)
+from tracer.lesson.document import Block, Cell, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.picture import NAMES, picture
 from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS
-from tracer.lesson.survey import (
-    LAYER_PARTS,
-    NUMBER_TYPES,
-    Shaped,
-    Survey,
-    table_symbol,
-)
+from tracer.lesson.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 

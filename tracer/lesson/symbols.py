@@ -8,11 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, get_args
 
 from tracer.decoder.elementwise import Scale
-from tracer.decoder.roles import (
-    ENCODER_OUTPUT,
-    Place,
-    Role,
-)
+from tracer.decoder.roles import ENCODER_OUTPUT, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
