@@ -102,7 +102,6 @@ def why(told: Told) -> str:
 
 
 def _only_adds(layer: Layer) -> bool:
-    """Whether each sub-layer has a residual connection, and no norm behind it."""
     parts = [p for p in (layer.attention, layer.cross_attention, layer.ffn) if p]
     norms = [layer.norm_of(part) for part in parts]
     added = all(part.residual for part in parts)

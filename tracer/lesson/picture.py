@@ -47,7 +47,6 @@ def picture(
 
 
 def _tower(steps: Sequence[Step], told: Told, stand_for: Callable[[Place], range]) -> Tower:
-    """The steps of a tower: those before its layers, in them and behind them."""
     before: list[Step] = []
     behind: list[Step] = []
     layered: list[Step] = []

@@ -70,7 +70,6 @@ def _excerpts(told: Told, terms: Terms) -> Sentence:
 
 
 def _carried(pencil: Pencil) -> str:
-    """Which number the next calculation uses, and which lines show more digits."""
     match pencil.carry:
         case Carry.LINE:
             return "Each number is rounded where it is printed, and used as it is printed."
@@ -101,7 +100,6 @@ def within(step: Step, told: Told) -> tuple[str, ...]:
 
 
 def _words(step: Step) -> str:
-    """What a step is called, wherever it is."""
     if step.place.final:
         return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:
@@ -182,7 +180,6 @@ def _lowered(words: str) -> str:
 
 
 def _sub_layer(name: SubLayer, told: Told) -> str:
-    """A sub-layer as the heading of its part."""
     match name:
         case "attention":
             return "masked self-attention" if told.masked else "self-attention"
@@ -229,7 +226,6 @@ def question(told: Told, terms: Terms, *, predicts: bool, whole: bool) -> list[S
 
 
 def _with_phi(told: Told) -> str:
-    """What else it takes to work out Φ."""
     layers = (layer for each in (told, *_encoder(told)) for layer in each.tower.layers)
     has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
     return "that knows the normal distribution " if has_phi else ""

@@ -35,7 +35,6 @@ def shapes(survey: Survey) -> Document:
 
 
 def _introduction(survey: Survey) -> Iterator[Block]:
-    """How a shape is read, what is counted, and the picture of the model."""
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
     (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is role.INPUT]
     query = next((matrix.shape for matrix in of_decoder if matrix.role is role.QUERY), None)
@@ -61,7 +60,6 @@ def _introduction(survey: Survey) -> Iterator[Block]:
 
 
 def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
-    """Title and blocks of each part of the way."""
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
         table = Table(HEADER, tuple(_rows(matrices, survey)))
@@ -169,7 +167,6 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
 
 
 def _totals(survey: Survey) -> Iterator[Block]:
-    """Each part with what it comes to in all layers, and what follows from that."""
     rows = [
         _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
         for name, (learned, cost) in survey.parts.items()
@@ -234,7 +231,6 @@ def _about(count: int) -> str:
 
 
 def _growth(survey: Survey) -> Iterator[Sentence]:
-    """What of the work grows with the length, and how."""
     stay, twice, four_times = (survey.by_degree[power] for power in (0, 1, 2))
     n = survey.length
     parts = []
@@ -259,7 +255,6 @@ def _growth(survey: Survey) -> Iterator[Sentence]:
 
 
 def _staying(survey: Survey) -> Iterator[str]:
-    """What of the work does not depend on how many tokens the decoder reads."""
     if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
         yield "the encoder"
     if survey.cached[1]:
@@ -279,7 +274,6 @@ def _half(survey: Survey) -> int:
 
 
 def _memory(survey: Survey) -> Iterator[Block]:
-    """The bytes of weights and of keys and values, in numbers of each type."""
     per_token, crossed = survey.cached
     kept = {"parameters": survey.parameters}
     if per_token:

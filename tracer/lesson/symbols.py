@@ -110,7 +110,6 @@ def _of(place: Place, role: Role, found: Mapping[str, Expression]) -> Expression
 
 
 def _plain(role: Role) -> Expression:
-    """A symbol that depends on nothing else."""
     symbol = telling(role)
     return symbol(Naming((), "", "", Symbol("x"))) if callable(symbol) else symbol
 

@@ -68,7 +68,6 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> Document:
 
 
 def _further(found: Trace, training: Training | None, full: bool) -> Iterator[Section]:
-    """What follows the steps, and why not where it cannot."""
     yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
     if training:
         yield from _trained(training, full)
@@ -130,7 +129,6 @@ def _loss(found: Trace, full: bool) -> Iterator[Section]:
 
 
 def _trained(training: Training, full: bool) -> Iterator[Section]:
-    """The loss, the way back and the update."""
     told = training_text(training, full=full)
     yield Section(None, "What training does", told.introduction, TRAINING)
     for section in told.sections:
@@ -154,7 +152,6 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
 
 
 def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
-    """The steps in a table, and how many parameters there are."""
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
     rows = tuple(_summed_up(step, teacher) for step in chosen)
     number = number_used(
@@ -167,7 +164,6 @@ def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
 
 
 def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
-    """A step's row: number, title, how many parameters, what happens."""
     number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
     title = sentences.title(step, teacher.told.at(step.place))
     return tuple(map(Name, (str(step.number), title, *number, step.kind.summary)))

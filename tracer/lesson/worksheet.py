@@ -88,7 +88,6 @@ class _Sheet:
         """The blanks that a line puts in, by their digits."""
 
     def section(self, at: int, section: Section) -> Section:
-        """A section with its blanks."""
         self.here = {}
         whole = at == self.step
         return replace(section, blocks=tuple(self._block(b, whole) for b in section.blocks))
@@ -184,7 +183,6 @@ class _Sheet:
         return number.entry is None or (self._may_go(number) and not is_left_out)
 
     def _may_go(self, number: Expression) -> bool:
-        """Whether a number can be left out here."""
         if not isinstance(number, Number):
             return False
         one = self.alike.one(number)
