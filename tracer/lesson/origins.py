@@ -135,10 +135,10 @@ def moved_from(record: Record, operation: Moved | Taken, entry: Entry) -> Entry 
             row -= first.shape[0]
             return Entry(first, index) if row < 0 else Entry(record.inputs[1], (row, column))
         case Concat() | Join():
-            *row, place = index
+            *rows, place = index
             for part in record.inputs:
                 if place < part.shape[-1]:
-                    return Entry(part, (*row, place))
+                    return Entry(part, (*rows, place))
                 place -= part.shape[-1]
             raise IndexError(index)
         case Interleave():

@@ -53,8 +53,7 @@ def _shape(step: Step) -> str:
 
 def at_a_glance(teacher: Teacher) -> tuple[Block, ...]:
     """The picture of the model, and how to read it."""
-    drawn = picture(teacher.told, teacher.steps)
-    return (Paragraph((sentences.AT_A_GLANCE,)), drawn)
+    return (Paragraph((sentences.AT_A_GLANCE,)), picture(teacher.told, teacher.steps))
 
 
 def padded_batch(trace: Trace) -> tuple[Block, ...]:

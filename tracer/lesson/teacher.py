@@ -235,8 +235,8 @@ class Teacher:
                 told += [self.matrix(value)] if self.told.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
                 self.tables.add(value)
-                told += [Paragraph(described(value, self.told.symbols[value.address]))]
-                told += [self.matrix(value)]
+                sentence = described(value, self.told.symbols[value.address])
+                told += [Paragraph(sentence), self.matrix(value)]
         return told
 
     def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> Matrix:

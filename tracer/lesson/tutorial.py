@@ -93,12 +93,14 @@ def _leak(found: Trace, full: bool) -> Iterator[Section]:
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
     if step is None or found.scenario.mask == "none":
         return
-    token = _sees_most(step.last.output)
-    teacher = Teacher(unmasked, token, full=full)
+    teacher = Teacher(unmasked, _sees_most(step.last.output), full=full)
     section = teacher.section(step)
     place = sentences.where(step, teacher.told)
-    end = f", {place}." if place else "."
-    here: Sentence = ("It is worked for the token ", teacher.told.who, end)
+    here: Sentence = (
+        "It is worked for the token ",
+        teacher.told.who,
+        f", {place}." if place else ".",
+    )
     title = "What the mask prevents"
     yield Section(None, title, (Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
 
@@ -154,9 +156,8 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
 def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
     rows = tuple(_summed_up(step, teacher) for step in chosen)
-    number = number_used(
-        [record for step in chosen for record in step.records], teacher.parameter_shapes
-    )
+    records = [record for step in chosen for record in step.records]
+    number = number_used(records, teacher.parameter_shapes)
     which = "all" if len(chosen) == len(teacher.steps) else "these"
     sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
     counted = [Paragraph((sentence,))] if number and teacher.full else []
