@@ -87,7 +87,7 @@ def _layers(
         built.append((layer, below))
         below = layer[-1].last.output
     found = []
-    for _, layers in groupby(built, lambda each: _form(*each, wires.told)):
+    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
         several = list(layers)
         (first, into), (last, _) = several[0], several[-1]
         numbers, last_numbers = (stand_for(layer[0].place) for layer in (first, last))

@@ -51,13 +51,7 @@ CHAIN_RULE: Sentence = (
     "Nobody computes everything again for each weight. The loss depends on the weights through a "
     "chain of steps, and the slope of a chain is the product of the slopes of its links. So one "
     "goes from the loss back, step by step: what ",
-    B,
-    " means for the loss, times what ",
-    A,
-    " means for ",
-    B,
-    ", is what ",
-    A,
+    *(B, " means for the loss, times what ", A, " means for ", B, ", is what ", A),
     " means for the loss. Where ",
     A,
     " acts on the loss in several ways, what they give is added up.",
