@@ -35,14 +35,10 @@ def sized(
     producers: Mapping[Value, Record],
 ) -> Chain:
     """A formula with the shape of what it gives, and of the factors of its matrix products."""
-    operands = {
-        value
-        for operand in record.inputs
-        for value in (operand, *(producers[operand].inputs if operand in producers else ()))
-    }
+    behind = [v for of in record.inputs if of in producers for v in producers[of].inputs]
     shapes = {
         symbols[value.address]: value.shape
-        for value in operands
+        for value in (*behind, *record.inputs)  # with a cache, V is more than the V added to it
         if isinstance(symbols.get(value.address), Symbol)
     }
     left, *right = chain.sides
