@@ -90,7 +90,6 @@ class Alike:
         return name
 
     def _join(self, name: Name, other: Name) -> None:
-        """Two names are of the same number."""
         one, another = self._first(name), self._first(other)
         if one == another:
             return
@@ -102,7 +101,6 @@ class Alike:
 
 
 def _results(blocks: tuple[Block, ...]) -> Iterator[Number]:
-    """What lines come to, and what stands in matrices."""
     for block in blocks:
         if isinstance(block, Working):
             for line in block.lines:

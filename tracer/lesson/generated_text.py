@@ -80,13 +80,9 @@ def _turn(turn: Turn, cached: bool) -> list[Block]:
     before = len(tokens) - 1 if cached else 0
     names = distinct(tokens)[before:]
     outputs = [*turn.outputs[before:-1], turn.word]
-    rows = tuple(
-        (
-            *(Name(str(before + i + 1)), Name(name)),
-            *(Name(word), Name(KEPT if i == len(outputs) - 1 else DISCARDED)),
-        )
-        for i, (name, word) in enumerate(zip(names, outputs, strict=True))
-    )
+    kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
+    positions = map(str, range(before + 1, len(tokens) + 1))
+    rows = [tuple(map(Name, r)) for r in zip(positions, names, outputs, kept, strict=True)]
     written: list[Block] = []
     if before:
         new: Sentence = ("Only the last token goes through the decoder",)
@@ -94,5 +90,5 @@ def _turn(turn: Turn, cached: bool) -> list[Block]:
             earlier = Name(turn.trace.scenario.written(tokens[:before]))
             new = (*new, "; the keys and values of ", earlier, " are reused from the turns before")
         written.append(Paragraph((*new, ".")))
-    written.append(Table(("position", "input", "output", ""), rows, len(rows) - 1))
+    written.append(Table(("position", "input", "output", ""), tuple(rows), len(rows) - 1))
     return written

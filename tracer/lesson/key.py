@@ -24,7 +24,6 @@ def key(sheet: Document) -> Document:
 
 
 def _filled(blocks: Sequence[Block], met: set[int]) -> Iterator[Block]:
-    """The lines and the matrices with a blank that was not met before."""
     for block in blocks:
         if isinstance(block, Working):
             lines = [line for line in block.lines if _begins(line, met)]

@@ -102,7 +102,6 @@ def why(told: Told) -> str:
 
 
 def _only_adds(layer: Layer) -> bool:
-    """Whether each sub-layer has a residual connection, and no norm behind it."""
     parts = [p for p in (layer.attention, layer.cross_attention, layer.ffn) if p]
     norms = [layer.norm_of(part) for part in parts]
     added = all(part.residual for part in parts)
@@ -116,9 +115,8 @@ def _tokens(told: Told) -> range:
 def since_when(told: Told) -> Sentence | None:
     """From which layer on the word at the end is said, where not all layers say it."""
     words = [said(told, layer, told.token).word for layer in range(1, told.layers + 1)]
-    since = len(words)
-    while since > 1 and words[since - 2] == words[-1]:
-        since -= 1
+    others = [layer for layer, word in enumerate(words, 1) if word != words[-1]]
+    since = max(others, default=0) + 1
     if since == 1 or told.fills_up:
         return None
     word = Name(words[-1])

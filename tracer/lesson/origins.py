@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from tracer.decoder.elementwise import Mask, Miss, Surprise
@@ -42,13 +43,20 @@ class Origins:
         """The entries that its line puts in, each followed to where it was computed or typed."""
         record = self.producers[entry.value]
         if is_worked(record, entry):
-            operands = list(entries_in(self.teacher.writer.put_in(record, entry.at)))
-        elif isinstance(record.operation, Chosen):
-            operands = [chosen_by(record, entry)]
-        else:
-            before = self.before(entry)
-            operands = [before] if before else []
-        return [self.followed(operand) for operand in operands]
+            operands = entries_in(self.teacher.writer.put_in(record, entry.at))
+            return [self.followed(operand) for operand in operands]
+        chosen = isinstance(record.operation, Chosen)
+        before = chosen_by(record, entry) if chosen else self.before(entry)
+        return [self.followed(before)] if before else []
+
+    def levels(self, entry: Entry) -> Iterator[list[Entry]]:
+        """The entry, then those that its line puts in, and so on; each entry once."""
+        level = [self.followed(entry)]
+        seen = set(level)
+        while level:
+            yield level
+            level = list(dict.fromkeys(e for at in level for e in self.behind(at) if e not in seen))
+            seen.update(level)
 
     def followed(self, entry: Entry) -> Entry:
         """The entry, or the one that it is under another name and with the same digits."""
@@ -124,23 +132,14 @@ def moved_from(record: Record, operation: Moved | Taken, entry: Entry) -> Entry 
             return None if hidden else Entry(first, index)
         case Append():
             row, column = index
-            rows = first.shape[0]
-            return (
-                Entry(first, index) if row < rows else Entry(record.inputs[1], (row - rows, column))
-            )
-        case Concat():
-            row, column = index
-            for head in record.inputs:
-                if column < head.shape[1]:
-                    return Entry(head, (row, column))
-                column -= head.shape[1]
-            raise IndexError(index)
-        case Join():
-            (place,) = index
-            for row_of in record.inputs:
-                if place < row_of.shape[0]:
-                    return Entry(row_of, (place,))
-                place -= row_of.shape[0]
+            row -= first.shape[0]
+            return Entry(first, index) if row < 0 else Entry(record.inputs[1], (row, column))
+        case Concat() | Join():
+            *rows, place = index
+            for part in record.inputs:
+                if place < part.shape[-1]:
+                    return Entry(part, (*rows, place))
+                place -= part.shape[-1]
             raise IndexError(index)
         case Interleave():
             row, column = index
@@ -153,9 +152,9 @@ def moved_from(record: Record, operation: Moved | Taken, entry: Entry) -> Entry 
             return Entry(first, (column, words.index(row))) if row in words else None
         case Select(columns):
             return Entry(first, (first.shape[0] - 1, columns[index[1]]))
-        case Largest() if sees_nothing(record, index):
-            return None
         case Largest():
+            if sees_nothing(record, index):
+                return None
             return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
         case _:
             assert_never(operation)

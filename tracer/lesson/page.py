@@ -14,7 +14,7 @@ from tracer.decoder.training import Training
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Expression, Number, entries_in
 from tracer.frozen import frozen
-from tracer.lesson.document import Block, Document, Matrix, Paragraph, Section, Working
+from tracer.lesson.document import Document, Matrix, Paragraph, Section, Working
 from tracer.lesson.origins import Origins, is_worked
 from tracer.lesson.selection import steps
 from tracer.lesson.steps import Step
@@ -138,27 +138,19 @@ def sources_of(documents: Sequence[Document], *, whole: bool) -> dict[Value, Sou
 def _shown(documents: Iterable[Document]) -> Iterator[Number]:
     """The numbers of all texts; a matrix that several of them show counts once."""
     matrices = set()
-    for document in documents:
-        for section in document.sections:
-            for block in section.blocks:
-                if isinstance(block, Matrix):
-                    corners = found((block.cells[0][0], block.cells[-1][-1]), Number)
-                    key = (*(number.entry for number in corners), block.columns)
-                    if key in matrices:
-                        continue
+    for block in (b for document in documents for s in document.sections for b in s.blocks):
+        match block:
+            case Matrix(cells=cells):
+                corners = found((cells[0][0], cells[-1][-1]), Number)
+                key = (*(number.entry for number in corners), block.columns)
+                if key not in matrices:
                     matrices.add(key)
-                yield from _numbers(block)
-
-
-def _numbers(block: Block) -> Iterator[Number]:
-    match block:
-        case Matrix() | Paragraph():
-            yield from found(block, Number)
-        case Working(lines):
-            results = (line.chain.sides[-1] for line in lines)
-            yield from (result for result in results if isinstance(result, Number))
-        case _:
-            return
+                    yield from found(block, Number)
+            case Paragraph():
+                yield from found(block, Number)
+            case Working(lines):
+                results = (line.chain.sides[-1] for line in lines)
+                yield from (result for result in results if isinstance(result, Number))
 
 
 class _Sources:
@@ -210,7 +202,6 @@ class _Sources:
         return self.sources[value]
 
     def behind(self, entry: Entry) -> Iterator[Entry]:
-        """The entries that stand in the line of an entry, or the one that it is."""
         source = self.sources[entry.value]
         if entry.at in source.lines:
             for side in source.lines[entry.at].sides:

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.lesson import sentences
-from tracer.lesson.document import (
-    Block,
-    Document,
-    Name,
-    Paragraph,
-    Sentence,
-    Table,
-)
+from tracer.lesson.document import Block, Document, Name, Paragraph, Sentence, Table
 from tracer.lesson.picture import picture
 from tracer.lesson.selection import of_encoder, steps
 from tracer.lesson.steps import Step
@@ -60,8 +53,7 @@ def _shape(step: Step) -> str:
 
 def at_a_glance(teacher: Teacher) -> tuple[Block, ...]:
     """The picture of the model, and how to read it."""
-    drawn = picture(teacher.told, teacher.steps)
-    return (Paragraph((sentences.AT_A_GLANCE,)), drawn)
+    return (Paragraph((sentences.AT_A_GLANCE,)), picture(teacher.told, teacher.steps))
 
 
 def padded_batch(trace: Trace) -> tuple[Block, ...]:

@@ -47,17 +47,10 @@ def picture(
 
 
 def _tower(steps: Sequence[Step], told: Told, stand_for: Callable[[Place], range]) -> Tower:
-    """The steps of a tower: those before its layers, in them and behind them."""
-    before: list[Step] = []
-    behind: list[Step] = []
-    layered: list[Step] = []
-    for step in steps:
-        if step.place.layer:
-            layered.append(step)
-        elif step.kind in OF_EACH_TOWER:
-            before.append(step)
-        else:
-            behind.append(step)
+    layered = [step for step in steps if step.place.layer]
+    others = [step for step in steps if not step.place.layer]
+    before = [step for step in others if step.kind in OF_EACH_TOWER]
+    behind = [step for step in others if step.kind not in OF_EACH_TOWER]
     below = before[-1].last.output if before else None
     return Tower(
         tuple(map(Name, told.tower.tokens)),
@@ -89,9 +82,10 @@ def _layers(
 ) -> tuple[Layer, ...]:
     """The layers; of some that follow each other and are built alike, the first."""
     built: list[tuple[list[Step], Value | None]] = []
-    for _, layer in groupby(steps, lambda step: step.place.layer):
-        built.append((list(layer), below))
-        below = built[-1][0][-1].last.output
+    for _, together in groupby(steps, lambda step: step.place.layer):
+        layer = list(together)
+        built.append((layer, below))
+        below = layer[-1].last.output
     found = []
     for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
         several = list(layers)
@@ -154,8 +148,8 @@ def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) 
 
 def _inside(steps: Sequence[Step], told: Told) -> tuple[Row | Heads, ...]:
     found: list[Row | Heads] = []
-    for of_heads, steps_of_it in groupby(steps, lambda step: step.place.head is not None):
-        some = list(steps_of_it)
+    for of_heads, together in groupby(steps, lambda step: step.place.head is not None):
+        some = list(together)
         found += [_heads(some, told)] if of_heads else _rows(some, told)
     return tuple(found)
 
@@ -171,12 +165,8 @@ def _heads(steps: Sequence[Step], told: Told) -> Heads:
 
 
 def _reads_encoder(step: Step) -> bool:
-    return any(
-        value.role is ENCODER_OUTPUT
-        for record in step.records
-        if not isinstance(record.operation, Pinned)
-        for value in record.inputs
-    )
+    computed = [record for record in step.records if not isinstance(record.operation, Pinned)]
+    return any(value.role is ENCODER_OUTPUT for record in computed for value in record.inputs)
 
 
 def _rows(steps: Sequence[Step], told: Told) -> tuple[Row, ...]:

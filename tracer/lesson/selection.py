@@ -69,28 +69,24 @@ def select(
     if name is None:
         return chosen
     if found := _named(chosen, name):
-        _refuse_outside(name, "layer", layer, [step.place.layer for step in found])
-        _refuse_outside(name, "head", head, [step.place.head for step in found])
+        for what, wanted, there in (
+            ("layer", layer, {step.place.layer for step in found}),
+            ("head", head, {step.place.head for step in found}),
+        ):
+            if wanted is not None and not any(there):
+                raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
         return found
     if elsewhere := _named(every, name):
         places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
-        first, *more = places
-        where = f"{first} and others" if more else first
-        raise TracerError(
-            Problem(f"the step {name!r} is not in this layer or head, only in {where}")
-        )
+        where = f"{next(iter(places))}{' and others' * (len(places) > 1)}"
+        message = f"the step {name!r} is not in this layer or head, only in {where}"
+        raise TracerError(Problem(message))
     raise TracerError(Problem(_not_there(every, name)))
 
 
 def names(every: Sequence[Step]) -> list[str]:
     """What these steps and the groups of them are called."""
     return list(dict.fromkeys(name for step in every for name in _groups(step)))
-
-
-def _refuse_outside(name: str, what: str, wanted: int | None, there: Sequence[int | None]) -> None:
-    """A layer or a head that is asked for and chooses nothing."""
-    if wanted is not None and not any(there):
-        raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
 
 
 def _not_there(every: Sequence[Step], name: str) -> str:
@@ -118,23 +114,20 @@ def _named(every: Sequence[Step], name: str) -> list[Step]:
     """
     if found := [step for step in every if name in _groups(step)]:
         return found
-    parts = []
-    for step in every:
-        records = tuple(record for record in step.records if _lies_under(record, name))
-        if records:
-            parts.append(replace(step, records=records))
+    parts = [
+        replace(step, records=records)
+        for step in every
+        if (records := tuple(record for record in step.records if _lies_under(record, name)))
+    ]
     place, _, last = name.rpartition(".")
-    return parts or [s for s in every if last in _groups(s) and place and _lies_at(s.place, place)]
+    there = [s for s in every if place and _is_part(place, s.place.prefix.rstrip("."))]
+    return parts or [step for step in there if last in _groups(step)]
 
 
 def _lies_under(record: Record, name: str) -> bool:
     """Whether a name is the address of a record or of its parameters, or a part of one."""
     own = [value.address for value in record.inputs if value.role in OPERANDS]
     return any(_is_part(name, address) for address in (record.output.address, *own))
-
-
-def _lies_at(place: Place, name: str) -> bool:
-    return _is_part(name, place.prefix.rstrip("."))
 
 
 def _is_part(name: str, address: str) -> bool:
@@ -163,8 +156,7 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
         return found[0]
     if found:
         several = ", ".join(str(place + 1) for place in found[:SEVERAL])
-        if len(found) > SEVERAL:
-            several += " …"
+        several += " …" * (len(found) > SEVERAL)
         message = f"the token {token!r} stands at several positions, give one of them: {several}"
         raise TracerError(Problem(message))
     hint = closest(token, tokens)

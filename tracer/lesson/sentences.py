@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import assert_never
 
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Phase, SubLayer
 from tracer.formula.expression import Expression, Symbol
-from tracer.lesson.document import Inline, Reference, Sentence
+from tracer.lesson.document import Reference, Sentence
 from tracer.lesson.steps import Step, words
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
 from tracer.lesson.steps.way_back import FORWARD
 from tracer.lesson.symbols import ENCODER, of_encoder
 from tracer.lesson.terms import Terms
-from tracer.lesson.told import COLUMNS_SHOWN, MOST_COLUMNS, Told, listed
+from tracer.lesson.told import COLUMNS_SHOWN, MOST_COLUMNS, Told, joined, listed
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
 INPUTS, WORDS = "inputs", "output"
+PARTS: dict[SubLayer, str] = {
+    "attention": "self-attention",
+    "cross_attention": "cross-attention",
+    "ffn": "feed-forward network",
+    "lens": "lens",
+}
+"""A sub-layer as the heading of its part."""
 TRAINING: dict[Phase, str] = {"gradient": "The way back", "update": "The update"}
 AT_A_GLANCE = (
     "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
@@ -53,9 +59,8 @@ def _of_encoder(told: Told) -> Sentence:
 def _excerpts(told: Told, terms: Terms) -> Sentence:
     """What is shown of long rows and sums."""
     columns, sums = count(COLUMNS_SHOWN, "number"), count(terms.shown, "term")
-    tokens = (
-        *(f" Of more than {MOST_COLUMNS} tokens a matrix shows the row of ", told.who, " alone."),
-    ) * (len(told.names) > MOST_COLUMNS)
+    rows = f" Of more than {MOST_COLUMNS} tokens a matrix shows the row of "
+    tokens = (rows, told.who, " alone.") if len(told.names) > MOST_COLUMNS else ()
     return (
         f"Of a row of more than {MOST_COLUMNS} numbers only {columns} are shown: those that are "
         "largest in size for ",
@@ -70,7 +75,6 @@ def _excerpts(told: Told, terms: Terms) -> Sentence:
 
 
 def _carried(pencil: Pencil) -> str:
-    """Which number the next calculation uses, and which lines show more digits."""
     match pencil.carry:
         case Carry.LINE:
             return "Each number is rounded where it is printed, and used as it is printed."
@@ -101,7 +105,6 @@ def within(step: Step, told: Told) -> tuple[str, ...]:
 
 
 def _words(step: Step) -> str:
-    """What a step is called, wherever it is."""
     if step.place.final:
         return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:
@@ -112,8 +115,7 @@ def _words(step: Step) -> str:
 
 def picture(step: Step, told: Told) -> str:
     """The title of a picture of attention weights."""
-    place = where(step, told)
-    return f"{step.kind.picture}, {place}" if place else f"{step.kind.picture}"
+    return ", ".join(filter(None, (step.kind.picture, where(step, told))))
 
 
 def where(step: Step, told: Told) -> str:
@@ -152,12 +154,9 @@ OTHER_ROWS = "The other rows are found in the same way."
 def part(step: Step, told: Told) -> str:
     """The part of the text that a step belongs to: `Layer 2: cross-attention`, `Inputs`."""
     if step.place.phase != "forward":
-        before = replace(
-            step,
-            kind=FORWARD.get(step.kind, step.kind),
-            place=replace(step.place, phase="forward"),
-        )
-        return f"{TRAINING[step.place.phase]}, {_lowered(part(before, told))}"
+        kind, place = FORWARD.get(step.kind, step.kind), replace(step.place, phase="forward")
+        of = part(replace(step, kind=kind, place=place), told)
+        return f"{TRAINING[step.place.phase]}, {of[0].lower()}{of[1:]}"
     place, two = step.place, told.has_two_towers
     encodes = place.encoder or step.kind is ENCODER_STEP
     ends = step.kind in words.KINDS or place.final or (two and step.kind is ENCODER_STEP)
@@ -177,23 +176,8 @@ def _begun(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}"
 
 
-def _lowered(words: str) -> str:
-    return words[0].lower() + words[1:]
-
-
 def _sub_layer(name: SubLayer, told: Told) -> str:
-    """A sub-layer as the heading of its part."""
-    match name:
-        case "attention":
-            return "masked self-attention" if told.masked else "self-attention"
-        case "cross_attention":
-            return "cross-attention"
-        case "ffn":
-            return "feed-forward network"
-        case "lens":
-            return "lens"
-        case _:
-            assert_never(name)
+    return f"masked {PARTS[name]}" if name == "attention" and told.masked else PARTS[name]
 
 
 def as_in(before: Step, step: Step, told: Told) -> Sentence:
@@ -215,11 +199,9 @@ def question(told: Told, terms: Terms, *, predicts: bool, whole: bool) -> list[S
     )
     read: Sentence = ("It reads ", *listed(told.names), ".")
     if told.crosses:
+        also = "It also looks" if told.attends_to_the_encoder else "No layer looks"
         names = listed(told.of_encoder.names)
-        if told.attends_to_the_encoder:
-            read = (*read, " It also looks at what an encoder has made of ", *names, ".")
-        else:
-            read = (*read, " No layer looks at what an encoder has made of ", *names, ".")
+        read = (*read, f" {also} at what an encoder has made of ", *names, ".")
     plan = (
         f"{'Every step' if whole else 'A part'} of the calculation follows, in order, with its "
         "goal, its formula, the numbers put in, and the result. A pencil and a calculator "
@@ -229,7 +211,6 @@ def question(told: Told, terms: Terms, *, predicts: bool, whole: bool) -> list[S
 
 
 def _with_phi(told: Told) -> str:
-    """What else it takes to work out Φ."""
     layers = (layer for each in (told, *_encoder(told)) for layer in each.tower.layers)
     has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
     return "that knows the normal distribution " if has_phi else ""
@@ -241,9 +222,5 @@ def _encoder(told: Told) -> list[Told]:
 
 def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:
     """From which steps the numbers come that a step is made of."""
-    parts: list[Inline] = []
-    for i, (symbol, number) in enumerate(sources):
-        if i:
-            parts.append(" and " if i == len(sources) - 1 else ", ")
-        parts += [symbol, " from ", Reference(number)]
+    parts = joined([(symbol, " from ", Reference(number)) for symbol, number in sources])
     return (made, " is made of ", *parts, ".")

@@ -10,26 +10,11 @@ from tracer.decoder import roles as role
 from tracer.decoder.cost import multiply_adds
 from tracer.formula.expression import Expression
 from tracer.lesson import sentences
-from tracer.lesson.document import (
-    Block,
-    Cell,
-    Document,
-    Name,
-    Paragraph,
-    Section,
-    Sentence,
-    Table,
-)
+from tracer.lesson.document import Block, Cell, Document, Name, Paragraph, Section, Sentence, Table
 from tracer.lesson.picture import NAMES, picture
 from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS
-from tracer.lesson.survey import (
-    LAYER_PARTS,
-    NUMBER_TYPES,
-    Shaped,
-    Survey,
-    table_symbol,
-)
+from tracer.lesson.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
 from tracer.lesson.symbols import symbols
 from tracer.lesson.told import Told
 
@@ -45,29 +30,26 @@ def shapes(survey: Survey) -> Document:
     memory = Section(None, "In memory", tuple(_memory(survey)))
     introduction = tuple(_introduction(survey))
     return Document(
-        survey.trace.name, survey.scenario.title, introduction, (*sections, totals, memory)
+        survey.trace.name, survey.trace.scenario.title, introduction, (*sections, totals, memory)
     )
 
 
 def _introduction(survey: Survey) -> Iterator[Block]:
-    """How a shape is read, what is counted, and the picture of the model."""
     of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
     (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is role.INPUT]
     query = next((matrix.shape for matrix in of_decoder if matrix.role is role.QUERY), None)
     _, tokens, width = shape
     read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
     heads = f", {written(query)} the same for {query[1]} heads" if query else ""
-    yield Paragraph(
-        ("No number is looked at here, only how many there are. ", f"{read} numbers each{heads}.")
-    )
+    only = "No number is looked at here, only how many there are. "
+    yield Paragraph((only, f"{read} numbers each{heads}."))
     yield Paragraph(
         (
             "A multiply-add is a product that is added to others, in a product of matrices. What "
             "is done number by number, as in a norm or a softmax, is not counted.",
         )
     )
-    trace = survey.trace
-    told = Told(trace, len(trace.tokens) - 1, symbols(trace.records))
+    told = Told(survey.trace, survey.length - 1, symbols(survey.trace.records))
     yield Paragraph((sentences.AT_A_GLANCE,))
     yield picture(told, survey.steps, survey.layers)
 
@@ -76,7 +58,6 @@ def _introduction(survey: Survey) -> Iterator[Block]:
 
 
 def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
-    """Title and blocks of each part of the way."""
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
         table = Table(HEADER, tuple(_rows(matrices, survey)))
@@ -85,7 +66,7 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[Block]]]:
 
 def _stage(matrix: Shaped, survey: Survey) -> str:
     """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
-    place, two = matrix.value.place, survey.scenario.encodes
+    place, two = matrix.value.place, survey.trace.scenario.encodes
     encodes = place.encoder or matrix.role is role.ENCODER_OUTPUT
     ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is role.ENCODER_OUTPUT)
     end = sentences.WORDS if ends else sentences.INPUTS
@@ -141,7 +122,7 @@ def _heads(matrix: Shaped) -> str:
 def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
     """What the numbers of a stage come to."""
     by_role = {matrix.role: matrix for matrix in matrices}
-    weights, concat = by_role.get(role.W_Q), by_role.get(role.CONCAT)
+    weights, concat, logits = map(by_role.get, (role.W_Q, role.CONCAT, role.LOGITS))
     if weights and concat and 1 < len(weights.heads) == weights.of_heads:
         rows, columns = weights.value.shape
         together = [rows, columns * len(weights.heads)]
@@ -157,23 +138,22 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
         taken = by_role[role.HIDDEN].records[0].inputs[0].shape[1]
         hidden, out = (by_role[each].value.shape[1] for each in (role.HIDDEN, role.FFN_OUTPUT))
         yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
-    if role.W_U in by_role and survey.scenario.is_tied:
+    if role.W_U in by_role and survey.trace.scenario.is_tied:
         yield (
             by_role[role.W_U].symbol,
             " holds the embeddings of the words, as columns: its numbers are counted there.",
         )
-    if role.LOGITS in by_role and by_role[role.LOGITS].value.shape[0] > 1:
-        logits = by_role[role.LOGITS]
+    if logits and logits.value.shape[0] > 1:
         tokens, words = logits.value.shape
         cost = logits.multiply_adds
         yield (
             f"To say only the next word, the last token's row [1, {words}] is enough: "
             f"{cost // tokens:,} multiply-adds instead of {cost:,}.",
         )
-    parameters = sum(matrix.parameters for matrix in matrices)
-    cost = sum(matrix.multiply_adds for matrix in matrices)
-    if matrices[0].times > 1:
-        times = matrices[0].times
+    times = matrices[0].times
+    if times > 1:
+        parameters = sum(matrix.parameters for matrix in matrices)
+        cost = sum(matrix.multiply_adds for matrix in matrices)
         yield (
             f"Each of these {times} layers has {parameters:,} parameters here and takes {cost:,} "
             f"multiply-adds; all {times} have {parameters * times:,} and take {cost * times:,}.",
@@ -184,7 +164,6 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[Sentence]:
 
 
 def _totals(survey: Survey) -> Iterator[Block]:
-    """Each part with what it comes to in all layers, and what follows from that."""
     rows = [
         _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
         for name, (learned, cost) in survey.parts.items()
@@ -210,7 +189,7 @@ def _parameters(survey: Survey) -> Iterator[Sentence]:
         return
     number = len(layers[0])
     of_layer = {name: learned[name] // number for name in LAYER_PARTS if learned.get(name)}
-    decoder = "decoder " if survey.scenario.encodes else ""
+    decoder = "decoder " if survey.trace.scenario.encodes else ""
     whose = f"{'Each' if number > 1 else 'The'} {decoder}layer"
     for name, count in of_layer.items():
         if name != "norms" and round(count / MILLION):
@@ -243,21 +222,17 @@ def _about(count: int) -> str:
     """`about 2 million: 99,712 more`."""
     millions = round(count / MILLION)
     off = count - millions * MILLION
-    return f"about {millions:,} million" + (
-        f": {abs(off):,} {'more' if off > 0 else 'fewer'}" if off else ""
-    )
+    more = f": {abs(off):,} {'more' if off > 0 else 'fewer'}" if off else ""
+    return f"about {millions:,} million{more}"
 
 
 def _growth(survey: Survey) -> Iterator[Sentence]:
-    """What of the work grows with the length, and how."""
     stay, twice, four_times = (survey.by_degree[power] for power in (0, 1, 2))
     n = survey.length
     parts = []
     if four_times:
-        parts.append(
-            f"the {four_times:,} multiply-adds of queries with keys and of weights with values "
-            "become four times as many"
-        )
+        what = f"{four_times:,} multiply-adds of queries with keys and of weights with values"
+        parts.append(f"the {what} become four times as many")
     if twice:
         what = f"{twice:,} others" if parts else f"the {twice:,} multiply-adds become"
         parts.append(f"{what} twice as many")
@@ -274,7 +249,6 @@ def _growth(survey: Survey) -> Iterator[Sentence]:
 
 
 def _staying(survey: Survey) -> Iterator[str]:
-    """What of the work does not depend on how many tokens the decoder reads."""
     if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
         yield "the encoder"
     if survey.cached[1]:
@@ -294,18 +268,17 @@ def _half(survey: Survey) -> int:
 
 
 def _memory(survey: Survey) -> Iterator[Block]:
-    """The bytes of weights and of keys and values, in numbers of each type."""
     per_token, crossed = survey.cached
-    kept = {"parameters": survey.parameters}
-    if per_token:
-        kept |= {"cache, for each token": per_token}
-    if crossed:
-        kept |= {"cache, for the encoder": crossed}
-    if survey.cache:
-        kept |= {f"cache, {_tokens(survey.length)}": survey.cache}
+    kept = {
+        "parameters": survey.parameters,
+        "cache, for each token": per_token,
+        "cache, for the encoder": crossed,
+        f"cache, {_tokens(survey.length)}": survey.cache,
+    }
     rows = (
         _row(name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
         for name, number in kept.items()
+        if number or name == "parameters"
     )
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
     yield Paragraph((f"Bytes, if each number is kept as {types}:",))

@@ -20,6 +20,7 @@ from tracer.formula.expression import (
     Transposed,
 )
 from tracer.lesson.document import Sentence
+from tracer.lesson.told import joined
 
 Shapes = Mapping[Expression, tuple[int, ...]]
 
@@ -34,14 +35,10 @@ def sized(
     producers: Mapping[Value, Record],
 ) -> Chain:
     """A formula with the shape of what it gives, and of the factors of its matrix products."""
-    operands = {
-        value
-        for operand in record.inputs
-        for value in (operand, *(producers[operand].inputs if operand in producers else ()))
-    }
+    behind = [v for of in record.inputs if of in producers for v in producers[of].inputs]
     shapes = {
         symbols[value.address]: value.shape
-        for value in operands
+        for value in (*behind, *record.inputs)  # with a cache, V is more than the V added to it
         if isinstance(symbols.get(value.address), Symbol)
     }
     left, *right = chain.sides
@@ -84,14 +81,14 @@ def described(value: Value, symbol: Expression) -> Sentence:
 
 def parameters(values: Sequence[Value], symbols: Mapping[str, Expression]) -> Sentence | None:
     """How many numbers of a step are learned: W_Q has 6 × 2 = 12 parameters."""
-    parts: list[str | Expression] = []
-    for i, value in enumerate(values):
-        shape = value.shape
-        counted = f"{' × '.join(map(str, shape))} = {prod(shape)}" if len(shape) > 1 else shape[0]
-        joint = "" if not i else " and " if i == len(values) - 1 else ", "
-        parts += [joint, symbols[value.address], f" has {counted}"]
-    last = prod(values[-1].shape) if values else 0
-    return (*parts, " parameter." if last == 1 else " parameters.") if parts else None
+    if not values:
+        return None
+    items: list[Sentence] = []
+    for value in values:
+        times, number = " × ".join(map(str, value.shape)), prod(value.shape)
+        counted = f" has {times} = {number}" if len(value.shape) > 1 else f" has {number}"
+        items.append((symbols[value.address], counted))
+    return (*joined(items), " parameter." if number == 1 else " parameters.")
 
 
 def number_used(records: Sequence[Record], learned: Mapping[str, tuple[int, ...]]) -> int:

@@ -5,6 +5,7 @@ Layers that are built alike are looked at once, and so are the heads of a layer.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from tracer.decoder.value import Value
 from tracer.formula.arithmetic import SHAPES
 from tracer.formula.expression import Brackets, Expression, Symbol
 from tracer.frozen import frozen
+from tracer.lesson.picture import NAMES
 from tracer.lesson.selection import steps
 from tracer.lesson.sizes import TABLES
 from tracer.lesson.steps import OPERANDS, Step
@@ -108,9 +110,7 @@ class Shaped:
             return "unembedding"
         if self.role in (GAIN, SHIFT):
             return "norms"
-        return {"attention": "attention", "cross_attention": "cross-attention", "ffn": "FFN"}[
-            place.sub_layer
-        ]
+        return NAMES[place.sub_layer]
 
 
 @frozen
@@ -121,11 +121,6 @@ class Survey:
     outline: Outline
 
     @property
-    def scenario(self) -> Scenario:
-        """The decoder, without its numbers."""
-        return self.trace.scenario
-
-    @property
     def length(self) -> int:
         """How many tokens it reads."""
         return len(self.trace.tokens)
@@ -134,13 +129,12 @@ class Survey:
     def steps(self) -> list[Step]:
         """The steps with their numbers in the whole pass, where each layer has its own."""
         found: list[Step] = []
-        behind = 0
+        number = 1
         every = steps(self.trace.records)
         for _, together in groupby(every, lambda step: (step.place.encoder, step.place.layer)):
             of_layer = list(together)
-            found += [replace(step, number=step.number + behind) for step in of_layer]
-            layers = self.layers(of_layer[0].place)
-            behind += len(of_layer) * (len(layers) - 1) if layers else 0
+            found += [replace(step, number=number + i) for i, step in enumerate(of_layer)]
+            number += len(of_layer) * (len(self.layers(of_layer[0].place)) or 1)
         return found
 
     def layers(self, place: Place) -> range:
@@ -160,24 +154,23 @@ class Survey:
         records = in_order(self.trace.records)
         names = {**symbols(records, apart=False), **dict(self._concatenated())}
         step_of = self._step_of
-        alike: dict[tuple[Place, Role], dict[tuple[object, ...], list[Record]]] = {}
+        of_all_heads: dict[tuple[Place, Role], list[Record]] = defaultdict(list)
         for record in records:
             value = record.output
-            of_all_heads = alike.setdefault((replace(value.place, head=None), value.role), {})
-            form = (value.shape, multiply_adds(record))
-            of_all_heads.setdefault(form, []).append(record)
-        for groups in alike.values():
-            of_heads = sum(map(len, groups.values()))
-            for found in groups.values():
+            of_all_heads[replace(value.place, head=None), value.role].append(record)
+        for several in of_all_heads.values():
+            alike: dict[tuple[object, ...], list[Record]] = defaultdict(list)
+            for record in several:
+                alike[record.output.shape, multiply_adds(record)].append(record)
+            for found in alike.values():
                 value = found[0].output
-                heads = tuple(r.output.place.head for r in found if r.output.place.head)
                 yield Shaped(
                     tuple(found),
                     step_of.get(value.address, ""),
                     names[value.address],
-                    heads,
+                    tuple(r.output.place.head for r in found if r.output.place.head),
                     self.layers(value.place),
-                    of_heads,
+                    len(several),
                     value.address in self.learned,
                 )
 
@@ -205,7 +198,7 @@ class Survey:
     @cached_property
     def learned(self) -> dict[str, tuple[int, ...]]:
         """The shapes of all parameters, of layers that are built alike those of the first."""
-        return learned(self.scenario)
+        return learned(self.trace.scenario)
 
     @cached_property
     def tables(self) -> dict[str, tuple[int, ...]]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, get_args
+from typing import TypeAlias
 
 from tracer.decoder.elementwise import Scale
-from tracer.decoder.roles import (
-    ENCODER_OUTPUT,
-    Place,
-    Role,
-)
+from tracer.decoder.roles import ENCODER_OUTPUT, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Together
 from tracer.decoder.value import Value
-from tracer.formula.expression import LOSS, Expression, Number, Partial, Symbol
+from tracer.formula.expression import LOSS, Expression, Partial, Symbol
 from tracer.lesson.formulas import in_symbols
 from tracer.lesson.steps import Naming, telling
 from tracer.lesson.wiring import Where, in_order, leaving, sources, where
+from tracer.node import rewritten
 
 Pass: TypeAlias = tuple[bool, int | None]
 """Whether it is the encoder's, and of which example of a batch."""
@@ -93,15 +90,14 @@ def of_training(
             return Symbol(of.base, of.below, f"{of.above}+")
         case "decayed" if isinstance(of, Symbol) and isinstance(record.operation, Scale):
             return Symbol(f"{of.base}′", of.below, of.above)  # the weight, not its gradient
-        case "left" | "right" | "third" | "fourth":
-            if value in ways:
-                together, whole = ways[value].inputs, ways[value].output
-                if whole.role.of is ENCODER_OUTPUT:
-                    return Symbol("G", str(together.index(value) + 1))
-                if whole.role.of and whole.role.of.parameter and worked:
-                    return Partial(_of(whole.place, whole.role.of, found), part)
+        case "left" | "right" | "third" | "fourth" if value in ways:
+            together, whole = ways[value].inputs, ways[value].output
+            if whole.role.of is ENCODER_OUTPUT:
+                return Symbol("G", str(together.index(value) + 1))
+            if whole.role.of and whole.role.of.parameter and worked:
+                return Partial(_of(whole.place, whole.role.of, found), part)
             return in_symbols(record, list(inputs)) or inputs[0]
-        case "difference" | "squares" | "squared":
+        case "left" | "right" | "third" | "fourth" | "difference" | "squares" | "squared":
             return in_symbols(record, list(inputs)) or inputs[0]
         case _:
             return _plain(role)
@@ -114,28 +110,19 @@ def _of(place: Place, role: Role, found: Mapping[str, Expression]) -> Expression
 
 
 def _plain(role: Role) -> Expression:
-    """A symbol that depends on nothing else."""
     symbol = telling(role)
     return symbol(Naming((), "", "", Symbol("x"))) if callable(symbol) else symbol
 
 
 def of_encoder(symbol: Expression) -> Expression:
     """An expression with each of its symbols as the encoder's."""
-    match symbol:
-        case Symbol(base, below, above):
-            return symbol if above.startswith(ENCODER) else Symbol(base, below, ENCODER + above)
-        case Number():
-            return symbol
-        case _:
-            parts = (getattr(symbol, name) for name in symbol.__match_args__)
-            return type(symbol)(*map(_of_encoder, parts))
 
+    def raised(own: Symbol) -> Symbol:
+        above = own.above if own.above.startswith(ENCODER) else ENCODER + own.above
+        return Symbol(own.base, own.below, above)
 
-def _of_encoder(part: Any) -> Any:
-    """A part of an expression: others, several of them, or what is none."""
-    if isinstance(part, tuple):
-        return tuple(map(_of_encoder, part))
-    return of_encoder(part) if isinstance(part, get_args(Expression)) else part
+    of_it: Expression = rewritten(symbol, Symbol, raised)
+    return of_it
 
 
 def _pass(value: Value) -> Pass:

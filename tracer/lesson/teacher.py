@@ -53,7 +53,6 @@ from tracer.scenario.parts import learned
 SHOWN_ALONE = (TEMPERATURE, DRAW, SCALE)
 """Given numbers that stand in no matrix and no formula before a line puts them in."""
 
-
 FUNCTIONS = (Activate, Mean, Normalize, Rotate, Slope, RootSlope, SquareRoot)
 """Operations that say in their own fields what they do to a number, and nothing of its place."""
 
@@ -110,10 +109,8 @@ class Teacher:
         told, place = self.told.at(step.place), step.place
         title, part = sentences.title(step, told), sentences.part(step, told)
         within, blocks = sentences.within(step, told), tuple(self.blocks(step))
-        return Section(
-            *(step.number, title, blocks, part, within, place.layer, place.head),
-            trace=self.trace,
-        )
+        own = (step.number, title, blocks, part, within, place.layer, place.head)
+        return Section(*own, trace=self.trace)
 
     def blocks(self, step: Step) -> list[Block]:
         """Goal and reason, and the work."""
@@ -150,9 +147,7 @@ class Teacher:
         Where it is told `again`, its parameters were counted before.
         """
         told = self.told.at(step.place)
-        written: list[Block] = []
-        for record in step.records:
-            written += self.record(record, step, again)
+        written = [block for r in step.records for block in self.record(r, step, again)]
         if step.kind.outcome:
             return written + step.kind.outcome(step, told)
         value = step.last.output
@@ -174,11 +169,10 @@ class Teacher:
         """What a step takes from others, with their numbers."""
         computed = [record for record in step.records if not isinstance(record.operation, Pinned)]
         taken = {self.stands(value).address: None for r in computed for value in r.inputs}
-        found = [(address, self.step_of[address]) for address in taken if address in self.step_of]
         return [
-            (self.told.symbols[address], origin.number)
-            for address, origin in found
-            if origin.number != step.number
+            (self.told.symbols[address], self.step_of[address].number)
+            for address in taken
+            if address in self.step_of and self.step_of[address].number != step.number
         ]
 
     def stands(self, value: Value) -> Value:
@@ -211,8 +205,7 @@ class Teacher:
         if alone:
             return [*written, Working((Line(None, self.writer.is_given(value)),))]
         if in_symbols:
-            shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
-            written.append(Formula(shown))
+            written.append(self.formula(in_symbols, record))
         written += self.operands(record)
         if lines:
             written.append(Working(lines))
@@ -241,7 +234,9 @@ class Teacher:
             if value.role.parameter:
                 told += [self.matrix(value)] if self.told.is_shown(value) else []
             elif value.role in OPERANDS and value not in self.tables:
-                told += [*self.described(value), self.matrix(value)]
+                self.tables.add(value)
+                sentence = described(value, self.told.symbols[value.address])
+                told += [Paragraph(sentence), self.matrix(value)]
         return told
 
     def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> Matrix:
@@ -249,14 +244,6 @@ class Teacher:
         shown, labels = self.told.columns(frequencies), numbered("f", 0, len(factors))
         row = tuple(Number(factors[i]) for i in shown)
         return Matrix(FACTOR, ("",), tuple(labels[i] for i in shown), (row,))
-
-    def described(self, value: Value) -> list[Block]:
-        """What the rows and columns of a matrix are that no formula gives, once."""
-        sentence = described(value, self.told.symbols[value.address])
-        if value in self.tables:
-            return []
-        self.tables.add(value)
-        return [Paragraph(sentence)]
 
     def pinned(self, value: Value) -> Paragraph:
         """That a value is not computed."""
@@ -273,10 +260,8 @@ class Teacher:
         if not value.axes:
             return []
         written: list[Block] = []
-        others = value.per_token and value.shape[0] > 1
-        if others and isinstance(step.last.operation, Worked) and not self.said_rows:
-            self.said_rows = True
-            written.append(Paragraph((sentences.OTHER_ROWS,)))
+        if isinstance(step.last.operation, Worked):
+            written += self.other_rows(value)
         if self.stands(value) in self.tables:
             return written
         record = self.trace.producers[value]
@@ -288,17 +273,26 @@ class Teacher:
             self.tables.add(value)
             return [*written, *self.equal(record)]
         if isinstance(record.operation, Given | Interleave):
-            written += self.described(value)
+            written.append(Paragraph(described(value, self.told.symbols[value.address])))
         self.tables.add(value)
         return [*written, self.matrix(value, self.figure(value, step))]
 
+    def other_rows(self, value: Value) -> list[Block]:
+        """That the rows of the other tokens are computed in the same way, once."""
+        if self.said_rows or not value.per_token or value.shape[0] == 1:
+            return []
+        self.said_rows = True
+        return [Paragraph((sentences.OTHER_ROWS,))]
+
     def equal(self, record: Record) -> list[Block]:
         """That a value is another one, which stands above; nothing where both have one symbol."""
-        symbols = self.told.symbols
-        own, other = symbols[record.output.address], symbols[record.inputs[0].address]
-        if own == other:
-            return []
-        return [Formula(sized(Chain((own, other), ("=",)), record, symbols, self.trace.producers))]
+        values = (record.output, record.inputs[0])
+        own, other = (self.told.symbols[value.address] for value in values)
+        return [self.formula(Chain((own, other), ("=",)), record)] if own != other else []
+
+    def formula(self, chain: Chain, record: Record) -> Formula:
+        """A chain in symbols, with shapes."""
+        return Formula(sized(chain, record, self.told.symbols, self.trace.producers))
 
     def figure(self, value: Value, step: Step) -> Figure | None:
         """The picture of a step's result, where it is worth one."""

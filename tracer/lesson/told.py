@@ -105,12 +105,12 @@ class Told:
     @property
     def masked(self) -> bool:
         """Whether a mask hides tokens from each other."""
-        return self._own(MASK) in self.trace.values
+        return self._mask is not None
 
     @property
     def looks_at(self) -> str:
         """Which other tokens a token may look at, in words; nothing, if there are none."""
-        n, mask = len(self.names), self.trace.values.get(self._own(MASK))
+        n, mask = len(self.names), self._mask
         if n < 2 or not any(layer.attention for layer in self.tower.layers):
             return ""
         seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
@@ -149,9 +149,9 @@ class Told:
         """Whether the followed token is one that only fills up."""
         return self.tower.tokens[self.token] == self.padding
 
-    def _own(self, role: Role) -> str:
-        """The address of a role outside the layers of the tower."""
-        return Place(encoder=self.in_encoder).address(role)
+    @property
+    def _mask(self) -> Value | None:
+        return self.value(Place(encoder=self.in_encoder), MASK)
 
     def value(self, place: Place, role: Role) -> Value | None:
         """The value of a role at a place, if there is one."""
@@ -215,24 +215,18 @@ class Told:
     def matrix(self, value: Value, figure: Figure | None = None) -> Matrix:
         """A value of one or two axes; a bias is one row, a number for each token one column."""
         marked = self.row(value) if value.per_token else None
-        symbol, shape = self.symbols[value.address], value.shape
-        if len(shape) == 2:
-            return self._excerpt(value, marked, figure)
-        labels = self.labels(value.axes[0])
-        numbers = tuple(self.number(value, i) for i in range(len(labels)))
-        if value.per_token:
-            return Matrix(symbol, labels, ("",), tuple((number,) for number in numbers), marked)
-        return Matrix(symbol, ("",), labels, (numbers,), None)
-
-    def _excerpt(self, value: Value, marked: int | None, figure: Figure | None) -> Matrix:
+        symbol, (labels, *of_columns) = self.symbols[value.address], map(self.labels, value.axes)
+        if not of_columns:
+            numbers = tuple(self.number(value, i) for i in range(len(labels)))
+            if value.per_token:
+                return Matrix(symbol, labels, ("",), tuple((each,) for each in numbers), marked)
+            return Matrix(symbol, ("",), labels, (numbers,))
         rows, columns = self.rows(value), self.columns(value)
-        row_labels, column_labels = map(self.labels, value.axes)
-        cells = entries.rows(self.trace.pencil, value, rows, columns)
         return Matrix(
-            self.symbols[value.address],
-            tuple(row_labels[i] for i in rows),
-            tuple(column_labels[j] for j in columns),
-            cells,
+            symbol,
+            tuple(labels[i] for i in rows),
+            tuple(of_columns[0][j] for j in columns),
+            entries.rows(self.trace.pencil, value, rows, columns),
             None if marked is None else rows.index(marked),
             figure,
         )
@@ -244,9 +238,14 @@ class Told:
 
 def listed(names: Sequence[str], last: str = "and") -> Sentence:
     """“a”, “b” and “c”; `last` is the word before the last of them."""
+    return joined([(Name(name),) for name in names], last)
+
+
+def joined(items: Sequence[Sentence], last: str = "and") -> Sentence:
+    """The items with commas between them, and a word before the last of them."""
     parts: list[Inline] = []
-    for i, name in enumerate(names):
+    for i, item in enumerate(items):
         if i:
-            parts.append(f" {last} " if i == len(names) - 1 else ", ")
-        parts.append(Name(name))
+            parts.append(f" {last} " if i == len(items) - 1 else ", ")
+        parts += item
     return tuple(parts)

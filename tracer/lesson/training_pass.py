@@ -20,12 +20,9 @@ def training_pass(trace: Trace, *, full: bool = True) -> Document:
     """All positions at once: what should have come, what was said, and the loss worked."""
     teacher = Teacher(trace, full=full)
     loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
+    guesses = (*_batch(trace), Paragraph(_forcing(trace)), *_answers(trace))
     sections = (
-        Section(
-            1,
-            "Targets and predictions",
-            (*_batch(trace), Paragraph(_forcing(trace)), *_answers(trace)),
-        ),
+        Section(1, "Targets and predictions", guesses),
         Section(2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name])), trace=trace),
         replace(teacher.section(loss), number=3, part=None),
     )
@@ -57,7 +54,6 @@ def _forcing(trace: Trace) -> Sentence:
 
 
 def _batch(trace: Trace) -> tuple[Block, ...]:
-    """The examples that the scenario trains on, where it has any."""
     examples = trace.scenario.training
     if not examples:
         return ()
@@ -74,13 +70,13 @@ def _batch(trace: Trace) -> tuple[Block, ...]:
 def _answers(trace: Trace) -> tuple[Block, ...]:
     targets = trace[TARGET.name].numbers
     predictions = trace[PREDICTION.name].numbers
-    rows, right = [], 0
-    for i, (token, target, said) in enumerate(zip(trace.tokens, targets, predictions, strict=True)):
-        known = target != NO_TARGET
-        verdict = NO_TARGET if not known else RIGHT if said == target else WRONG
-        right += verdict == RIGHT
-        cells = (str(i + 1), token, target, verdict, said)
-        rows.append(tuple(map(Name, cells)))
-    counted = sum(target != NO_TARGET for target in targets)
+    verdicts = [
+        NO_TARGET if target == NO_TARGET else RIGHT if said == target else WRONG
+        for target, said in zip(targets, predictions, strict=True)
+    ]
+    positions = map(str, range(1, len(targets) + 1))
+    rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
     header = ("position", "input", "target", "right", "prediction")
-    return (Table(header, tuple(rows)), Paragraph((f"Right predictions: {right} of {counted}.",)))
+    right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
+    table = Table(header, tuple(tuple(map(Name, cells)) for cells in rows))
+    return (table, Paragraph((f"Right predictions: {right} of {asked}.",)))

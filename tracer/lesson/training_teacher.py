@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,10 +13,8 @@ from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import Columns, Together
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain
-from tracer.lesson import sentences
 from tracer.lesson.document import Block, Formula, Line, Paragraph, Working
 from tracer.lesson.formulas import formula
-from tracer.lesson.sizes import sized
 from tracer.lesson.steps import Step
 from tracer.lesson.teacher import Teacher
 from tracer.lesson.written import Worked
@@ -39,10 +37,7 @@ class TrainingTeacher(Teacher):
         """A step of training: of each record what it is made of, formula, lines and matrix."""
         if step.place.phase == "forward":
             return super().work(step, again)
-        written: list[Block] = []
-        for record in step.records:
-            written += self.learned(record, step)
-        written = _together(written)
+        written = _together(block for r in step.records for block in self.learned(r, step))
         claim = step.kind.claim_of(step, self.told.at(step.place))
         return [*written, Paragraph(claim)] if claim else written
 
@@ -67,17 +62,15 @@ class TrainingTeacher(Teacher):
         lines = self.writer.lines(record, self.told.at(value.place).token) if worked else ()
         in_symbols = formula(record, self.told.symbols)
         if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
-            shown = sized(in_symbols, record, self.told.symbols, self.trace.producers)
-            written.append(Formula(shown))
+            written.append(self.formula(in_symbols, record))
         elif lines and value.axes:
             written.append(Formula(Chain((self.told.symbols[value.address],), ())))
         if not value.axes and not lines:
             lines = (Line(None, self.writer.is_given(value)),)
         if lines:
             written.append(Working(lines))
-        if value.per_token and value.shape[0] > 1 and lines and not self.said_rows:
-            self.said_rows = True
-            written.append(Paragraph((sentences.OTHER_ROWS,)))
+        if lines:
+            written += self.other_rows(value)
         if value.axes and value not in self.tables:
             written.append(self.matrix(value))
         self.tables.add(value)
@@ -105,11 +98,8 @@ class TrainingTeacher(Teacher):
 
     def taken(self, record: Record) -> list[Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""
-        missing = [
-            value
-            for value in record.inputs
-            if value not in self.tables and value.address in self.told.symbols
-        ]
+        missing = [v for v in record.inputs if v not in self.tables]
+        missing = [value for value in missing if value.address in self.told.symbols]
         self.tables.update(missing)
         written: list[Block] = []
         for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
@@ -127,8 +117,7 @@ class TrainingTeacher(Teacher):
         return Working((Line(None, chain),))
 
 
-def _together(blocks: Sequence[Block]) -> list[Block]:
-    """Lines that follow each other stand together."""
+def _together(blocks: Iterable[Block]) -> list[Block]:
     found: list[Block] = []
     for block in blocks:
         if isinstance(block, Working) and found and isinstance(found[-1], Working):
@@ -139,6 +128,5 @@ def _together(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _of(value: Value) -> str:
-    """The address of what training has derived a value from."""
     assert value.role.of
     return replace(value.place, phase="forward", example=None).address(value.role.of)

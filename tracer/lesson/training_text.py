@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tracer.decoder.forward import Trace
@@ -28,7 +28,6 @@ from tracer.lesson.document import (
 )
 from tracer.lesson.entries import number
 from tracer.lesson.picture_back import picture_back
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.steps.way_back import FORWARD
@@ -52,13 +51,7 @@ CHAIN_RULE: Sentence = (
     "Nobody computes everything again for each weight. The loss depends on the weights through a "
     "chain of steps, and the slope of a chain is the product of the slopes of its links. So one "
     "goes from the loss back, step by step: what ",
-    B,
-    " means for the loss, times what ",
-    A,
-    " means for ",
-    B,
-    ", is what ",
-    A,
+    *(B, " means for the loss, times what ", A, " means for ", B, ", is what ", A),
     " means for the loss. Where ",
     A,
     " acts on the loss in several ways, what they give is added up.",
@@ -80,10 +73,9 @@ def parameter_worked(trace: Trace, asked: str | None) -> str:
     Raises:
         TracerError: there is no such parameter, or it has no gradient.
     """
-    learned = [_parameter(r) for r in trace.records if r.output.role.derivation == "new"]
+    learned = _learned(trace)
     if asked is None:
-        in_layers = [address for address in learned if address.startswith("layer")]
-        return (in_layers or learned)[0]
+        return next((each for each in learned if each.startswith("layer")), learned[0])
     if asked not in learned:
         message = f"no parameter {asked!r} is learned here{closest(asked, learned)}"
         raise TracerError(Problem(message, address="--parameter"))
@@ -108,9 +100,8 @@ def training_text(
         *_update(training.optimizer, teacher, worked),
         *_after(training),
     )
-    scenario = first.scenario
     introduction = tuple(_introduction(teacher, worked, full))
-    return Document(first.name, scenario.title, introduction, sections)
+    return Document(first.name, first.scenario.title, introduction, sections)
 
 
 def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[Block]:
@@ -138,39 +129,31 @@ def _loss(first: Trace, teacher: Teacher, full: bool) -> Iterator[Section]:
 
 
 def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[Section]:
-    """Clipping, and the update of one parameter."""
     for step in teacher.steps:
         if step.kind is CLIP_STEP:
             yield replace(teacher.section(step), part=None)
-        elif step.kind is UPDATE_STEP and (records := _of_parameter(step, worked)):
+        elif step.kind is UPDATE_STEP and (
+            records := tuple(record for record in step.records if _parameter(record) == worked)
+        ):
             section = teacher.section(replace(step, records=records))
             how = Paragraph(_how(optimizer))
-            others = [Paragraph(OTHERS)] if _has_others(teacher.trace, worked) else []
+            others = [Paragraph(OTHERS)] if set(_learned(teacher.trace)) != {worked} else []
             blocks = (section.blocks[0], how, *section.blocks[1:], *others)
             title = f"The update of {worked}"
             yield replace(section, title=title, blocks=blocks, part=None, within=())
 
 
-def _of_parameter(step: Step, worked: str) -> tuple[Record, ...]:
-    """What the update of one parameter records."""
-    return tuple(record for record in step.records if _parameter(record) == worked)
-
-
-def _has_others(trace: Trace, worked: str) -> bool:
-    """Whether another parameter is updated, too."""
-    new = (record for record in trace.records if record.output.role.derivation == "new")
-    return any(_parameter(record) != worked for record in new)
+def _learned(trace: Trace) -> list[str]:
+    """The addresses of the parameters that are updated."""
+    return [_parameter(r) for r in trace.records if r.output.role.derivation == "new"]
 
 
 def _parameter(record: Record) -> str:
-    """The address of the parameter that something is derived from."""
     assert record.output.role.of
     return replace(record.output.place, phase="forward").address(record.output.role.of)
 
 
 def _how(optimizer: Optimizer) -> Sentence:
-    """By which rule, and how far."""
-    rate = Number(optimizer.learning_rate)
     match optimizer.kind:
         case "sgd":
             rule = "Stochastic gradient descent: the step is the gradient"
@@ -178,76 +161,60 @@ def _how(optimizer: Optimizer) -> Sentence:
             momentum = ", and a part of the step before" * bool(optimizer.momentum)
             comma = "," * bool(decay or momentum)
             by = f"{rule}{decay}{momentum}{comma} times the learning rate, "
-            return (by, Symbol("η"), " = ", rate, ".")
         case "adam" | "adamw":
             name = "Adam" if optimizer.kind == "adam" else "AdamW"
-            return (
+            by = (
                 f"{name} divides the running mean of the gradients by the root of that of their "
                 "squares, so that the size of a step depends little on the size of the gradients; "
-                "the step is that times the learning rate, ",
-                *(Symbol("η"), " = ", rate, "."),
+                "the step is that times the learning rate, "
             )
+    return (by, Symbol("η"), " = ", Number(optimizer.learning_rate), ".")
 
 
 def _after(training: Training) -> Iterator[Section]:
     """The loss after the update, what the model says then, and the curve of several steps."""
-    passes = training.passes
-    losses = [_printed(each) for each in passes]
+    passes, steps = training.passes, len(training.steps)
+    losses = tuple(map(_printed, passes))
     blocks: list[Block] = []
-    steps = len(training.steps)
     if steps > 1:
         header = ("step", "loss", "right", "predictions")
-        rows: list[Sequence[Cell]] = [
-            (Name(str(i)), loss, Name(_right(each)), Name(_words(each)))
+        rows: list[tuple[Cell, ...]] = [
+            (Name(str(i)), loss, *map(Name, _guesses(each)))
             for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
         ]
         figure = Figure(f"{passes[0].name}.loss", "The loss in training")
-        blocks.append(Table(header, tuple(map(tuple, rows))))
-        blocks.append(Curve("loss", tuple(losses), figure))
-    blocks.append(Table(*_said(training.steps[0], training.after)))
+        blocks = [Table(header, tuple(rows)), Curve("loss", losses, figure)]
+    blocks.append(_said(training.steps[0], training.after))
     blocks.append(Paragraph(_came_of_it(passes[0], passes[-1], steps)))
-    title = f"After {count(steps, 'step')}"
-    yield Section(None, title, tuple(blocks))
+    yield Section(None, f"After {count(steps, 'step')}", tuple(blocks))
 
 
 def _printed(trace: Trace) -> Number:
     return number(trace.pencil, trace[LOSS.name], ())
 
 
-def _right(trace: Trace) -> str:
-    """How many of the guesses are right, of how many."""
-    pairs = list(zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True))
-    asked = [(target, said) for target, said in pairs if target != NO_TARGET]
-    return f"{sum(target == said for target, said in asked)} of {len(asked)}"
-
-
-def _words(trace: Trace) -> str:
-    """What is said at the positions where a word is to be guessed."""
+def _guesses(trace: Trace) -> tuple[str, str]:
+    """How many are right, of how many, and the words: where a word is to be guessed."""
     pairs = zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True)
-    return ", ".join(said for target, said in pairs if target != NO_TARGET)
+    asked = [(target, said) for target, said in pairs if target != NO_TARGET]
+    right = sum(target == said for target, said in asked)
+    return f"{right} of {len(asked)}", ", ".join(said for _, said in asked)
 
 
-def _said(before: Trace, after: Trace) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+def _said(before: Trace, after: Trace) -> Table:
     """What the model says at each position before and after, and how sure it is of the target."""
-    p, q = before[PROBABILITIES.name], after[PROBABILITIES.name]
-    words = p.axes[1].labels
+    words = before[PROBABILITIES.name].axes[1].labels
     rows: list[tuple[Cell, ...]] = []
-    for i, (token, target) in enumerate(
-        zip(before.tokens, before[TARGET.name].numbers, strict=True)
-    ):
-        if target == NO_TARGET:
-            continue
-        at = (i, words.index(target))
-        rows.append(
-            (
-                *(Name(token), Name(target)),
-                *(Name(before[PREDICTION.name].numbers[i]), number(before.pencil, p, at)),
-                *(Name(after[PREDICTION.name].numbers[i]), number(after.pencil, q, at)),
-                Name(RIGHT if after[PREDICTION.name].numbers[i] == target else WRONG),
-            )
-        )
+    for i, target in enumerate(before[TARGET.name].numbers):
+        if target != NO_TARGET:
+            cells: list[Cell] = [Name(before.tokens[i]), Name(target)]
+            for each in (before, after):
+                p = number(each.pencil, each[PROBABILITIES.name], (i, words.index(target)))
+                cells += [Name(each[PREDICTION.name].numbers[i]), p]
+            is_right = after[PREDICTION.name].numbers[i] == target
+            rows.append((*cells, Name(RIGHT if is_right else WRONG)))
     header = ("input", "target", "before", "p(target)", "after", "p(target)", "right")
-    return header, tuple(rows)
+    return Table(header, tuple(rows))
 
 
 def _came_of_it(before: Trace, after: Trace, steps: int) -> Sentence:

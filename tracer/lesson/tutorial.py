@@ -68,7 +68,6 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> Document:
 
 
 def _further(found: Trace, training: Training | None, full: bool) -> Iterator[Section]:
-    """What follows the steps, and why not where it cannot."""
     yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
     if training:
         yield from _trained(training, full)
@@ -94,12 +93,14 @@ def _leak(found: Trace, full: bool) -> Iterator[Section]:
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
     if step is None or found.scenario.mask == "none":
         return
-    token = _sees_most(step.last.output)
-    teacher = Teacher(unmasked, token, full=full)
+    teacher = Teacher(unmasked, _sees_most(step.last.output), full=full)
     section = teacher.section(step)
     place = sentences.where(step, teacher.told)
-    end = f", {place}." if place else "."
-    here: Sentence = ("It is worked for the token ", teacher.told.who, end)
+    here: Sentence = (
+        "It is worked for the token ",
+        teacher.told.who,
+        f", {place}." if place else ".",
+    )
     title = "What the mask prevents"
     yield Section(None, title, (Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
 
@@ -130,7 +131,6 @@ def _loss(found: Trace, full: bool) -> Iterator[Section]:
 
 
 def _trained(training: Training, full: bool) -> Iterator[Section]:
-    """The loss, the way back and the update."""
     told = training_text(training, full=full)
     yield Section(None, "What training does", told.introduction, TRAINING)
     for section in told.sections:
@@ -154,12 +154,10 @@ def _generated(found: Trace, full: bool) -> Iterator[Section]:
 
 
 def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
-    """The steps in a table, and how many parameters there are."""
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
     rows = tuple(_summed_up(step, teacher) for step in chosen)
-    number = number_used(
-        [record for step in chosen for record in step.records], teacher.parameter_shapes
-    )
+    records = [record for step in chosen for record in step.records]
+    number = number_used(records, teacher.parameter_shapes)
     which = "all" if len(chosen) == len(teacher.steps) else "these"
     sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
     counted = [Paragraph((sentence,))] if number and teacher.full else []
@@ -167,7 +165,6 @@ def _summary(teacher: Teacher, chosen: Sequence[Step]) -> Section:
 
 
 def _summed_up(step: Step, teacher: Teacher) -> tuple[Name, ...]:
-    """A step's row: number, title, how many parameters, what happens."""
     number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
     title = sentences.title(step, teacher.told.at(step.place))
     return tuple(map(Name, (str(step.number), title, *number, step.kind.summary)))

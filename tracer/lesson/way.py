@@ -81,13 +81,14 @@ def _most(told: Told, layer: int, sub_layer: SubLayer, role: Role) -> str:
 def _heads(told: Told) -> tuple[Block, ...]:
     """Which heads give most of the followed token's attention to each token before it."""
     found = [record.output for record in in_order(told.trace.records)]
-    places = [v for v in found if v.role is WEIGHTS and v.place.sub_layer == "attention"]
-    weights = [value for value in places if not value.place.encoder]
+    of_attention = [v for v in found if v.role is WEIGHTS and v.place.sub_layer == "attention"]
+    weights = [value for value in of_attention if not value.place.encoder]
     rows = []
     for token in range(told.token):
         shares = [(value.numbers[told.row(value), token], value) for value in weights]
         shares.sort(key=lambda pair: -pair[0])
-        named = "; ".join(_head(told, value.place) for _, value in shares[:HEADS_NAMED])
+        places = [value.place for _, value in shares[:HEADS_NAMED]]
+        named = "; ".join(f"{place.layer}, {place.head}" for place in places)
         if shares:
             share = told.number(shares[0][1], told.row(shares[0][1]), token)
             rows.append((Name(told.names[token]), Name(lens.percent(share)), Name(named)))
@@ -99,7 +100,3 @@ def _heads(told: Told) -> tuple[Block, ...]:
         "most, the first one first.",
     )
     return (Paragraph(sentence), Table(("token", "at most", "layer, head"), tuple(rows)))
-
-
-def _head(told: Told, place: Place) -> str:
-    return f"{place.layer}, {place.head}"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.operations import Chosen, Moved
@@ -25,6 +28,8 @@ from tracer.lesson.origins import Origins, chosen_by, is_worked
 from tracer.lesson.written import Worked
 from tracer.names import count, distinct
 
+T = TypeVar("T")
+
 
 def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
     """The line of an entry, then the lines of the numbers put in, nearest first, each once.
@@ -32,27 +37,21 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> Document:
     `depth` is how many times it goes back; None goes back to what was typed.
     """
     origins = _Told(trace)
-    sections: list[Section] = []
-    level = [origins.followed(entry)]
-    seen = set(level)
-    while level and (depth is None or len(sections) <= depth):
-        back = len(sections)
-        title = f"{count(back, 'step')} back" if back else "The number"
-        sections.append(Section(None, title, tuple(origins.told(level))))
-        level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
-        seen.update(level)
+    levels = islice(origins.levels(entry), None if depth is None else depth + 1)
+    sections = (
+        Section(
+            None,
+            f"{count(back, 'step')} back" if back else "The number",
+            tuple(origins.told(level)),
+        )
+        for back, level in enumerate(levels)
+    )
     return Document(trace.name, f"Where {name(entry)} comes from", (), tuple(sections))
 
 
 def records_behind(trace: Trace, entry: Entry) -> list[Record]:
     """The records that an entry comes from, in the order of computation, its own last."""
-    origins = Origins(trace)
-    level = [origins.followed(entry)]
-    seen = set(level)
-    while level:
-        level = list(dict.fromkeys(e for at in level for e in origins.behind(at) if e not in seen))
-        seen.update(level)
-    needed = {found.value for found in seen}
+    needed = {found.value for level in Origins(trace).levels(entry) for found in level}
     for record in reversed(trace.records):  # with all that their operations need to be done again
         if record.output in needed:
             needed.update(record.inputs)
@@ -63,10 +62,9 @@ class _Told(Origins):
     """The same in blocks."""
 
     def told(self, level: Iterable[Entry]) -> Iterator[Block]:
-        """The lines of the entries, those of one value together."""
-        together: dict[Value, list[Entry]] = {}
+        together: dict[Value, list[Entry]] = defaultdict(list)
         for entry in level:
-            together.setdefault(entry.value, []).append(entry)
+            together[entry.value].append(entry)
         for value, entries in together.items():
             record = self.producers[value]
             words = [entry for entry in entries if value.role.words]
@@ -98,29 +96,25 @@ class _Told(Origins):
         if not value.axes:
             yield Working((Line(None, self.teacher.writer.is_given(value)),))
             return
-        rows: dict[int, dict[int, Number]] = {}
+        names = [distinct(axis.labels) for axis in value.axes]
+        rows: dict[int, dict[int, Number]] = defaultdict(dict)
         for entry in entries:
-            # One row side by side, but a number for each token below each other, as in a text.
-            below = len(entry.at) == 2 or value.per_token
-            row, column = (entry.at[0], entry.at[-1] if len(entry.at) == 2 else 0)
-            if not below:
-                row, column = 0, entry.at[0]
-            rows.setdefault(row, {})[column] = self.number(entry)
-        together: dict[tuple[int, ...], list[int]] = {}
+            row, column = _in_two(entry.at, 0, value)
+            rows[row][column] = self.number(entry)
+        together: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for row, numbers in rows.items():
-            together.setdefault(tuple(sorted(numbers)), []).append(row)
-        symbol, names = self.teacher.told.symbols[value.address], _names(value)
+            together[tuple(sorted(numbers))].append(row)
+        symbol = self.teacher.told.symbols[value.address]
+        row_names, column_names = _in_two(names, ("",), value)
         for columns, those in together.items():
-            cells = tuple(tuple(rows[i][j] for j in columns) for i in sorted(those))
             yield Matrix(
                 symbol,
-                tuple(names[0][i] for i in sorted(those)),
-                tuple(names[1][j] for j in columns),
-                cells,
+                tuple(row_names[i] for i in sorted(those)),
+                tuple(column_names[j] for j in columns),
+                tuple(tuple(rows[i][j] for j in columns) for i in sorted(those)),
             )
 
     def word(self, record: Record, entry: Entry) -> Sentence:
-        """A word that was chosen by a number, or typed."""
         word = Name(str(entry.value.numbers[entry.at]))
         if not isinstance(record.operation, Chosen):
             return (word, " is given.")
@@ -129,9 +123,11 @@ class _Told(Origins):
         return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
 
 
-def _names(value: Value) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the rows and columns in which a value is shown."""
-    names = [distinct(axis.labels) for axis in value.axes]
-    if len(names) == 2:
-        return names[0], names[1]
-    return (names[0], ("",)) if value.per_token else (("",), names[0])
+def _in_two(of_axes: Sequence[T], other: T, value: Value) -> Sequence[T]:
+    """One for the rows and one for the columns, with `other` for the axis that there is not.
+
+    One row stands side by side, but a number for each token below each other, as in a text.
+    """
+    if len(of_axes) == 2:
+        return of_axes
+    return (of_axes[0], other) if value.per_token else (other, of_axes[0])

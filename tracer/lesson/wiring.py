@@ -82,11 +82,8 @@ def leaving(records: Iterable[Record]) -> list[Value]:
     passed = [record for record in records if record.output.place.phase == "forward"]
     inside = {(value, where(record.output)) for record in passed for value in record.inputs}
     ends = [r.output for r in passed if r.output.role in ENDS]
-    return [
-        value
-        for value in ends
-        if value.place.sub_layer != "lens" and (value, where(value)) not in inside
-    ]
+    of_model = [value for value in ends if value.place.sub_layer != "lens"]
+    return [value for value in of_model if (value, where(value)) not in inside]
 
 
 def sources(records: Iterable[Record]) -> dict[Value, Value]:

@@ -88,7 +88,6 @@ class _Sheet:
         """The blanks that a line puts in, by their digits."""
 
     def section(self, at: int, section: Section) -> Section:
-        """A section with its blanks."""
         self.here = {}
         whole = at == self.step
         return replace(section, blocks=tuple(self._block(b, whole) for b in section.blocks))
@@ -114,7 +113,7 @@ class _Sheet:
         chain = line.chain
         put_in, worked = _parts(chain)
         drawn = self.drawn() < SHARE or whole
-        sides = [self._unchosen(side) for side in chain.sides[: put_in + 1]]
+        sides = [rewritten(side, Number, self._again) for side in chain.sides[: put_in + 1]]
         chosen = drawn and put_in < worked < len(chain.sides) and self._may_go(chain.sides[-1])
         self.put_in = _carried_on(sides[-1])
         for at in range(put_in + 1, len(chain.sides)):
@@ -139,9 +138,6 @@ class _Sheet:
                 return type(side)(*map(self._follows, *each))
             case _:
                 return rewritten(side, Number, self._carried)
-
-    def _unchosen(self, part: Any) -> Any:
-        return rewritten(part, Number, self._again)
 
     def _again(self, number: Number) -> Number | Blank:
         """A number where it is not worked out: left out, if it is elsewhere."""
@@ -184,10 +180,7 @@ class _Sheet:
         return number.entry is None or (self._may_go(number) and not is_left_out)
 
     def _may_go(self, number: Expression) -> bool:
-        """Whether a number can be left out here."""
-        if not isinstance(number, Number):
-            return False
-        one = self.alike.one(number)
+        one = self.alike.one(number) if isinstance(number, Number) else None
         return one is not None and one not in self.stands and self.alike.is_printed_alike(one)
 
     def _step(self, sections: Sequence[Section], seed: int) -> int | None:
@@ -197,8 +190,8 @@ class _Sheet:
 
     def _can_go_whole(self, section: Section, at: int) -> bool:
         """Whether a matrix first stands here, below the lines for it."""
-        ends = [line.chain.sides[-1:] for line in found(section.blocks, Line)]
-        results = {self.alike.one(number) for end in ends for number in found(end, Number)}
+        ends = tuple(line.chain.sides[-1] for line in found(section.blocks, Line))
+        results = {self.alike.one(number) for number in found(ends, Number)}
         for matrix in found(section.blocks, Matrix):
             lines_of = matrix.cells if matrix.marked is None else matrix.cells[matrix.marked]
             numbers = [number for _, row in _rows(matrix) for number in found(row, Number)]
