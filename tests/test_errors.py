@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.command import run
 from tests.helpers.small_scenario import SMALL, changed
-from tracer.errors import MOST_CHARACTERS, MOST_PROBLEMS, Problem, told
+from tracer.errors import MOST_CHARACTERS, MOST_PROBLEMS, Problem, format_problems
 
 
 def test_a_problem_is_a_line() -> None:
@@ -23,7 +23,7 @@ def test_a_long_name_is_cut_in_its_middle() -> None:
 
 
 def test_many_problems_are_counted() -> None:
-    lines = list(told([Problem(f"wrong {i}") for i in range(20_000)]))
+    lines = list(format_problems([Problem(f"wrong {i}") for i in range(20_000)]))
     assert len(lines) == MOST_PROBLEMS + 1
     assert lines[-1] == "… and 19980 more"
 
@@ -38,20 +38,20 @@ def test_many_problems_are_counted() -> None:
     ],
 )
 def test_a_single_problem_points_at_its_place(line: str, column: int, shown: str) -> None:
-    lines = list(told([Problem("wrong", "f.yaml", 7, column, excerpt=line)]))
+    lines = list(format_problems([Problem("wrong", "f.yaml", 7, column, excerpt=line)]))
     assert "\n".join(lines[1:]) == shown
 
 
 def test_of_a_long_line_a_part_is_shown() -> None:
     line = f"{'a' * 500}X{'b' * 500}"
-    _, excerpt, caret = told([Problem("wrong", "f.yaml", 7, 501, excerpt=line)])
+    _, excerpt, caret = format_problems([Problem("wrong", "f.yaml", 7, 501, excerpt=line)])
     assert len(excerpt) < 90
     assert excerpt[caret.index("^")] == "X"
 
 
 def test_several_problems_show_no_lines() -> None:
     problem = Problem("wrong", "f.yaml", 1, 1, excerpt="tokens: 3")
-    assert list(told([problem, problem])) == [str(problem)] * 2
+    assert list(format_problems([problem, problem])) == [str(problem)] * 2
 
 
 # --- on the command line -------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.helpers.command import Ran, printed, run
 from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml

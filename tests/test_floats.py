@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from tests.helpers.command import printed, run
 from tests.helpers.random_scenarios import scenarios, to_yaml

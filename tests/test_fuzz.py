@@ -10,8 +10,7 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, strategies as st
 
 from tests.helpers.every_judge import FORMATS, faults_of_command, faults_of_run
 from tests.helpers.whole_scenarios import plain_and_written

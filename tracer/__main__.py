@@ -18,7 +18,7 @@ def collect_seldom() -> None:
 def main() -> None:
     """Run the command line; Ctrl-C ends it from the first moment on."""
     try:
-        from tracer import interruption
+        from tracer.console import interruption
 
         interruption.ends_the_program()
     except KeyboardInterrupt:  # so early that it is not said yet how Ctrl-C ends
@@ -27,10 +27,10 @@ def main() -> None:
     collect_seldom()
     # To find plugins, pydantic reads the metadata of every package that is installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
-    from tracer import streams
+    from tracer.console import streams
 
     streams.prepare()
-    from tracer.cli import start
+    from tracer.commands.cli import start
 
     start()
 

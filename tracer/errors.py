@@ -28,7 +28,7 @@ class Problem:
     line: int | None = None
     column: int | None = None
     address: str | None = None
-    way: tuple[int | str, ...] | None = field(default=None, compare=False)
+    yaml_path: tuple[int | str, ...] | None = field(default=None, compare=False)
     """Where in the scenario's data it lies, while nobody has looked for its line."""
     excerpt: str | None = field(default=None, compare=False)
     """The line of the file, if it may be shown."""
@@ -58,7 +58,7 @@ class InternalError(TracerError):
         super().__init__(Problem(f"internal error, please report it: {message}", address=address))
 
 
-def told(problems: Sequence[Problem]) -> Iterator[str]:
+def format_problems(problems: Sequence[Problem]) -> Iterator[str]:
     """The lines that a person reads: a single problem with its place in the file."""
     for problem in problems[:MOST_PROBLEMS]:
         yield str(problem)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder import forward
-from tracer.lesson import document, passes
-from tracer.lesson.selection import position_of, select, steps
-from tracer.lesson.symbols import symbols
+from tracer.lesson import document as doc
+from tracer.lesson.texts import forward_pass
+from tracer.lesson.texts.selection import position_of, select, steps
+from tracer.lesson.texts.symbols import symbols
 from tracer.names import closest
-from tracer.renderers import Format
-from tracer.renderers import render as rendered
+from tracer.renderers import Format, render as rendered
 from tracer.renderers.quote import printed
 from tracer.renderers.text import name_text, text
 from tracer.scenario import loading
@@ -98,11 +98,11 @@ class Trace(Mapping[str, Value]):
         return symbols(self._run.records)
 
 
-class Document(document.Document):
+class Document(doc.Document):
     """A text about a pass; a notebook shows it in a frame, as a page to explore, or as text."""
 
     def _repr_html_(self) -> str:
-        from tracer.lesson.page import page_of
+        from tracer.lesson.texts.page import page_of
         from tracer.renderers.page.as_html import render
 
         return FRAME.format(escape(render(page_of(self))))
@@ -147,11 +147,11 @@ def explain(
     run = trace._run
     position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
     chosen = select(steps(run.records), step, layer, head)
-    told = passes.forward_pass(run, chosen, position, whole=step is None)
+    told = forward_pass.forward_pass(run, chosen, position, whole=step is None)
     return Document(told.scenario, told.title, told.introduction, told.sections, told.whole)
 
 
-def render(document: document.Document, format: str = "terminal", *, math: bool = False) -> str:
+def render(document: doc.Document, format: str = "terminal", *, math: bool = False) -> str:
     """A document as text: `terminal`, `markdown` (with `math` if wanted) or `latex`.
 
     Raises:

@@ -6,8 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from tests.helpers.command import printed, run
 from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml

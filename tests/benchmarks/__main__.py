@@ -16,15 +16,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.benchmarks import processes
 from tests.benchmarks.generated import write_wide_scenario
-from tests.benchmarks.processes import (
-    ONE_COMMAND,
-    TWO_COMMANDS,
-    cpu_times,
-    peak_memory,
-    printed,
-    program,
-)
 
 ROUNDS, FEW_ROUNDS = 21, 7
 
@@ -72,13 +65,17 @@ class Measured:
 
 def start() -> Iterator[Measured]:
     """A small scenario, beside a program that imports as much and prints a line."""
-    taken = cpu_times({"run": program("run", "alex"), "anchor": ONE_COMMAND}, ROUNDS)
+    taken = processes.cpu_times(
+        {"run": processes.program("run", "alex"), "anchor": processes.ONE_COMMAND}, ROUNDS
+    )
     yield Measured("run alex / a program with one command", taken["run"] / taken["anchor"], START)
 
 
 def version() -> Iterator[Measured]:
     """The least that the program can do."""
-    taken = cpu_times({"version": program("--version"), "anchor": TWO_COMMANDS}, ROUNDS)
+    taken = processes.cpu_times(
+        {"version": processes.program("--version"), "anchor": processes.TWO_COMMANDS}, ROUNDS
+    )
     ratio = taken["version"] / taken["anchor"]
     yield Measured("--version / a program with two commands", ratio, VERSION)
 
@@ -87,8 +84,8 @@ def wide() -> Iterator[Measured]:
     """8 tokens of 64 features, 49,000 weights to read and long sums to write out."""
     with tempfile.TemporaryDirectory() as folder:
         scenario = write_wide_scenario(Path(folder), tokens=8)
-        commands = {"run": program("run", str(scenario)), "anchor": ONE_COMMAND}
-        taken = cpu_times(commands, FEW_ROUNDS)
+        commands = {"run": processes.program("run", str(scenario)), "anchor": processes.ONE_COMMAND}
+        taken = processes.cpu_times(commands, FEW_ROUNDS)
     ratio = taken["run"] / taken["anchor"]
     yield Measured("run of 8 tokens × 64 features / a program with one command", ratio, WIDE)
 
@@ -98,12 +95,15 @@ def growth() -> Iterator[Measured]:
     sizes = (2, 4, 8)
     with tempfile.TemporaryDirectory() as folder:
         commands = {
-            str(tokens): program("run", str(write_wide_scenario(Path(folder), tokens)))
+            str(tokens): processes.program("run", str(write_wide_scenario(Path(folder), tokens)))
             for tokens in sizes
         }
-        taken = cpu_times({"small": program("run", "alex"), **commands}, FEW_ROUNDS)
+        taken = processes.cpu_times(
+            {"small": processes.program("run", "alex"), **commands}, FEW_ROUNDS
+        )
         numbers = {
-            n: len(re.findall(r"[0-9]+(?:\.[0-9]+)?", printed(commands[n]))) for n in commands
+            n: len(re.findall(r"[0-9]+(?:\.[0-9]+)?", processes.printed(commands[n])))
+            for n in commands
         }
     each = [(taken[n] - taken["small"]) / numbers[n] for n in commands]
     what = f"time per printed number, {sizes[-1]} tokens / {sizes[0]} tokens"
@@ -146,7 +146,7 @@ def audited() -> Iterator[Measured]:
     from tracer.audit.findings import audit
     from tracer.audit.texts import Markup, Text
 
-    page = printed(program("tutorial", "pizza"))
+    page = processes.printed(processes.program("tutorial", "pizza"))
     megabyte = Text("page", (page * (MEGABYTE // len(page) + 1))[:MEGABYTE], Markup.MARKDOWN)
     least = min(_cpu_of(lambda: audit(megabyte)) for _ in range(FEW_ROUNDS))
     yield Measured("audit of a megabyte of Markdown", least, AUDIT, "s")
@@ -199,14 +199,16 @@ def trained() -> Iterator[Measured]:
 
 def _trained_commands() -> Iterator[Measured]:
     """What commands take that show little of a trained model."""
-    layer = program("run", "paris", "--layer", "20", "--head", "4")
-    step = program("step", "scores", "--layer", "2", "--head", "1", "-s", "paris")
-    taken = cpu_times({"run": program("run", "paris"), "layer": layer, "step": step}, FEW_ROUNDS)
+    layer = processes.program("run", "paris", "--layer", "20", "--head", "4")
+    step = processes.program("step", "scores", "--layer", "2", "--head", "1", "-s", "paris")
+    taken = processes.cpu_times(
+        {"run": processes.program("run", "paris"), "layer": layer, "step": step}, FEW_ROUNDS
+    )
     yield Measured(
         "the scores of a head in layer 2 / run paris", taken["step"] / taken["run"], PART
     )
     yield Measured("layer 20 and a head of it / run paris", taken["layer"] / taken["run"], 1)
-    memory = peak_memory(layer) / DEQUANTISED
+    memory = processes.peak_memory(layer) / DEQUANTISED
     yield Measured("memory of layer 20 / the weights up to it in float64", memory, MEMORY)
 
 

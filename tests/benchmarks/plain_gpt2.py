@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder.forward import Trace
-from tracer.lesson.selection import select
-from tracer.lesson.teacher import Teacher
+from tracer.lesson.texts.selection import select
+from tracer.lesson.texts.teacher import Teacher
 from tracer.renderers.text import text
-from tracer.scenario import layers as scenario_layers
-from tracer.scenario import model as scenario_model
+from tracer.scenario import layers as scenario_layers, model as scenario_model
 from tracer.scenario.carry import Carry
 from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import Rounding

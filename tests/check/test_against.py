@@ -259,7 +259,7 @@ def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) ->
     from tests.helpers.tiny_models import model, scenario
     from tracer.check.checking import check_against
     from tracer.checkpoints.opening import open_checkpoint
-    from tracer.decoder.later import Later
+    from tracer.decoder.lazy import LazyValue
     from tracer.scenario.loading import load
 
     loaded = load(scenario(tmp_path, "folder gpt2"))
@@ -272,8 +272,8 @@ def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) ->
     found = check_against(loaded, path, None, None)
     assert [each.value.address for each in found.compared] == list(names)
     assert found.holds
-    later = [value for value in found.trace.values.values() if isinstance(value, Later)]
-    assert not any(value.is_there for value in later if value.place.layer == 2)
+    later = [value for value in found.trace.values.values() if isinstance(value, LazyValue)]
+    assert not any(value.is_ready for value in later if value.place.layer == 2)
 
 
 def test_a_small_scenario_is_compared_by_its_addresses(tmp_path: Path) -> None:

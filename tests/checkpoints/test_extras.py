@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.tiny_checkpoints import (
-    gguf_llama,
-    hugging_face_llama,
-    write_folder,
-    write_gguf,
-)
+from tests.helpers.tiny_checkpoints import gguf_llama, hugging_face_llama, write_folder, write_gguf
 from tracer.checkpoints import gguf_tensors
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.errors import TracerError

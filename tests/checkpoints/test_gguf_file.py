@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from gguf import GGUFWriter
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
 from tracer.checkpoints.gguf_file import read_gguf

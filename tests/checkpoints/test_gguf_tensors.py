@@ -10,7 +10,7 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, dequantize, quantize
 from numpy.testing import assert_array_equal
 
 from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
-from tracer.checkpoints.gguf_tensors import Place, tensors_at
+from tracer.checkpoints.gguf_tensors import TensorLocation, tensors_at
 from tracer.checkpoints.opening import open_checkpoint
 
 WRITTEN = ["F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"]
@@ -41,7 +41,7 @@ def test_some_rows_are_those_of_the_whole(name: str) -> None:
     block, size = GGML_QUANT_SIZES[kind]
     rows, columns = 20, 2 * max(block, 16)
     stored = np.random.default_rng(3).integers(0, 60, columns // block * size * rows, np.uint8)
-    place = Place((rows, columns), kind, offset=64)
+    place = TensorLocation((rows, columns), kind, offset=64)
     tensor = tensors_at({"t": place}, np.concatenate([np.zeros(64, np.uint8), stored]), "x")["t"]
     whole = dequantize(stored.reshape(rows, -1), kind)
     assert tensor.shape == whole.shape == (rows, columns)
@@ -51,6 +51,6 @@ def test_some_rows_are_those_of_the_whole(name: str) -> None:
 
 def test_doubles_stay_as_they_are() -> None:
     numbers = np.array([[0.1, 1 / 3], [1e300, -0.0]])
-    place = Place((2, 2), GGMLQuantizationType.F64, offset=0)
+    place = TensorLocation((2, 2), GGMLQuantizationType.F64, offset=0)
     tensor = tensors_at({"t": place}, numbers.view(np.uint8).reshape(-1), "x")["t"]
     assert_array_equal(tensor.read(slice(None), slice(None)), numbers)

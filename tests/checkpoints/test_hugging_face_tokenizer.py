@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer as Library
-from tokenizers import models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer as Library, models, normalizers, pre_tokenizers, processors
 
 from tests.helpers.tiny_checkpoints import hugging_face_gpt2, write_folder
 from tracer.checkpoints.opening import open_checkpoint

@@ -10,17 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tests.helpers.tiny_checkpoints import (
-    Array,
-    D,
-    Tensors,
-    gguf_gpt2,
-    gguf_llama,
-    hugging_face_gpt2,
-    hugging_face_llama,
-    write_folder,
-    write_gguf,
-)
+from tests.helpers import tiny_checkpoints
 from tracer.checkpoints.architecture import Architecture, Rotary
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.errors import TracerError
@@ -63,7 +53,7 @@ GPT2 = Architecture(
 )
 
 
-def holds(checkpoint: Checkpoint, expected: dict[str, Array]) -> None:
+def holds(checkpoint: Checkpoint, expected: dict[str, tiny_checkpoints.Array]) -> None:
     """Whether it has these parameters with these numbers, among those of two layers."""
     for address, numbers in expected.items():
         parameter = checkpoint.parameters[address]
@@ -100,8 +90,8 @@ OF_QWEN2 = OF_LLAMA | of_a_layer("1.b_Q 2.b_Q 3.b_Q 4.b_Q 1.b_K 3.b_K 1.b_V 3.b_
 
 
 def test_gguf_gpt2(tmp_path: Path) -> None:
-    tensors = gguf_gpt2()
-    checkpoint = open_checkpoint(write_gguf(tmp_path / "x.gguf", "gpt2", tensors))
+    tensors = tiny_checkpoints.gguf_gpt2()
+    checkpoint = open_checkpoint(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "gpt2", tensors))
     assert checkpoint.architecture == GPT2
     assert addresses(checkpoint) == OF_GPT2
     fused, bias = tensors["blk.1.attn_qkv.weight"], tensors["blk.1.attn_qkv.bias"]
@@ -110,8 +100,8 @@ def test_gguf_gpt2(tmp_path: Path) -> None:
         "positions": tensors["position_embd.weight"],
         "layer2.attention.norm.shift": tensors["blk.1.attn_norm.bias"],
         "layer2.attention.head2.W_Q": fused[8:16].T,
-        "layer2.attention.head1.W_K": fused[D : D + 8].T,
-        "layer2.attention.head4.b_V": bias[2 * D + 24 :],
+        "layer2.attention.head1.W_K": fused[tiny_checkpoints.D : tiny_checkpoints.D + 8].T,
+        "layer2.attention.head4.b_V": bias[2 * tiny_checkpoints.D + 24 :],
         "layer2.attention.W_O": tensors["blk.1.attn_output.weight"].T,
         "layer1.ffn.W_1": tensors["blk.0.ffn_up.weight"].T,
         "layer1.ffn.b_1": tensors["blk.0.ffn_up.bias"],
@@ -122,8 +112,8 @@ def test_gguf_gpt2(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", ["llama", "qwen2"])
 def test_gguf_llama_and_qwen2(family: str, tmp_path: Path) -> None:
-    tensors = gguf_llama(biases=family == "qwen2")
-    checkpoint = open_checkpoint(write_gguf(tmp_path / "x.gguf", family, tensors))
+    tensors = tiny_checkpoints.gguf_llama(biases=family == "qwen2")
+    checkpoint = open_checkpoint(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", family, tensors))
     assert addresses(checkpoint) == (OF_QWEN2 if family == "qwen2" else OF_LLAMA)
     holds(checkpoint, {
         "layer1.attention.head4.W_Q": tensors["blk.0.attn_q.weight"][24:].T,
@@ -145,14 +135,14 @@ def test_gguf_llama_and_qwen2(family: str, tmp_path: Path) -> None:
 
 
 def test_without_an_unembedding_a_gguf_file_is_tied(tmp_path: Path) -> None:
-    tensors = gguf_llama()
+    tensors = tiny_checkpoints.gguf_llama()
     del tensors["output.weight"]
-    checkpoint = open_checkpoint(write_gguf(tmp_path / "x.gguf", "llama", tensors))
+    checkpoint = open_checkpoint(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "llama", tensors))
     assert checkpoint.architecture.tied
     assert addresses(checkpoint) == OF_LLAMA - {"unembedding.W_U"}
 
 
-def around(tensors: Tensors) -> Tensors:
+def around(tensors: tiny_checkpoints.Tensors) -> tiny_checkpoints.Tensors:
     """A GPT-2 as it is called within a model for texts, with the buffers that it once had."""
     buffers = {"transformer.h.0.attn.bias": np.tri(16), "lm_head.weight": tensors["wte.weight"]}
     return {f"transformer.{name}": numbers for name, numbers in tensors.items()} | buffers
@@ -160,9 +150,9 @@ def around(tensors: Tensors) -> Tensors:
 
 @pytest.mark.parametrize("within", [False, True])
 def test_hugging_face_gpt2(within: bool, tmp_path: Path) -> None:
-    tensors = hugging_face_gpt2()
+    tensors = tiny_checkpoints.hugging_face_gpt2()
     written = around(tensors) if within else tensors
-    checkpoint = open_checkpoint(write_folder(tmp_path, "gpt2", written))
+    checkpoint = open_checkpoint(tiny_checkpoints.write_folder(tmp_path, "gpt2", written))
     assert checkpoint.architecture == GPT2
     assert addresses(checkpoint) == OF_GPT2
     fused, bias = tensors["h.1.attn.c_attn.weight"], tensors["h.1.attn.c_attn.bias"]
@@ -171,8 +161,8 @@ def test_hugging_face_gpt2(within: bool, tmp_path: Path) -> None:
         "positions": tensors["wpe.weight"],
         "layer1.attention.norm.gain": tensors["h.0.ln_1.weight"],
         "layer2.attention.head2.W_Q": fused[:, 8:16],
-        "layer2.attention.head1.W_K": fused[:, D : D + 8],
-        "layer2.attention.head4.b_V": bias[2 * D + 24 :],
+        "layer2.attention.head1.W_K": fused[:, tiny_checkpoints.D : tiny_checkpoints.D + 8],
+        "layer2.attention.head4.b_V": bias[2 * tiny_checkpoints.D + 24 :],
         "layer2.attention.W_O": tensors["h.1.attn.c_proj.weight"],
         "layer1.ffn.W_1": tensors["h.0.mlp.c_fc.weight"],
         "layer1.ffn.W_2": tensors["h.0.mlp.c_proj.weight"],
@@ -182,9 +172,11 @@ def test_hugging_face_gpt2(within: bool, tmp_path: Path) -> None:
 
 
 def test_a_gpt2_may_have_an_unembedding_of_its_own(tmp_path: Path) -> None:
-    tensors = hugging_face_gpt2()
+    tensors = tiny_checkpoints.hugging_face_gpt2()
     own = {"lm_head.weight": tensors["wte.weight"] + 1}
-    folder = write_folder(tmp_path, "gpt2", tensors | own, {"tie_word_embeddings": False})
+    folder = tiny_checkpoints.write_folder(
+        tmp_path, "gpt2", tensors | own, {"tie_word_embeddings": False}
+    )
     checkpoint = open_checkpoint(folder)
     assert addresses(checkpoint) == OF_GPT2 | {"unembedding.W_U"}
     holds(checkpoint, {"unembedding.W_U": own["lm_head.weight"].T})
@@ -192,8 +184,8 @@ def test_a_gpt2_may_have_an_unembedding_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", ["llama", "mistral", "qwen2"])
 def test_hugging_face_llama_mistral_and_qwen2(family: str, tmp_path: Path) -> None:
-    tensors = hugging_face_llama(biases=family == "qwen2")
-    checkpoint = open_checkpoint(write_folder(tmp_path, family, tensors))
+    tensors = tiny_checkpoints.hugging_face_llama(biases=family == "qwen2")
+    checkpoint = open_checkpoint(tiny_checkpoints.write_folder(tmp_path, family, tensors))
     assert checkpoint.architecture.family == family
     assert checkpoint.architecture.rotary == Rotary(500.0, "halves", None)
     assert addresses(checkpoint) == (OF_QWEN2 if family == "qwen2" else OF_LLAMA)
@@ -220,20 +212,26 @@ def refused(path: Path) -> str:
 
 
 def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "x", "lama", hugging_face_llama())
+    folder = tiny_checkpoints.write_folder(
+        tmp_path / "x", "lama", tiny_checkpoints.hugging_face_llama()
+    )
     assert refused(folder) == (
         f"{folder / 'config.json'}: model_type: got 'lama', known are gpt2, llama, mistral, qwen2; "
         "did you mean 'llama'?"
     )
-    file = write_gguf(tmp_path / "x.gguf", "bloom", gguf_llama())
+    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "bloom", tiny_checkpoints.gguf_llama())
     expected = "general.architecture: got 'bloom', known are gpt2, llama, qwen2"
     assert refused(file) == f"{file}: {expected}"
 
 
 def test_heads_that_cannot_share_keys_are_refused(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, "llama", hugging_face_llama(), {"num_key_value_heads": 3})
+    folder = tiny_checkpoints.write_folder(
+        tmp_path, "llama", tiny_checkpoints.hugging_face_llama(), {"num_key_value_heads": 3}
+    )
     assert refused(folder) == f"{folder}: 4 heads, expected a multiple of the 3 with keys"
-    folder = write_folder(tmp_path, "llama", hugging_face_llama(), {"head_dim": 7})
+    folder = tiny_checkpoints.write_folder(
+        tmp_path, "llama", tiny_checkpoints.hugging_face_llama(), {"head_dim": 7}
+    )
     assert "7 numbers per head, expected pairs of them" in refused(folder)
 
 
@@ -245,7 +243,7 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
         assert refused(Path("/dev/zero")) == "/dev/zero: cannot be read: expected a regular file"
     assert refused(tmp_path / "x") == f"{tmp_path / 'x'}: cannot be read: No such file or directory"
     assert refused(tmp_path).startswith(f"{tmp_path / 'config.json'}: cannot be read: No such")
-    folder = write_folder(tmp_path, "llama", hugging_face_llama())
+    folder = tiny_checkpoints.write_folder(tmp_path, "llama", tiny_checkpoints.hugging_face_llama())
     (folder / "model.safetensors").unlink()
     assert refused(folder).startswith(f"{folder / 'model.safetensors'}: cannot be read: No such")
 

@@ -7,14 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.helpers.tiny_checkpoints import (
-    Tensors,
-    gguf_llama,
-    hugging_face_gpt2,
-    hugging_face_llama,
-    write_folder,
-    write_gguf,
-)
+from tests.helpers import tiny_checkpoints
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.errors import TracerError
 
@@ -26,11 +19,11 @@ def refused(path: Path) -> list[str]:
 
 
 def test_all_that_is_wrong_in_a_gguf_file_is_told_at_once(tmp_path: Path) -> None:
-    tensors = gguf_llama()
+    tensors = tiny_checkpoints.gguf_llama()
     del tensors["blk.1.attn_k.weight"]
     tensors["blk.0.ffn_down.weight"] = np.zeros((64, 32), np.float32)
     tensors["blk.0.attn_q_norm.weight"] = np.zeros(8, np.float32)
-    assert refused(write_gguf(tmp_path / "x.gguf", "llama", tensors)) == [
+    assert refused(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "llama", tensors)) == [
         "x: blk.1.attn_k.weight: missing, expected 16 × 32: layer2.attention.W_K",
         "x: blk.0.attn_q_norm.weight: 8, expected no such tensor in this family",
         "x: blk.0.ffn_down.weight: 64 × 32, expected 32 × 64: layer1.ffn.W_2",
@@ -38,14 +31,16 @@ def test_all_that_is_wrong_in_a_gguf_file_is_told_at_once(tmp_path: Path) -> Non
 
 
 def test_a_tensor_has_the_name_and_the_file_that_it_is_in(tmp_path: Path) -> None:
-    tensors = {f"transformer.{name}": each for name, each in hugging_face_gpt2().items()}
+    tensors = {
+        f"transformer.{name}": each for name, each in tiny_checkpoints.hugging_face_gpt2().items()
+    }
     tensors["transformer.h.1.attn.c_attn.weight"] = np.zeros((96, 32))
     name = "x/model.safetensors: transformer.h.1.attn.c_attn.weight"
     message = f"{name}: 96 × 32, expected 32 × 96: layer2.attention.W_QKV"
-    assert refused(write_folder(tmp_path, "gpt2", tensors)) == [message]
+    assert refused(tiny_checkpoints.write_folder(tmp_path, "gpt2", tensors)) == [message]
 
 
-def without(name: str, tensors: Tensors) -> Tensors:
+def without(name: str, tensors: tiny_checkpoints.Tensors) -> tiny_checkpoints.Tensors:
     return {each: numbers for each, numbers in tensors.items() if name not in each}
 
 
@@ -56,15 +51,15 @@ def without(name: str, tensors: Tensors) -> Tensors:
 def test_what_a_family_has_must_be_there(
     family: str, name: str, count: int, tmp_path: Path
 ) -> None:
-    tensors = without(name, hugging_face_llama(biases=family == "qwen2"))
-    told = refused(write_folder(tmp_path, family, tensors))
+    tensors = without(name, tiny_checkpoints.hugging_face_llama(biases=family == "qwen2"))
+    told = refused(tiny_checkpoints.write_folder(tmp_path, family, tensors))
     assert len(told) == count
     assert all("missing, expected " in line for line in told)
 
 
 def test_biases_that_some_have_are_read_where_they_are(tmp_path: Path) -> None:
-    tensors = hugging_face_llama(biases=True)
-    folder = write_folder(tmp_path, "llama", tensors, {"attention_bias": True})
+    tensors = tiny_checkpoints.hugging_face_llama(biases=True)
+    folder = tiny_checkpoints.write_folder(tmp_path, "llama", tensors, {"attention_bias": True})
     bias = open_checkpoint(folder).parameters["layer2.attention.head2.b_Q"]
     assert (
         np.asarray(bias).tolist() == tensors["model.layers.1.self_attn.q_proj.bias"][8:16].tolist()
@@ -73,6 +68,8 @@ def test_biases_that_some_have_are_read_where_they_are(tmp_path: Path) -> None:
 
 def test_far_too_many_layers_are_refused(tmp_path: Path) -> None:
     values = {"num_hidden_layers": 10**9}
-    folder = write_folder(tmp_path, "llama", hugging_face_llama(), values)
+    folder = tiny_checkpoints.write_folder(
+        tmp_path, "llama", tiny_checkpoints.hugging_face_llama(), values
+    )
     [told] = refused(folder)
     assert told.endswith("got 1000000000, expected a whole number from 1 to 10000")

@@ -7,63 +7,29 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation, Overflow, Underflow
-from decimal import localcontext as decimal_context
+from decimal import (
+    ROUND_HALF_UP,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+    Underflow,
+    localcontext as decimal_context,
+)
 from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.decoder.cases_of_training import CASES as CASES_OF_TRAINING
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.traces import array, traced_or_rejected
-from tracer.decoder import results
+from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
-from tracer.decoder.elementwise import (
-    Activate,
-    Add,
-    Cos,
-    Divide,
-    Elementwise,
-    Exp,
-    GradientOf,
-    Mask,
-    Multiply,
-    Normalize,
-    Outer,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
-)
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cumulate,
-    DivTerm,
-    Dot,
-    Forward,
-    Interleave,
-    Join,
-    Largest,
-    MatMul,
-    Mean,
-    MeanOf,
-    Pick,
-    Reused,
-    Rotate,
-    Select,
-    Total,
-)
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.training_operations import OfTraining
 from tracer.formula.arithmetic import (
@@ -97,124 +63,128 @@ def one_decimal(numbers: Array) -> Array:
 # --- by hand -------------------------------------------------------------------------------------
 
 CASES: list[tuple[Any, list[Array], Array]] = [
-    (Outer(), [array("1", "2"), array("3", "0.5")], array(["3", "0.5"], ["6", "1"])),
-    (Add(), [array(["1", "-2.5"]), array(["0.5", "2.5"])], array(["1.5", "0"])),
-    (Mask(), [array(["1", "2"]), array(["0", "-Infinity"])], array(["1", "-Infinity"])),
+    (el.Outer(), [array("1", "2"), array("3", "0.5")], array(["3", "0.5"], ["6", "1"])),
+    (el.Add(), [array(["1", "-2.5"]), array(["0.5", "2.5"])], array(["1.5", "0"])),
+    (el.Mask(), [array(["1", "2"]), array(["0", "-Infinity"])], array(["1", "-Infinity"])),
     (
-        Subtract(),
+        el.Subtract(),
         [array(["1", "2"], ["3", "4"]), array("1.5", "-1")],
         array(["-0.5", "0.5"], [4, 5]),
     ),
     (
-        MatMul(),
+        op.MatMul(),
         [array(["1", "2"], ["0.5", "-1"]), array(["3", "0"], ["4", "1"])],
         array(["11", "2"], ["-2.5", "-1"]),
     ),
     (
-        MatMul(),
+        op.MatMul(),
         [array(["1", "2"]), array(["3", "0", "1"], ["4", "1", "-1"]), array("0.5", "0", "1")],
         array(["11.5", "2", "0"]),
     ),
     (
-        Dot(),
+        op.Dot(),
         [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["7", "8"], ["0", "-1"])],
         array(["17", "23", "-2"], ["39", "53", "-4"]),
     ),
-    (SquareRoot(), [array("4", "0", "2.25")], array("2", "0", "1.5")),
-    (SquareRoot(Decimal("0.19")), [array("0.25", "0.81")], array("0.66332495807107996", "1")),
-    (SquareRoot(Decimal("0.19"), outside=True), [array("0.25", "0.81")], array("0.69", "1.09")),
+    (el.SquareRoot(), [array("4", "0", "2.25")], array("2", "0", "1.5")),
+    (el.SquareRoot(Decimal("0.19")), [array("0.25", "0.81")], array("0.66332495807107996", "1")),
+    (el.SquareRoot(Decimal("0.19"), outside=True), [array("0.25", "0.81")], array("0.69", "1.09")),
     (
-        Divide(),
+        el.Divide(),
         [array(["1", "2"], ["3", "-4"]), np.array(Decimal(4))],
         array(["0.25", "0.5"], ["0.75", "-1"]),
     ),
     (
-        Share(),  # a row of zeros stays
+        el.DivideByRowSum(),  # a row of zeros stays
         [array(["1", "2"], ["3", "-4"], ["0", "0"]), array("2", "8", "0")],
         array(["0.5", "1"], ["0.375", "-0.5"], ["0", "0"]),
     ),
-    (Exp(), [array(["0", "1", "-Infinity"])], array(["1", "2.71828182845904524", "0"])),
-    (Square(), [array(["-1.5", "0", "3"])], array(["2.25", "0", "9"])),
-    (Activate("relu"), [array(["-1.5", "0", "3", "-0.0"])], array(["0", "0", "3", "0"])),
+    (el.Exp(), [array(["0", "1", "-Infinity"])], array(["1", "2.71828182845904524", "0"])),
+    (el.Square(), [array(["-1.5", "0", "3"])], array(["2.25", "0", "9"])),
+    (el.Activate("relu"), [array(["-1.5", "0", "3", "-0.0"])], array(["0", "0", "3", "0"])),
     (  # Φ(1) = 0.84134474606854295, Φ(-1) = 1 - Φ(1)
-        Activate("gelu"),
+        el.Activate("gelu"),
         [array(["0", "1", "-1", "2"])],
         array(["0", "0.84134474606854295", "-0.15865525393145705", "1.9544997361036416"]),
     ),
     (  # tanh(√(2/π) · 1.044715) = 0.68238398…
-        Activate("gelu_tanh"),
+        el.Activate("gelu_tanh"),
         [array(["0", "1", "-1"])],
         array(["0", "0.84119199060827676", "-0.15880800939172324"]),
     ),
     (  # 1 / (1 + 1/e) = 0.7310585786300049
-        Activate("silu"),
+        el.Activate("silu"),
         [array(["0", "1", "-1"])],
         array(["0", "0.73105857863000488", "-0.26894142136999512"]),
     ),
-    (Multiply(), [array(["1", "-2"]), array(["0.5", "3"])], array(["0.5", "-6"])),
-    (Largest(), [array(["1", "3"], ["-2", "-Infinity"], ["-Infinity"] * 2)], array("3", "-2", "0")),
+    (el.Multiply(), [array(["1", "-2"]), array(["0.5", "3"])], array(["0.5", "-6"])),
+    (
+        op.Largest(),
+        [array(["1", "3"], ["-2", "-Infinity"], ["-Infinity"] * 2)],
+        array("3", "-2", "0"),
+    ),
     (  # a quarter turn, and half of one: (1, 2) → (-2, 1), (3, 4) → (-3, -4)
-        Rotate("pairs"),
+        op.Rotate("pairs"),
         [array(["1", "2", "3", "4"]), array(["0", "-1"]), array(["1", "0"])],
         array(["-2", "1", "-3", "-4"]),
     ),
     (
-        Rotate("halves"),
+        op.Rotate("halves"),
         [array(["1", "3", "2", "4"]), array(["0", "-1"]), array(["1", "0"])],
         array(["-2", "-3", "1", "-4"]),
     ),
-    (Total(), [array(["1", "2.5"], ["-1", "1"])], array("3.5", "0")),
-    (Mean(sample=True), [array(["1", "2", "6"])], array("4.5")),
-    (Mean(), [array(["1", "2", "6"], ["-1", "1", "0.5"])], array("3", "0.16666666666666667")),
-    (MeanOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(3))),
+    (op.Total(), [array(["1", "2.5"], ["-1", "1"])], array("3.5", "0")),
+    (op.Mean(sample=True), [array(["1", "2", "6"])], array("4.5")),
+    (op.Mean(), [array(["1", "2", "6"], ["-1", "1", "0.5"])], array("3", "0.16666666666666667")),
+    (op.MeanOf((0, 2, 3)), [array("1", "99", "2", "6")], np.array(Decimal(3))),
     (
-        Normalize(),
+        el.Normalize(),
         [array(["1", "-1"], ["2", "0"]), array("4", "5")],
         array(["0.25", "-0.25"], ["0.4", "0"]),
     ),
     (
-        Normalize(gain=True),
+        el.Normalize(gain=True),
         [array(["1", "-1"]), array("4"), array("8", "2")],
         array(["2", "-0.5"]),
     ),
     (
-        Normalize(shift=True),
+        el.Normalize(shift=True),
         [array(["1", "-1"]), array("4"), array("8", "2")],
         array(["8.25", "1.75"]),
     ),
     (
-        Normalize(gain=True, shift=True),
+        el.Normalize(gain=True, shift=True),
         [array(["1", "-1"]), array("4"), array("8", "2"), array("1", "0.5")],
         array(["3", "0"]),
     ),
     (
-        Surprise((1, None, 0), ("b", "—", "a")),  # -ln 0.25, none, -ln 1
+        el.NegativeLogLikelihood((1, None, 0), ("b", "—", "a")),  # -ln 0.25, none, -ln 1
         [array(["0.75", "0.25"], ["0.5", "0.5"], ["1", "0"])],
         array("1.3862943611198906", "0", "0"),
     ),
-    (Cumulate(), [array(["0.5", "0.25", "0.125"])], array(["0.5", "0.75", "0.875"])),
+    (op.Cumulate(), [array(["0.5", "0.25", "0.125"])], array(["0.5", "0.75", "0.875"])),
     (
-        Concat(),
+        op.Concat(),
         [array(["1"], ["2"]), array(["3", "4"], ["5", "6"])],
         array(["1", "3", "4"], ["2", "5", "6"]),
     ),
     (
-        Append(),
+        op.Append(),
         [array(["1", "2"], ["3", "4"]), array(["5", "6"])],
         array(["1", "2"], ["3", "4"], ["5", "6"]),
     ),
-    (Join(), [array("1", "2"), array("3"), array("4", "5")], array("1", "2", "3", "4", "5")),
-    (Copy(), [array(["1", "2"])], array(["1", "2"])),
-    (Reused(), [array(["1", "2"])], array(["1", "2"])),
-    (Select((2, 0)), [array(["1", "2", "3"], ["4", "5", "6"])], array(["6", "4"])),
-    (DivTerm(2), [], array("1")),
-    (DivTerm(4), [], array("1", "0.01")),
-    (DivTerm(4, Decimal(100)), [], array("1", "0.1")),
-    (DivTerm(3), [], array("1", "0.00215443469003188372")),  # 1 / 10000^(2/3) = 1 / 464.1588…
-    (Sin(), [array(["0", "1"])], array(["0", "0.84147098480789651"])),
-    (Cos(), [array(["0", "1"])], array(["1", "0.54030230586813972"])),
+    (op.Join(), [array("1", "2"), array("3"), array("4", "5")], array("1", "2", "3", "4", "5")),
+    (op.Copy(), [array(["1", "2"])], array(["1", "2"])),
+    (op.Reused(), [array(["1", "2"])], array(["1", "2"])),
+    (op.Select((2, 0)), [array(["1", "2", "3"], ["4", "5", "6"])], array(["6", "4"])),
+    (op.DivTerm(2), [], array("1")),
+    (op.DivTerm(4), [], array("1", "0.01")),
+    (op.DivTerm(4, Decimal(100)), [], array("1", "0.1")),
+    (op.DivTerm(3), [], array("1", "0.00215443469003188372")),  # 1 / 10000^(2/3) = 1 / 464.1588…
+    (el.Sin(), [array(["0", "1"])], array(["0", "0.84147098480789651"])),
+    (el.Cos(), [array(["0", "1"])], array(["1", "0.54030230586813972"])),
     (
-        Interleave(("a", "b", "c")),  # an odd width leaves the last cosine out
+        op.Interleave(("a", "b", "c")),  # an odd width leaves the last cosine out
         [array(["1", "2"]), array(["3", "4"])],
         array(["1", "3", "2"]),
     ),
@@ -237,17 +207,17 @@ def test_result(
 
 CHOSEN = [
     # The largest of each row; where two are alike, that with the larger logit, then the first.
-    (ArgMax(("x", "y", "z")), [["1", "3", "2"]], [["9", "0", "9"]], "y"),
-    (ArgMax(("x", "y", "z")), [["2", "1", "2"]], [["3", "9", "4"]], "z"),
-    (ArgMax(("x", "y", "z")), [["2", "1", "2"]], [["3", "9", "3"]], "x"),
-    (ArgMax(("x", "y", "z")), [["0", "0", "0"]], [["-3", "-1", "-2"]], "y"),
+    (op.ArgMax(("x", "y", "z")), [["1", "3", "2"]], [["9", "0", "9"]], "y"),
+    (op.ArgMax(("x", "y", "z")), [["2", "1", "2"]], [["3", "9", "4"]], "z"),
+    (op.ArgMax(("x", "y", "z")), [["2", "1", "2"]], [["3", "9", "3"]], "x"),
+    (op.ArgMax(("x", "y", "z")), [["0", "0", "0"]], [["-3", "-1", "-2"]], "y"),
     # The first whose running sum lies above the draw; the last, where none does.
-    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0", "x"),
-    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.4999", "x"),
-    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.5", "y"),
-    (Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.9999", "z"),
-    (Pick(("x", "y", "z")), [["0.5", "0.75", "0.9"]], "0.95", "z"),
-    (Pick(("x",)), [["0.9"]], "0.95", "x"),
+    (op.Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0", "x"),
+    (op.Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.4999", "x"),
+    (op.Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.5", "y"),
+    (op.Pick(("x", "y", "z")), [["0.5", "0.75", "1"]], "0.9999", "z"),
+    (op.Pick(("x", "y", "z")), [["0.5", "0.75", "0.9"]], "0.95", "z"),
+    (op.Pick(("x",)), [["0.9"]], "0.95", "x"),
 ]
 
 
@@ -262,16 +232,16 @@ def test_choices(
 
 def test_each_row_has_its_own_largest() -> None:
     rows = array(["1", "3", "2"], ["2", "1", "2"], ["-1", "-1", "-0.5"])
-    words = ArgMax(("x", "y", "z"))
+    words = op.ArgMax(("x", "y", "z"))
     assert list(result(DECIMALS, words, rows, rows)) == ["y", "x", "z"]
 
 
 def test_each_operation_is_tried() -> None:
     forward = {type(case[0]) for case in (*CASES, *CHOSEN)}
     tried = forward | {type(case[0]) for case in CASES_OF_TRAINING}
-    assert tried - {GradientOf} == (
-        {*get_args(Forward), *get_args(OfTraining), *Elementwise.__subclasses__()}
-        - {Elementwise, GradientOf}
+    assert tried - {el.GradientOf} == (
+        {*get_args(op.Forward), *get_args(OfTraining), *el.Elementwise.__subclasses__()}
+        - {el.Elementwise, el.GradientOf}
     )
 
 
@@ -316,7 +286,18 @@ TOLERANCE = {DECIMALS: Decimal("1e-38"), FLOATS: 1e-13}
 """Of numbers of this size: what is lost in a few roundings to 50 digits, or to a float's 16."""
 
 
-SUMS = (MatMul, Dot, Add, Mask, Subtract, Total, Mean, MeanOf, Cumulate, Normalize)
+SUMS = (
+    op.MatMul,
+    op.Dot,
+    el.Add,
+    el.Mask,
+    el.Subtract,
+    op.Total,
+    op.Mean,
+    op.MeanOf,
+    op.Cumulate,
+    el.Normalize,
+)
 
 
 @dataclass(frozen=True)
@@ -397,67 +378,67 @@ def trials(d: Drawn) -> list[Trial]:
 
     wide, positive = d.matrix(n, m), d.matrix(n, m, 1, 100)
     return [
-        (MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
-        (MatMul(), [wide, d.matrix(m, k), d.row(k)], lambda _, x, w, b: product(x, w, b)),
+        (op.MatMul(), [wide, d.matrix(m, k)], lambda _, x, w: product(x, w, [0] * k)),
+        (op.MatMul(), [wide, d.matrix(m, k), d.row(k)], lambda _, x, w, b: product(x, w, b)),
         (
-            Dot(),
+            op.Dot(),
             [wide, d.matrix(k, m)],
             lambda _, q, keys: [
                 [sum(a * b for a, b in zip(row, key, strict=True)) for key in keys] for row in q
             ],
         ),
-        (Add(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
-        (Mask(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
-        (Subtract(), [wide, d.row(n)], by_row(lambda a, b: a - b)),
-        (Outer(), [d.row(n), d.row(k)], lambda _, a, b: [[x * y for y in b] for x in a]),
+        (el.Add(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
+        (el.Mask(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a + b)),
+        (el.Subtract(), [wide, d.row(n)], by_row(lambda a, b: a - b)),
+        (el.Outer(), [d.row(n), d.row(k)], lambda _, a, b: [[x * y for y in b] for x in a]),
         (
-            Divide(),
+            el.Divide(),
             [wide, d.number(1)],
             lambda _, a, b: [[x / b for x in row] for row in a],
         ),
-        (Share(), [positive, d.row(n, 1)], by_row(lambda a, b: a / b)),
-        (Exp(), [wide], elementwise(lambda maths, a: maths.exp(a))),
-        (Square(), [wide], elementwise(lambda _, a: a * a)),
-        (SquareRoot(), [positive], elementwise(lambda maths, a: maths.sqrt(a))),
+        (el.DivideByRowSum(), [positive, d.row(n, 1)], by_row(lambda a, b: a / b)),
+        (el.Exp(), [wide], elementwise(lambda maths, a: maths.exp(a))),
+        (el.Square(), [wide], elementwise(lambda _, a: a * a)),
+        (el.SquareRoot(), [positive], elementwise(lambda maths, a: maths.sqrt(a))),
         (
-            SquareRoot(epsilon),
+            el.SquareRoot(epsilon),
             [positive],
             elementwise(lambda maths, a: maths.sqrt(a + maths.number(str(epsilon)))),
         ),
         (
-            SquareRoot(epsilon, outside=True),
+            el.SquareRoot(epsilon, outside=True),
             [positive],
             elementwise(lambda maths, a: maths.sqrt(a) + maths.number(str(epsilon))),
         ),
-        (Multiply(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a * b)),
-        (Rotate("pairs"), [d.matrix(n, 2 * k), d.matrix(n, k), d.matrix(n, k)], turned),
-        (Largest(), [wide], lambda _, a: [max(row) for row in a]),
-        (Activate("relu"), [wide], elementwise(lambda _, a: max(a, 0 * a))),
-        (Activate("silu"), [wide], elementwise(lambda maths, a: a / (1 + maths.exp(-a)))),
-        (Total(), [wide], lambda _, a: [sum(row) for row in a]),
-        (Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
-        (MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),
+        (el.Multiply(), [wide, d.matrix(n, m)], elementwise(lambda _, a, b: a * b)),
+        (op.Rotate("pairs"), [d.matrix(n, 2 * k), d.matrix(n, k), d.matrix(n, k)], turned),
+        (op.Largest(), [wide], lambda _, a: [max(row) for row in a]),
+        (el.Activate("relu"), [wide], elementwise(lambda _, a: max(a, 0 * a))),
+        (el.Activate("silu"), [wide], elementwise(lambda maths, a: a / (1 + maths.exp(-a)))),
+        (op.Total(), [wide], lambda _, a: [sum(row) for row in a]),
+        (op.Mean(), [wide], lambda _, a: [sum(row) / m for row in a]),
+        (op.MeanOf(rows), [d.row(n)], lambda _, a: sum(a[i] for i in rows) / len(rows)),
         (
-            Normalize(gain=True, shift=True),
+            el.Normalize(gain=True, shift=True),
             [wide, d.row(n, 1), d.row(m), d.row(m)],
             normed,
         ),
-        (Sin(), [wide], elementwise(lambda maths, a: maths.sin(a))),
-        (Cos(), [wide], elementwise(lambda maths, a: maths.cos(a))),
+        (el.Sin(), [wide], elementwise(lambda maths, a: maths.sin(a))),
+        (el.Cos(), [wide], elementwise(lambda maths, a: maths.cos(a))),
         (
-            DivTerm(m),
+            op.DivTerm(m),
             [],
             lambda maths: [maths.power(10000, -2 * pair, m) for pair in range(half)],
         ),
-        (Surprise(rights, labels), [positive], surprises),
-        (Cumulate(), [wide], lambda _, a: [list(itertools.accumulate(row)) for row in a]),
-        (Copy(), [wide], lambda _, a: a),
-        (Reused(), [wide], lambda _, a: a),
-        (Join(), [d.row(n), d.row(m)], lambda _, a, b: a + b),
-        (Append(), [wide, d.matrix(k, m)], lambda _, a, b: a + b),
-        (Concat(), [wide, d.matrix(n, k)], heads),
-        (Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
-        (Select(columns), [wide], lambda _, a: [[a[-1][j] for j in columns]]),
+        (el.NegativeLogLikelihood(rights, labels), [positive], surprises),
+        (op.Cumulate(), [wide], lambda _, a: [list(itertools.accumulate(row)) for row in a]),
+        (op.Copy(), [wide], lambda _, a: a),
+        (op.Reused(), [wide], lambda _, a: a),
+        (op.Join(), [d.row(n), d.row(m)], lambda _, a, b: a + b),
+        (op.Append(), [wide, d.matrix(k, m)], lambda _, a, b: a + b),
+        (op.Concat(), [wide, d.matrix(n, k)], heads),
+        (op.Interleave(labels), [d.matrix(n, half), d.matrix(n, half)], waves),
+        (op.Select(columns), [wide], lambda _, a: [[a[-1][j] for j in columns]]),
     ]
 
 
@@ -483,7 +464,7 @@ def test_random_numbers_give_what_plain_formulas_give(
         with decimal_context(prec=PRECISION + 10):
             expected = formula(maths, *(plain(maths, x) for x in operands))
             # Sines have a float's digits in either arithmetic.
-            within = 1e-15 if isinstance(operation, Sin | Cos) else TOLERANCE[arithmetic]
+            within = 1e-15 if isinstance(operation, el.Sin | el.Cos) else TOLERANCE[arithmetic]
             for ours, theirs in zip(flat(found), flat(expected), strict=True):
                 number = type(ours)
                 # What is lost of a sum depends on its terms.
@@ -491,40 +472,40 @@ def test_random_numbers_give_what_plain_formulas_give(
                 assert abs(ours - theirs) <= number(within) * size, (operation, ours, theirs)
 
 
-OF_THE_PASS = {type(case[0]) for case in CASES if isinstance(case[0], Elementwise)}
+OF_THE_PASS = {type(case[0]) for case in CASES if isinstance(case[0], el.Elementwise)}
 
 
 def test_each_operation_on_numbers_has_a_formula() -> None:
     tried = {type(each[0]) for each in trials(Drawn(random.Random(0), 2, 2, 2))}
-    assert tried - set(Elementwise.__subclasses__()) == (
-        set(get_args(Forward)) - {ArgMax, Pick, Elementwise, Mask}
+    assert tried - set(el.Elementwise.__subclasses__()) == (
+        set(get_args(op.Forward)) - {op.ArgMax, op.Pick, el.Elementwise, el.Mask}
     )
-    assert tried & set(Elementwise.__subclasses__()) == OF_THE_PASS
+    assert tried & set(el.Elementwise.__subclasses__()) == OF_THE_PASS
 
 
 # --- the numbers on the way, rounded as a pencil does --------------------------------------------
 
 ROUNDED: list[tuple[Any, list[Array], str]] = [
     # 0.5×0.5 = 0.25 → 0.3, twice; a bias is no product, and the sum is not rounded.
-    (MatMul(), [array(["0.5", "0.5"]), array(["0.5"], ["0.5"])], "0.6"),
-    (MatMul(), [array(["0.5", "0.5"]), array(["0.5"], ["0.5"]), array("0.25")], "0.85"),
-    (Dot(), [array(["0.5", "0.5"]), array(["0.5", "-0.5"])], "0.0"),
-    (Dot(), [array(["0.5", "0.4"]), array(["0.5", "0.6"])], "0.5"),  # 0.25 → 0.3, 0.24 → 0.2
+    (op.MatMul(), [array(["0.5", "0.5"]), array(["0.5"], ["0.5"])], "0.6"),
+    (op.MatMul(), [array(["0.5", "0.5"]), array(["0.5"], ["0.5"]), array("0.25")], "0.85"),
+    (op.Dot(), [array(["0.5", "0.5"]), array(["0.5", "-0.5"])], "0.0"),
+    (op.Dot(), [array(["0.5", "0.4"]), array(["0.5", "0.6"])], "0.5"),  # 0.25 → 0.3, 0.24 → 0.2
     # √0.0625 = 0.25 → 0.3, where ε is added to it; under the root nothing is rounded.
-    (SquareRoot(Decimal("0.01"), outside=True), [array("0.0625")], "0.31"),
-    (SquareRoot(Decimal("0.0036")), [array("0.0589")], "0.25"),
+    (el.SquareRoot(Decimal("0.01"), outside=True), [array("0.0625")], "0.31"),
+    (el.SquareRoot(Decimal("0.0036")), [array("0.0589")], "0.25"),
     # Φ(1) = 0.841 → 0.8
-    (Activate("gelu"), [array(["1"])], "0.8"),
-    (Activate("silu"), [array(["1.5"])], "1.25"),  # e^(-1.5) = 0.223 → 0.2, and 1.5 / 1.2
+    (el.Activate("gelu"), [array(["1"])], "0.8"),
+    (el.Activate("silu"), [array(["1.5"])], "1.25"),  # e^(-1.5) = 0.223 → 0.2, and 1.5 / 1.2
     # √(8/π)×(1.08 + 0.0563) = 1.813 → 1.8, e^(-1.8) = 0.165 → 0.2, and 1.08 / 1.2.
-    (Activate("gelu_tanh"), [array(["1.08"])], "0.9"),
+    (el.Activate("gelu_tanh"), [array(["1.08"])], "0.9"),
     # 1 / 8 = 0.125 → 0.1, only where something follows.
-    (Normalize(), [array(["1"]), array("8")], "0.125"),
-    (Normalize(gain=True), [array(["1"]), array("8"), array("3.5")], "0.35"),
-    (Normalize(shift=True), [array(["1"]), array("8"), array("0.06")], "0.16"),
+    (el.Normalize(), [array(["1"]), array("8")], "0.125"),
+    (el.Normalize(gain=True), [array(["1"]), array("8"), array("3.5")], "0.35"),
+    (el.Normalize(shift=True), [array(["1"]), array("8"), array("0.06")], "0.16"),
     # 0.1×3.5 = 0.35 → 0.4, then 0.4 + 0.06.
     (
-        Normalize(gain=True, shift=True),
+        el.Normalize(gain=True, shift=True),
         [array(["1"]), array("8"), array("3.5"), array("0.06")],
         "0.46",
     ),
@@ -541,7 +522,7 @@ def test_parts_are_rounded_and_the_result_is_not(
 def test_the_products_of_a_turn_are_rounded() -> None:
     # 0.5×0.5 = 0.25 → 0.3 and 0.4×0.6 = 0.24 → 0.2; 0.5×0.6 = 0.3 and 0.4×0.5 = 0.2.
     operands = array(["0.5", "0.4"]), array(["0.5"]), array(["0.6"])
-    turned = result(DECIMALS, Rotate("pairs"), *operands, part=one_decimal)
+    turned = result(DECIMALS, op.Rotate("pairs"), *operands, part=one_decimal)
     assert turned.tolist() == [[Decimal("0.1"), Decimal("0.5")]]
 
 
@@ -565,8 +546,8 @@ def test_products_of_matrices_are_sums_of_products(
         return part(np.array(x * y, object)).item()
 
     expected = [[sum(map(product, row, other)) for other in b] for row in a]
-    assert result(DECIMALS, Dot(), a, b, part=part).tolist() == expected
-    assert result(DECIMALS, MatMul(), a, b.T, part=part).tolist() == expected
+    assert result(DECIMALS, op.Dot(), a, b, part=part).tolist() == expected
+    assert result(DECIMALS, op.MatMul(), a, b.T, part=part).tolist() == expected
 
 
 # --- what has no result, and what is only noise --------------------------------------------------
@@ -579,25 +560,25 @@ TOO_LARGE = {DECIMALS: "99999999", FLOATS: "710"}
 def test_a_power_beyond_all_bounds_is_no_number(arithmetic: Arithmetic) -> None:
     most = TOO_LARGE[arithmetic]
     with pytest.raises(Overflow):
-        result(arithmetic, Exp(), array(["0", most]))
+        result(arithmetic, el.Exp(), array(["0", most]))
     with pytest.raises(Underflow):
-        result(arithmetic, Exp(), array(["0", "-Infinity"], [f"-{2 * int(most)}", "0"]))
+        result(arithmetic, el.Exp(), array(["0", "-Infinity"], [f"-{2 * int(most)}", "0"]))
     # A masked score is no small number: its power is 0.
-    assert result(arithmetic, Exp(), array(["-Infinity", "-1"]))[0, 0] == 0
+    assert result(arithmetic, el.Exp(), array(["-Infinity", "-1"]))[0, 0] == 0
 
 
 @BOTH
 @pytest.mark.parametrize(
     ("operation", "inputs"),
     [
-        (Divide(), [array(["1"]), np.array(Decimal(0))]),
-        (Divide(), [array(["0"]), np.array(Decimal(0))]),
-        (Share(), [array(["1", "-1"]), array("0")]),  # no row of zeros, but a sum of 0
-        (Normalize(), [array(["0", "0"]), array("0")]),
-        (Normalize(), [array(["1", "0"]), array("0")]),
-        (SquareRoot(), [array("-0.25")]),
-        (Surprise((0,), ("a",)), [array(["0", "1"])]),
-        (Surprise((0,), ("a",)), [array(["-0.5", "1.5"])]),
+        (el.Divide(), [array(["1"]), np.array(Decimal(0))]),
+        (el.Divide(), [array(["0"]), np.array(Decimal(0))]),
+        (el.DivideByRowSum(), [array(["1", "-1"]), array("0")]),  # no row of zeros, but a sum of 0
+        (el.Normalize(), [array(["0", "0"]), array("0")]),
+        (el.Normalize(), [array(["1", "0"]), array("0")]),
+        (el.SquareRoot(), [array("-0.25")]),
+        (el.NegativeLogLikelihood((0,), ("a",)), [array(["0", "1"])]),
+        (el.NegativeLogLikelihood((0,), ("a",)), [array(["-0.5", "1.5"])]),
     ],
 )
 def test_what_has_no_result_is_an_error_of_arithmetic(
@@ -611,7 +592,7 @@ def test_what_has_no_result_is_an_error_of_arithmetic(
 
 def test_products_beyond_the_bounds_of_floats_are_an_error() -> None:
     with pytest.raises(FloatingPointError, match="overflow"):
-        result(FLOATS, MatMul(), array(["1e200", "1"]), array(["1e200"], ["1"]))
+        result(FLOATS, op.MatMul(), array(["1e200", "1"]), array(["1e200"], ["1"]))
 
 
 THIRD = "0." + "3" * PRECISION
@@ -620,31 +601,35 @@ THIRD = "0." + "3" * PRECISION
 
 def test_what_is_left_of_a_sum_that_should_be_0_is_0() -> None:
     last = "1e-50"
-    assert result(DECIMALS, Add(), array([f"{THIRD[:-1]}4"]), array([f"-{THIRD}"])).item() == 0
-    assert result(DECIMALS, Total(), array(["1", "-1", last])).item() == 0
-    assert result(DECIMALS, Subtract(), array([f"{THIRD[:-1]}4"]), array(THIRD)).item() == 0
-    assert result(DECIMALS, Dot(), array(["1", "1"]), array([f"{THIRD[:-1]}4", f"-{THIRD}"])) == 0
-    assert result(DECIMALS, MatMul(), array(["1"]), array([THIRD]), array(f"-{THIRD[:-1]}4")) == 0
-    assert result(FLOATS, Add(), np.array([[0.1 + 0.2]]), np.array([[-0.3]])).item() == 0
-    assert result(FLOATS, Subtract(), np.array([[0.1 + 0.2]]), np.array([0.3])).item() == 0
-    beside_0 = result(FLOATS, Subtract(), np.array([[0.1 + 0.2, 0.3, 1.0]]), np.array([0.3]))
+    assert result(DECIMALS, el.Add(), array([f"{THIRD[:-1]}4"]), array([f"-{THIRD}"])).item() == 0
+    assert result(DECIMALS, op.Total(), array(["1", "-1", last])).item() == 0
+    assert result(DECIMALS, el.Subtract(), array([f"{THIRD[:-1]}4"]), array(THIRD)).item() == 0
+    assert (
+        result(DECIMALS, op.Dot(), array(["1", "1"]), array([f"{THIRD[:-1]}4", f"-{THIRD}"])) == 0
+    )
+    assert (
+        result(DECIMALS, op.MatMul(), array(["1"]), array([THIRD]), array(f"-{THIRD[:-1]}4")) == 0
+    )
+    assert result(FLOATS, el.Add(), np.array([[0.1 + 0.2]]), np.array([[-0.3]])).item() == 0
+    assert result(FLOATS, el.Subtract(), np.array([[0.1 + 0.2]]), np.array([0.3])).item() == 0
+    beside_0 = result(FLOATS, el.Subtract(), np.array([[0.1 + 0.2, 0.3, 1.0]]), np.array([0.3]))
     assert beside_0.tolist() == [[0, 0, 0.7]]
 
 
 def test_what_is_small_but_no_noise_stays() -> None:
     small = "1.0000000000000000000000000000001"
-    assert result(DECIMALS, Add(), array([small]), array(["-1"])).item() == Decimal("1e-31")
-    assert result(DECIMALS, Add(), array(["1e-60"]), array(["0"])).item() == Decimal("1e-60")
-    found = result(FLOATS, Add(), np.array([[1 + 1e-12]]), np.array([[-1.0]])).item()
+    assert result(DECIMALS, el.Add(), array([small]), array(["-1"])).item() == Decimal("1e-31")
+    assert result(DECIMALS, el.Add(), array(["1e-60"]), array(["0"])).item() == Decimal("1e-60")
+    found = result(FLOATS, el.Add(), np.array([[1 + 1e-12]]), np.array([[-1.0]])).item()
     assert found == pytest.approx(1e-12, rel=1e-3)
 
 
 @pytest.mark.parametrize(("tiny", "rounded"), [("-1e-300", "5.054"), ("1e-300", "5.055")])
 def test_what_is_too_small_to_be_kept_still_breaks_a_tie(tiny: str, rounded: str) -> None:
     for total in (
-        result(DECIMALS, Total(), array(["5.0545", tiny])),
-        result(DECIMALS, Add(), array(["5.0545"]), array([tiny])),
-        result(DECIMALS, MatMul(), array(["1", "1"]), array(["5.0545"], [tiny])),
+        result(DECIMALS, op.Total(), array(["5.0545", tiny])),
+        result(DECIMALS, el.Add(), array(["5.0545"]), array([tiny])),
+        result(DECIMALS, op.MatMul(), array(["1", "1"]), array(["5.0545"], [tiny])),
     ):
         assert str(round_half_away(total.item(), 3)) == rounded
 
@@ -673,7 +658,7 @@ def test_typed_numbers_keep_their_digits_or_are_the_nearest_floats() -> None:
 
 def test_shapes_take_no_memory() -> None:
     many = Axis("feature", ("x",) * 200_000)
-    found = results.result(SHAPES, MatMul(), [], (many, many), no_rounding)  # 320 GB of floats
+    found = results.result(SHAPES, op.MatMul(), [], (many, many), no_rounding)  # 320 GB of floats
     assert (found.shape, found.strides) == ((200_000, 200_000), (0, 0))
     typed = SHAPES.array(((Decimal("0.50"), Decimal(1)),))
     assert (typed.shape, typed.strides) == ((1, 2), (0, 0))

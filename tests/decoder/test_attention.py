@@ -10,14 +10,8 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
+from tests.helpers import random_scenarios
 from tests.helpers.command import run_json
-from tests.helpers.random_scenarios import (
-    CAUSAL,
-    NEVER_AHEAD,
-    Scenario,
-    printed_or_rejected,
-    scenarios,
-)
 from tests.helpers.reference import Array, reference
 from tests.helpers.traces import numbers, traced, traced_or_rejected, values
 
@@ -79,8 +73,12 @@ def test_biases_of_a_head() -> None:
 
 
 @settings(several, max_examples=40)
-@given(scenarios(carry="never", encoder=False, padded=False, masks=CAUSAL))
-def test_attention_weights_are_shares_of_what_is_not_later(spec: Scenario) -> None:
+@given(
+    random_scenarios.scenarios(
+        carry="never", encoder=False, padded=False, masks=random_scenarios.CAUSAL
+    )
+)
+def test_attention_weights_are_shares_of_what_is_not_later(spec: random_scenarios.Scenario) -> None:
     kinds: list[tuple[str, Any]] = [("decimal", Decimal("1e-20"))]
     if tame(reference(spec)):
         kinds.append(("float64", 1e-12))
@@ -104,9 +102,9 @@ LARGEST = 50
 """Beyond scores of this size float64, in which the reference is written, is not as good as that."""
 
 
-def in_json(scenario: Scenario) -> dict[str, Any]:
+def in_json(scenario: random_scenarios.Scenario) -> dict[str, Any]:
     """The values of a run by address, as JSON has them."""
-    shown = printed_or_rejected(scenario, "run", "-", "--format", "json")
+    shown = random_scenarios.printed_or_rejected(scenario, "run", "-", "--format", "json")
     return {value["address"]: value for value in json.loads(shown)["values"]}
 
 
@@ -120,7 +118,7 @@ def tame(expected: dict[str, Array]) -> bool:
     return all(np.abs(x).max() < LARGEST for x in exponents)
 
 
-def hidden(scenario: Scenario) -> list[tuple[int, int]]:
+def hidden(scenario: random_scenarios.Scenario) -> list[tuple[int, int]]:
     """Which position does not see which: those behind it, and the ones that only fill up."""
     tokens, padding = scenario["tokens"], scenario["padding"]
     places = range(len(tokens))
@@ -128,8 +126,14 @@ def hidden(scenario: Scenario) -> list[tuple[int, int]]:
 
 
 @several
-@given(scenario=scenarios(epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5, masks=CAUSAL))
-def test_what_is_masked_weighs_nothing_in_any_carry_mode(scenario: Scenario) -> None:
+@given(
+    scenario=random_scenarios.scenarios(
+        epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5, masks=random_scenarios.CAUSAL
+    )
+)
+def test_what_is_masked_weighs_nothing_in_any_carry_mode(
+    scenario: random_scenarios.Scenario,
+) -> None:
     assume(scenario["padding"] in scenario["tokens"] and tame(reference(scenario)))
     found = in_json(scenario)
     of_self_attention = [
@@ -148,14 +152,14 @@ def test_what_is_masked_weighs_nothing_in_any_carry_mode(scenario: Scenario) -> 
                 assert abs(row.sum() - 1) < TOLERANCE
 
 
-def by_position(scenario: Scenario) -> Scenario:
+def by_position(scenario: random_scenarios.Scenario) -> random_scenarios.Scenario:
     """The scenario with a vector for each position, so that one can be changed by itself."""
     table = scenario["embeddings"]
     rows = table if isinstance(table, list) else [table[token] for token in scenario["tokens"]]
     return {**scenario, "embeddings": [list(row) for row in rows]}
 
 
-def moved(scenario: Scenario, positions: list[int]) -> Scenario:
+def moved(scenario: random_scenarios.Scenario, positions: list[int]) -> random_scenarios.Scenario:
     """The scenario with other vectors at some positions."""
     changed = by_position(scenario)
     for position in positions:
@@ -178,8 +182,12 @@ def rows_that_change(before: dict[str, Any], after: dict[str, Any]) -> set[int]:
 
 
 @some
-@given(scenario=scenarios(epsilons=POSITIVE, max_layers=2, max_tokens=5, masks=NEVER_AHEAD))
-def test_a_token_changes_nothing_before_it(scenario: Scenario) -> None:
+@given(
+    scenario=random_scenarios.scenarios(
+        epsilons=POSITIVE, max_layers=2, max_tokens=5, masks=random_scenarios.NEVER_AHEAD
+    )
+)
+def test_a_token_changes_nothing_before_it(scenario: random_scenarios.Scenario) -> None:
     changed = moved(scenario, [len(scenario["tokens"]) - 1])
     assume(tame(reference(scenario)) and tame(reference(changed)))
     found = rows_that_change(in_json(scenario), in_json(changed))
@@ -187,8 +195,10 @@ def test_a_token_changes_nothing_before_it(scenario: Scenario) -> None:
 
 
 @some
-@given(scenario=scenarios(epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5))
-def test_what_fills_up_changes_nothing_elsewhere(scenario: Scenario) -> None:
+@given(
+    scenario=random_scenarios.scenarios(epsilons=POSITIVE, padded=True, max_layers=2, max_tokens=5)
+)
+def test_what_fills_up_changes_nothing_elsewhere(scenario: random_scenarios.Scenario) -> None:
     filling = [i for i, token in enumerate(scenario["tokens"]) if token == scenario["padding"]]
     assume(filling)
     changed = moved(scenario, filling)
@@ -197,8 +207,14 @@ def test_what_fills_up_changes_nothing_elsewhere(scenario: Scenario) -> None:
 
 
 @some
-@given(scenario=scenarios(carry="never", epsilons=POSITIVE, encoder=True, max_layers=2))
-def test_the_order_of_the_encoders_tokens_does_not_matter(scenario: Scenario) -> None:
+@given(
+    scenario=random_scenarios.scenarios(
+        carry="never", epsilons=POSITIVE, encoder=True, max_layers=2
+    )
+)
+def test_the_order_of_the_encoders_tokens_does_not_matter(
+    scenario: random_scenarios.Scenario,
+) -> None:
     encoder = {**scenario["encoder"], "positions": "none"}
     if "vectors" in encoder:
         del encoder["positions"]

@@ -11,16 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+from tests.helpers import random_scenarios
 from tests.helpers.command import generated, printed, problems, run, turns
 from tests.helpers.every_part import every_part
-from tests.helpers.random_scenarios import (
-    CARRY_MODES,
-    MOST_TURNS,
-    NEVER_AHEAD,
-    Scenario,
-    scenarios,
-    to_yaml,
-)
 from tests.helpers.reference import reference
 from tests.helpers.traces import records
 from tracer.decoder.forward import Earlier, trace
@@ -81,7 +74,7 @@ def test_it_begins_with_the_tokens_that_are_asked_for() -> None:
     assert len(document["turns"][0]["outputs"]) == 3
 
 
-def tame(scenario: Scenario, text: list[str]) -> bool:
+def tame(scenario: random_scenarios.Scenario, text: list[str]) -> bool:
     """Whether float64 can hold what comes up on the way to a text."""
     table = scenario["embeddings"]
     found = reference({**scenario, "tokens": text, "embeddings": [table[word] for word in text]})
@@ -100,46 +93,46 @@ def told_apart(turn: dict[str, Any], values: dict[str, Any]) -> bool:
 
 @few
 @given(
-    scenario=scenarios(
+    scenario=random_scenarios.scenarios(
         speaks=True,
         epsilons=("0.1",),
         max_layers=2,
         max_tokens=3,
         limits=(1,),
-        masks=NEVER_AHEAD,
+        masks=random_scenarios.NEVER_AHEAD,
     ),
 )
-def test_the_cache_changes_no_number(scenario: Scenario) -> None:
+def test_the_cache_changes_no_number(scenario: random_scenarios.Scenario) -> None:
     assume(tame(scenario, scenario["tokens"]))
     assert_cache_changes_nothing(scenario, TOLERANCE)
 
 
 @few
 @given(
-    scenario=scenarios(
+    scenario=random_scenarios.scenarios(
         carry="never",
         speaks=True,
         epsilons=("0.1",),
         max_layers=2,
         max_tokens=3,
         limits=(1,),
-        masks=NEVER_AHEAD,
+        masks=random_scenarios.NEVER_AHEAD,
     ),
 )
-def test_the_cache_changes_no_float(scenario: Scenario) -> None:
+def test_the_cache_changes_no_float(scenario: random_scenarios.Scenario) -> None:
     assume(tame(scenario, scenario["tokens"]))
     assert_cache_changes_nothing({**scenario, "arithmetic": "float64"}, NEAR)
 
 
-def assert_cache_changes_nothing(scenario: Scenario, within: float) -> None:
+def assert_cache_changes_nothing(scenario: random_scenarios.Scenario, within: float) -> None:
     start = [argument for token in scenario["tokens"] for argument in ("--start", token)]
-    asked = ("-", *start, "--max-tokens", str(MOST_TURNS))
-    text = to_yaml(scenario)
+    asked = ("-", *start, "--max-tokens", str(random_scenarios.MOST_TURNS))
+    text = random_scenarios.to_yaml(scenario)
     whole, cached = (generated(*asked, *more, stdin=text) for more in ((), ("--kv-cache",)))
     if within != TOLERANCE:
         assume(all(told_apart(*each) for each in turns(whole)))
     assert whole["text"] == cached["text"]
-    assert len(whole["turns"]) == MOST_TURNS
+    assert len(whole["turns"]) == random_scenarios.MOST_TURNS
     for (_, ours), (_, theirs) in zip(turns(whole), turns(cached), strict=True):
         for address in ours:
             if address.endswith((".weights", "output", ".norm", "logits", "probabilities")):
@@ -149,7 +142,7 @@ def assert_cache_changes_nothing(scenario: Scenario, within: float) -> None:
 
 
 @pytest.mark.parametrize("layout", ["pairs", "halves"])
-@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("carry", random_scenarios.CARRY_MODES)
 def test_turned_keys_and_shared_ones_are_cached(layout: str, carry: str) -> None:
     text = f"{every_part(layout)}rounding: {{carry: {carry}}}\n"
     asked = ("-", "--start", "b", "--max-tokens", "4")
@@ -205,17 +198,19 @@ def test_what_the_cache_holds_is_reused_with_its_digits() -> None:
     assert first["output"].row(1, 2) == 1
 
 
-@pytest.mark.parametrize("carry", CARRY_MODES)
+@pytest.mark.parametrize("carry", random_scenarios.CARRY_MODES)
 def test_the_cache_changes_no_word_of_the_translation(carry: str) -> None:
     assert generated("pizza", "--kv-cache", "--carry", carry)["text"] == SENTENCE
 
 
 @few
-@given(scenario=scenarios(speaks=True, epsilons=("0.1",), max_layers=1, max_tokens=2))
-def test_each_word_is_the_one_with_the_largest_logit(scenario: Scenario) -> None:
+@given(
+    scenario=random_scenarios.scenarios(speaks=True, epsilons=("0.1",), max_layers=1, max_tokens=2)
+)
+def test_each_word_is_the_one_with_the_largest_logit(scenario: random_scenarios.Scenario) -> None:
     assume(tame(scenario, scenario["tokens"]))
     vocabulary = scenario["vocabulary"]
-    document = generated("-", "--max-tokens", "3", stdin=to_yaml(scenario))
+    document = generated("-", "--max-tokens", "3", stdin=random_scenarios.to_yaml(scenario))
     tokens = scenario["tokens"][:1]
     biases = np.array(scenario["unembedding"].get("b_U", 0), dtype=float)
     for turn, values in turns(document):

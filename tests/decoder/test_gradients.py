@@ -10,43 +10,16 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.decoder.test_arithmetic import OF_THE_PASS
+from tests.helpers import learning
 from tests.helpers.every_part import every_part
-from tests.helpers.learning import (
-    STEP,
-    agree,
-    batch_of,
-    direction,
-    gradients_of,
-    loss_of,
-    slope_along,
-    way_back,
-    way_back_or_rejected,
-)
 from tests.helpers.learning_scenarios import examples, learning_scenarios, raised
 from tests.helpers.scenario_yaml import Scenario as Spec
 from tests.helpers.traces import numbers
-from tracer.decoder.elementwise import Cos, Elementwise, Exp, Outer, Sin, Surprise
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Cumulate,
-    DivTerm,
-    Forward,
-    Given,
-    Interleave,
-    Join,
-    Largest,
-    MeanOf,
-    Pick,
-    Reused,
-    Select,
-    Total,
-)
 from tracer.decoder.roles import EMBEDDING, ENCODER_OUTPUT, POSITION
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
@@ -120,8 +93,8 @@ def case(name: str, ending: str = NEVER) -> list[Any]:
 @pytest.mark.parametrize("name", CASES)
 def test_gradients_are_slopes_of_the_loss(name: str) -> None:
     batch = case(name)
-    found = way_back(batch)
-    gradients = gradients_of(found)
+    found = learning.way_back(batch)
+    gradients = learning.gradients_of(found)
     for address in random.Random(name).sample(sorted(gradients.keys() - set(TABLES)), 30):
         assert_slope(batch, found[address], gradients[address])
 
@@ -144,10 +117,10 @@ def are_slopes(spec: Spec, seed: int, beside: bool) -> None:
     rng = random.Random(seed)
     if beside:
         spec = with_one_given(spec, rng)
-    batch = batch_of(spec)
-    found = way_back_or_rejected(batch)
+    batch = learning.batch_of(spec)
+    found = learning.way_back_or_rejected(batch)
     assert_all_is_used(found)
-    gradients = gradients_of(found)
+    gradients = learning.gradients_of(found)
     tables = [address for address in TABLES if address in gradients]
     others = sorted(gradients.keys() - tables)
     for address in rng.sample(others, min(3, len(others))):
@@ -158,8 +131,8 @@ def are_slopes(spec: Spec, seed: int, beside: bool) -> None:
 
 def with_one_given(spec: Spec, rng: random.Random) -> Spec:
     """The scenario with one value pinned that has a gradient, near to what it is."""
-    found = way_back_or_rejected(batch_of(spec))
-    value = found[rng.choice(sorted(gradients_of(found).keys() - set(TABLES)))]
+    found = learning.way_back_or_rejected(learning.batch_of(spec))
+    value = found[rng.choice(sorted(learning.gradients_of(found).keys() - set(TABLES)))]
     pins = {value.address: short(value.numbers.tolist())}
     if value.role.parameter or "training" not in spec:
         return {**spec, "given": pins}
@@ -176,18 +149,26 @@ def short(numbers: Any) -> Any:
 
 def assert_slope(batch: list[Any], of: Value, gradient: Value) -> None:
     """What the gradient says of a direction is what happens to the loss there."""
-    along = direction(of)
+    along = learning.direction(of)
     size = abs(gradient.numbers).max()
     assert gradient.shape == of.shape
-    assert agree((gradient.numbers * along).sum(), slope_along(batch, of, along), size), of.address
+    assert learning.agree(
+        (gradient.numbers * along).sum(), learning.slope_along(batch, of, along), size
+    ), of.address
 
 
 def assert_slope_of_table(spec: Spec, address: str, gradient: Value, rng: random.Random) -> None:
     """The same of one number of a table, which is raised where the scenario says it."""
     at = tuple(rng.randrange(length) for length in gradient.shape)
-    up, down = (loss_of(batch_of(raised(spec, address, at, sign * STEP))) for sign in (1, -1))
+    up, down = (
+        learning.loss_of(learning.batch_of(raised(spec, address, at, sign * learning.STEP)))
+        for sign in (1, -1)
+    )
     size = abs(gradient.numbers).max()
-    assert agree(gradient.numbers[at], (up - down) / (2 * STEP), size), (address, at)
+    assert learning.agree(gradient.numbers[at], (up - down) / (2 * learning.STEP), size), (
+        address,
+        at,
+    )
 
 
 # --- PyTorch -------------------------------------------------------------------------------------
@@ -222,7 +203,9 @@ def are_those_of_pytorch(spec: Spec, seed: int, beside: bool, in_floats: bool) -
     if beside:
         spec = with_one_given(spec, random.Random(seed))
     arithmetic = "float64" if in_floats else "decimal"
-    found = gradients_of(way_back_or_rejected(batch_of({**spec, "arithmetic": arithmetic})))
+    found = learning.gradients_of(
+        learning.way_back_or_rejected(learning.batch_of({**spec, "arithmetic": arithmetic}))
+    )
     expected = torch_gradients(examples(spec))
     assert found.keys() == expected.keys()
     for address, gradient in found.items():
@@ -233,8 +216,8 @@ def are_those_of_pytorch(spec: Spec, seed: int, beside: bool, in_floats: bool) -
 
 @pytest.mark.parametrize("name", CASES)
 def test_floats_have_the_gradients_of_decimals(name: str) -> None:
-    exact = gradients_of(way_back(case(name)))
-    found = gradients_of(way_back(case(name, NEVER + "arithmetic: float64\n")))
+    exact = learning.gradients_of(learning.way_back(case(name)))
+    found = learning.gradients_of(learning.way_back(case(name, NEVER + "arithmetic: float64\n")))
     assert found.keys() == exact.keys()
     for address, gradient in found.items():
         np.testing.assert_allclose(
@@ -244,15 +227,27 @@ def test_floats_have_the_gradients_of_decimals(name: str) -> None:
 
 # --- which there are -----------------------------------------------------------------------------
 
-WITHOUT = (Exp, Total, Largest, Surprise, MeanOf, Join, DivTerm, Outer, Sin, Cos, Interleave)
+WITHOUT = (
+    el.Exp,
+    op.Total,
+    op.Largest,
+    el.NegativeLogLikelihood,
+    op.MeanOf,
+    op.Join,
+    op.DivTerm,
+    el.Outer,
+    el.Sin,
+    el.Cos,
+    op.Interleave,
+)
 """What gives them is given, gone back through as a whole, or not learned."""
-IN_GENERATED_TEXTS = (Append, Reused, Select, Cumulate, ArgMax, Pick)
+IN_GENERATED_TEXTS = (op.Append, op.Reused, op.Select, op.Cumulate, op.ArgMax, op.Pick)
 LEARNED = (EMBEDDING, POSITION, ENCODER_OUTPUT)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_there_is_a_gradient_of_all_that_is_learned_and_leads_to_the_loss(name: str) -> None:
-    found = way_back(case(name))
+    found = learning.way_back(case(name))
     leads, learned = set[Value](), set[Value]()
     for record in reversed(found.records):
         if record.output.address == "loss" or record.output in leads:
@@ -260,11 +255,11 @@ def test_there_is_a_gradient_of_all_that_is_learned_and_leads_to_the_loss(name: 
     for record in found.records:
         of = record.output.role
         if not learned.isdisjoint(record.inputs) or (
-            isinstance(record.operation, Given) and (of.parameter or of in LEARNED)
+            isinstance(record.operation, op.Given) and (of.parameter or of in LEARNED)
         ):
             learned.add(record.output)
     steps = {record.output: record.operation for record in found.records}
-    whole = (Exp, Total, Largest, Surprise, Join)
+    whole = (el.Exp, op.Total, op.Largest, el.NegativeLogLikelihood, op.Join)
     expected = {
         value.address
         for value in leads & learned
@@ -284,13 +279,15 @@ def test_there_is_a_gradient_of_all_that_is_learned_and_leads_to_the_loss(name: 
 
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_recorded_for_nothing(name: str) -> None:
-    assert_all_is_used(way_back(case(name)))
+    assert_all_is_used(learning.way_back(case(name)))
 
 
 def test_nothing_is_recorded_before_something_given() -> None:
     """Of a norm behind it γ and β are still learned, and so are the weights of later parts."""
     rows = "[[1, 2, 4], [2, 0, 1], [0, 1, 5], [3, 1, 1]]"
-    found = way_back(case("crossed", f"given: {{layer1.attention.residual: {rows}}}\n{NEVER}"))
+    found = learning.way_back(
+        case("crossed", f"given: {{layer1.attention.residual: {rows}}}\n{NEVER}")
+    )
     assert_all_is_used(found)
     of_layer = "gradient.layer1.attention"
     assert {a for a in found.values if a.startswith(f"{of_layer}.")} == {
@@ -311,17 +308,17 @@ def test_every_operation_is_gone_back_through_or_has_no_gradient() -> None:
     """Where a value has a gradient, its operation hands it on: central differences held that."""
     through = set[type]()
     for name in CASES:
-        found = way_back(case(name))
-        gradients = gradients_of(found)
+        found = learning.way_back(case(name))
+        gradients = learning.gradients_of(found)
         used = {value for record in found.records for value in record.inputs}
         through |= {
             type(record.operation)
             for record in found.records
             if gradients.get(record.output.address) in used
-            and not isinstance(record.operation, Given)
+            and not isinstance(record.operation, op.Given)
         }
     assert through.isdisjoint(WITHOUT + IN_GENERATED_TEXTS)
-    expected = {*operations(Forward), *OF_THE_PASS} - {Elementwise}
+    expected = {*operations(op.Forward), *OF_THE_PASS} - {el.Elementwise}
     assert through | {*WITHOUT, *IN_GENERATED_TEXTS} == expected
 
 
@@ -343,7 +340,7 @@ unembedding: {W_U: [[0, 0]]}
 
 
 def test_probability_less_one_over_those_that_count() -> None:
-    found = way_back([parse(f"{LINEAR}targets: [x, none, y]\n{NEVER}", "f.yaml")])
+    found = learning.way_back([parse(f"{LINEAR}targets: [x, none, y]\n{NEVER}", "f.yaml")])
     # p = (½, ½) everywhere, and two positions count: ½(½ - 1) = -¼.
     logits = [["-0.25", "0.25"], ["0", "0"], ["0.25", "-0.25"]]
     assert numbers(found, "gradient.logits") == logits
@@ -353,7 +350,7 @@ def test_probability_less_one_over_those_that_count() -> None:
 
 def test_a_word_that_occurs_twice_has_the_gradients_of_both_added_up() -> None:
     text = LINEAR.replace("[[0, 0]]", "[[1, 1]]").replace("W_U: [[1, 1]]", "W_U: [[1, -1]]")
-    found = way_back([parse(f"{text}targets: [x, x, y]\n{NEVER}", "f.yaml")])
+    found = learning.way_back([parse(f"{text}targets: [x, x, y]\n{NEVER}", "f.yaml")])
     p = found["probabilities"].numbers
     a, b = ((p[i, 0] - (i < 2)) / 3 - (p[i, 1] - (i == 2)) / 3 for i in (0, 2))
     embeddings = found["gradient.embeddings"]
@@ -363,7 +360,7 @@ def test_a_word_that_occurs_twice_has_the_gradients_of_both_added_up() -> None:
 
 
 def test_what_fills_up_teaches_nothing() -> None:
-    found = way_back(case("crossed"))
+    found = learning.way_back(case("crossed"))
     assert not found["gradient.logits"].numbers[1].any()  # it has no target
     assert not found["gradient.logits"].numbers[3].any()  # its word only fills up
     assert not found["gradient.embeddings"].numbers[3].any()
@@ -381,7 +378,7 @@ def test_rounded_gradients_are_near_the_exact_ones(name: str, carry: Carry) -> N
     def gradient(of: Carry) -> Any:
         rounding = scenario.rounding.model_copy(update={"carry": of})
         copies = [each.model_copy(update={"rounding": rounding}) for each in batch]
-        return way_back(copies)["gradient.unembedding.W_U"].array
+        return learning.way_back(copies)["gradient.unembedding.W_U"].array
 
     exact = gradient(Carry.NEVER)
     assert abs(gradient(carry) - exact).max() < 0.05 * abs(exact).max()
@@ -409,24 +406,24 @@ REFUSED = {
 def test_what_nothing_is_learned_through_is_told(address: str) -> None:
     pins, said = REFUSED[address]
     with pytest.raises(TracerError) as caught:
-        way_back(case("crossed", f"given: {{{address}: {pins}}}\n{NEVER}"))
+        learning.way_back(case("crossed", f"given: {{{address}: {pins}}}\n{NEVER}"))
     (problem,) = caught.value.problems
     assert str(problem) == said
-    assert problem.way and problem.way[0] == "given"
+    assert problem.yaml_path and problem.yaml_path[0] == "given"
 
 
 def test_a_root_of_zero_has_no_slope() -> None:
     norm = "final_norm: {epsilon: 0.1, epsilon_outside: true}\n"
     with pytest.raises(TracerError, match="σ is 0 but for ε, and the root of 0 has no slope"):
-        way_back([parse(f"{LINEAR}{norm}{NEVER}targets: [x, x, y]\n", "f.yaml")])
+        learning.way_back([parse(f"{LINEAR}{norm}{NEVER}targets: [x, x, y]\n", "f.yaml")])
 
 
 def test_a_table_that_only_another_example_reads_from_is_learned() -> None:
     pins = "given: {output: [[1, 0, 1], [0, 1, 0]]}"
     text = BATCH.replace("targets: [b, c]}", f"targets: [b, c], {pins}}}")
     scenario = parse(text + NEVER, "f.yaml")
-    found = way_back([scenario.reading_example(each) for each in scenario.training])
-    gradients = gradients_of(found)
+    found = learning.way_back([scenario.reading_example(each) for each in scenario.training])
+    gradients = learning.gradients_of(found)
     once, again, of_a = found["gradient.example2.embedding"].array  # of b, b and a
     np.testing.assert_allclose(gradients["embeddings"].array[:2], [of_a, once + again], rtol=1e-12)
     np.testing.assert_allclose(
@@ -437,10 +434,10 @@ def test_a_table_that_only_another_example_reads_from_is_learned() -> None:
 def test_what_is_given_of_a_parameter_holds_for_all_examples() -> None:
     text = f"{BATCH}given: {{layer1.ffn.b_1: [1, 1]}}\n{NEVER}"
     scenario = parse(text, "f.yaml")
-    found = way_back([scenario.reading_example(each) for each in scenario.training])
+    found = learning.way_back([scenario.reading_example(each) for each in scenario.training])
     assert "gradient.layer1.ffn.b_1" not in found.values
     typed = parse(BATCH.replace("b_1: [0.5, 1]", "b_1: [1, 1]") + NEVER, "f.yaml")
-    same = way_back([typed.reading_example(each) for each in typed.training])
+    same = learning.way_back([typed.reading_example(each) for each in typed.training])
     assert numbers(found, "loss") == numbers(same, "loss")
     assert numbers(found, "gradient.layer1.ffn.W_1") == numbers(same, "gradient.layer1.ffn.W_1")
 
@@ -451,4 +448,4 @@ def test_a_parameter_that_is_given_in_one_example_alone_is_refused() -> None:
     )
     scenario = parse(text + NEVER, "f.yaml")
     with pytest.raises(TracerError, match="given in one example, and all have the same"):
-        way_back([scenario.reading_example(each) for each in scenario.training])
+        learning.way_back([scenario.reading_example(each) for each in scenario.training])

@@ -6,49 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.elementwise import (
-    Activate,
-    Add,
-    Cos,
-    Divide,
-    Elementwise,
-    Exp,
-    Mask,
-    Multiply,
-    Normalize,
-    Outer,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
-)
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cumulate,
-    DivTerm,
-    Dot,
-    Forward,
-    Given,
-    Interleave,
-    Join,
-    Largest,
-    MatMul,
-    Mean,
-    MeanOf,
-    Operation,
-    Pick,
-    Pinned,
-    Reused,
-    Rotate,
-    Select,
-    Total,
-)
 from tracer.decoder.training_operations import OfTraining
 
 TOKEN, KEY = Axis("token", ("i", "like")), Axis("key", ("i", "like"))
@@ -56,57 +15,61 @@ FEATURE, QUERY = Axis("feature", ("spicy", "cheap", "cozy")), Axis("query", ("q�
 WORD = Axis("word", ("x", "y", "z"))
 
 AXES: list[tuple[Any, list[Any], Any]] = [
-    (Add(), [(TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (Mask(), [(TOKEN, KEY), (TOKEN, KEY)], (TOKEN, KEY)),
-    (Subtract(), [(TOKEN, FEATURE), (TOKEN,)], (TOKEN, FEATURE)),
-    (MatMul(), [(TOKEN, FEATURE), (FEATURE, QUERY)], (TOKEN, QUERY)),
-    (MatMul(), [(TOKEN, FEATURE), (FEATURE, QUERY), (QUERY,)], (TOKEN, QUERY)),
-    (Dot(), [(TOKEN, QUERY), (TOKEN, QUERY)], (TOKEN, KEY)),
-    (SquareRoot(), [()], ()),
-    (SquareRoot(), [(TOKEN,)], (TOKEN,)),
-    (Divide(), [(TOKEN, KEY), ()], (TOKEN, KEY)),
-    (Share(), [(TOKEN, KEY), (TOKEN,)], (TOKEN, KEY)),
-    (Exp(), [(TOKEN, KEY)], (TOKEN, KEY)),
-    (Square(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (Activate("relu"), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (Multiply(), [(TOKEN, QUERY)] * 2, (TOKEN, QUERY)),
-    (Rotate("halves"), [(TOKEN, QUERY), (TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, QUERY)),
-    (Largest(), [(TOKEN, KEY)], (TOKEN,)),
-    (Total(), [(TOKEN, KEY)], (TOKEN,)),
-    (Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
-    (MeanOf((0,)), [(TOKEN,)], ()),
-    (Normalize(gain=True), [(TOKEN, FEATURE), (TOKEN,), (FEATURE,)], (TOKEN, FEATURE)),
-    (Surprise((0, None), ("x", "—")), [(TOKEN, WORD)], (Axis("target", ("x", "—")),)),
-    (Cumulate(), [(TOKEN, WORD)], (TOKEN, WORD)),
-    (ArgMax(WORD.labels), [(TOKEN, WORD), (TOKEN, WORD)], (TOKEN,)),
-    (Pick(WORD.labels), [(TOKEN, WORD), ()], (TOKEN,)),
+    (el.Add(), [(TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, FEATURE)),
+    (el.Mask(), [(TOKEN, KEY), (TOKEN, KEY)], (TOKEN, KEY)),
+    (el.Subtract(), [(TOKEN, FEATURE), (TOKEN,)], (TOKEN, FEATURE)),
+    (op.MatMul(), [(TOKEN, FEATURE), (FEATURE, QUERY)], (TOKEN, QUERY)),
+    (op.MatMul(), [(TOKEN, FEATURE), (FEATURE, QUERY), (QUERY,)], (TOKEN, QUERY)),
+    (op.Dot(), [(TOKEN, QUERY), (TOKEN, QUERY)], (TOKEN, KEY)),
+    (el.SquareRoot(), [()], ()),
+    (el.SquareRoot(), [(TOKEN,)], (TOKEN,)),
+    (el.Divide(), [(TOKEN, KEY), ()], (TOKEN, KEY)),
+    (el.DivideByRowSum(), [(TOKEN, KEY), (TOKEN,)], (TOKEN, KEY)),
+    (el.Exp(), [(TOKEN, KEY)], (TOKEN, KEY)),
+    (el.Square(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
+    (el.Activate("relu"), [(TOKEN, QUERY)], (TOKEN, QUERY)),
+    (el.Multiply(), [(TOKEN, QUERY)] * 2, (TOKEN, QUERY)),
+    (op.Rotate("halves"), [(TOKEN, QUERY), (TOKEN, FEATURE), (TOKEN, FEATURE)], (TOKEN, QUERY)),
+    (op.Largest(), [(TOKEN, KEY)], (TOKEN,)),
+    (op.Total(), [(TOKEN, KEY)], (TOKEN,)),
+    (op.Mean(), [(TOKEN, FEATURE)], (TOKEN,)),
+    (op.MeanOf((0,)), [(TOKEN,)], ()),
+    (el.Normalize(gain=True), [(TOKEN, FEATURE), (TOKEN,), (FEATURE,)], (TOKEN, FEATURE)),
     (
-        Concat(),
+        el.NegativeLogLikelihood((0, None), ("x", "—")),
+        [(TOKEN, WORD)],
+        (Axis("target", ("x", "—")),),
+    ),
+    (op.Cumulate(), [(TOKEN, WORD)], (TOKEN, WORD)),
+    (op.ArgMax(WORD.labels), [(TOKEN, WORD), (TOKEN, WORD)], (TOKEN,)),
+    (op.Pick(WORD.labels), [(TOKEN, WORD), ()], (TOKEN,)),
+    (
+        op.Concat(),
         [(TOKEN, FEATURE), (TOKEN, QUERY)],
         (TOKEN, Axis("concat", ("spicy", "cheap", "cozy", "q₁", "q₂"))),
     ),
     (
-        Append(),
+        op.Append(),
         [(TOKEN, QUERY), (Axis("token", ("pizza",)), QUERY)],
         (Axis("token", ("i", "like", "pizza")), QUERY),
     ),
     (
-        Join(),
+        op.Join(),
         [(Axis("target", ("x",)),), (Axis("target", ("y", "—")),)],
         (Axis("target", ("x", "y", "—")),),
     ),
     (
-        Select((2, 0)),
+        op.Select((2, 0)),
         [(TOKEN, WORD)],
         (Axis("token", ("like",)), Axis("word", ("z", "x"))),
     ),
-    (Copy(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
-    (Reused(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (DivTerm(3), [], (Axis("pair", ("ω₀", "ω₁")),)),
-    (Outer(), [(TOKEN,), (QUERY,)], (TOKEN, QUERY)),
-    (Sin(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (Cos(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
-    (Interleave(FEATURE.labels), [(TOKEN, QUERY)] * 2, (TOKEN, FEATURE)),
+    (op.Copy(), [(TOKEN, FEATURE)], (TOKEN, FEATURE)),
+    (op.Reused(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
+    (op.DivTerm(3), [], (Axis("pair", ("ω₀", "ω₁")),)),
+    (el.Outer(), [(TOKEN,), (QUERY,)], (TOKEN, QUERY)),
+    (el.Sin(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
+    (el.Cos(), [(TOKEN, QUERY)], (TOKEN, QUERY)),
+    (op.Interleave(FEATURE.labels), [(TOKEN, QUERY)] * 2, (TOKEN, FEATURE)),
 ]
 
 
@@ -118,10 +81,10 @@ def test_axes(operation: Any, inputs: list[Any], expected: Any) -> None:
 
 
 def test_each_operation_is_tried() -> None:
-    tried = {type(case[0]) for case in AXES if not isinstance(case[0], Elementwise)}
-    assert tried == set(get_args(Forward)) - {Elementwise, Mask}
-    others = set(get_args(Operation)) - {*get_args(Forward), *get_args(OfTraining)}
-    assert others == {Given, Pinned}
+    tried = {type(case[0]) for case in AXES if not isinstance(case[0], el.Elementwise)}
+    assert tried == set(get_args(op.Forward)) - {el.Elementwise, el.Mask}
+    others = set(get_args(op.Operation)) - {*get_args(op.Forward), *get_args(OfTraining)}
+    assert others == {op.Given, op.Pinned}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +95,7 @@ def test_each_operation_is_tried() -> None:
     ],
 )
 def test_the_pairs_of_columns_that_are_turned(layout: Any, pairs: list[Any]) -> None:
-    assert [Rotate(layout).pair_of(column, 4) for column in range(4)] == pairs
+    assert [op.Rotate(layout).pair_of(column, 4) for column in range(4)] == pairs
 
 
 def test_numbered() -> None:

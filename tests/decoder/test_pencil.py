@@ -300,14 +300,15 @@ def test_a_copy_is_rounded_only_where_digits_are_set_for_it(carry: str) -> None:
 def test_the_roles_of_each_kind() -> None:
     """Where `carry: step` does not round as usual: all of it, by name."""
     kept = {
-        keeps: {role.name for role in roles.ROLES if role.keeps is keeps} for keeps in roles.Keeps
+        keeps: {role.name for role in roles.ROLES if role.rounding_rule is keeps}
+        for keeps in roles.RoundingRule
     }
-    assert kept.pop(roles.Keeps.WORKING) == WORKING
-    assert kept.pop(roles.Keeps.SHARED) == SHARED
-    assert kept.pop(roles.Keeps.EXACT) == EXACT
-    assert kept.pop(roles.Keeps.ALL) == ALL
-    assert kept.pop(roles.Keeps.WHOLE) == {"slope"}
-    assert set(kept) == {roles.Keeps.RESULT}
+    assert kept.pop(roles.RoundingRule.WORKING) == WORKING
+    assert kept.pop(roles.RoundingRule.SHARED) == SHARED
+    assert kept.pop(roles.RoundingRule.EXACT) == EXACT
+    assert kept.pop(roles.RoundingRule.ALL) == ALL
+    assert kept.pop(roles.RoundingRule.WHOLE) == {"slope"}
+    assert set(kept) == {roles.RoundingRule.RESULT}
 
 
 WORKING = {

@@ -20,8 +20,8 @@ from tracer.decoder.sampling import Sampling
 from tracer.decoder.tape import Tape
 from tracer.decoder.training import TrainingOptions, train
 from tracer.formula.arithmetic import DECIMALS
-from tracer.lesson.selection import steps
 from tracer.lesson.steps import KIND_OF
+from tracer.lesson.texts.selection import steps
 from tracer.scenario.loading import load, parse
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer

@@ -21,7 +21,7 @@ from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.operations import Copy, Pinned
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import Role
-from tracer.decoder.tape import Instead, Tape
+from tracer.decoder.tape import Overrides, Tape
 from tracer.decoder.value import Form, Value
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import DECIMALS
@@ -381,7 +381,7 @@ def test_what_stands_in_place_of_a_number_is_worked_on_with(arithmetic: str) -> 
     """h of b is 6 · 1 + 8 · 2 = 22; with 25 in its place the FFN gives 25 · (1, 2)."""
     said = f"rounding: {{decimals: 2, carry: never}}\narithmetic: {arithmetic}\n"
     small = scenario((END, f"{END}{said}"))
-    there: Instead = {"layer1.ffn.hidden": {(1, 0): Decimal(25)}}
+    there: Overrides = {"layer1.ffn.hidden": {(1, 0): Decimal(25)}}
     plain, other = trace("small", small), trace("small", small, PassOptions(overrides=there))
     hidden = other["layer1.ffn.hidden"]
     assert (hidden.array[1, 0], float(hidden.computed[1, 0])) == (25, 22)
@@ -392,6 +392,6 @@ def test_what_stands_in_place_of_a_number_is_worked_on_with(arithmetic: str) -> 
 
 def test_what_is_typed_may_have_another_number_in_its_place_too() -> None:
     """W_Q is (1, 2)ᵀ; with (9, 2)ᵀ the query of a is 9 · 1 + 2 · 2."""
-    there: Instead = {"layer1.attention.head1.W_Q": {(0, 0): Decimal(9)}}
+    there: Overrides = {"layer1.attention.head1.W_Q": {(0, 0): Decimal(9)}}
     other = trace("small", scenario(), PassOptions(overrides=there))
     assert other["layer1.attention.head1.query"].array[0, 0] == 13

@@ -17,7 +17,7 @@ from tracer.checkpoints.opening import open_checkpoint
 from tracer.checkpoints.tensor import Rows, Tensor
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
-from tracer.decoder.later import Later
+from tracer.decoder.lazy import LazyValue
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import FLOATS
 from tracer.scenario.loading import load
@@ -126,8 +126,8 @@ def test_a_weight_is_read_once_for_a_pass(reads: list[str], tmp_path: Path) -> N
 def test_the_weights_of_a_layer_are_let_go(tmp_path: Path) -> None:
     found = traced(scenario(tmp_path))
     assert found["logits"].numbers.size
-    later = {name: value for name, value in found.values.items() if isinstance(value, Later)}
-    there = {name: value.is_there for name, value in later.items()}
+    later = {name: value for name, value in found.values.items() if isinstance(value, LazyValue)}
+    there = {name: value.is_ready for name, value in later.items()}
     assert there["layer2.ffn.output"] and there["unembedding.W_U"]
     assert not any(there[f"layer1.ffn.{name}"] for name in ("W_1", "W_2", "W_3", "norm.gain"))
 
@@ -202,5 +202,5 @@ def test_a_text_ends_with_the_models_own_token(tmp_path: Path) -> None:
     unembedding = Unembedding.model_construct(W_U=weights)
     ending = loaded.model_copy(update={"unembedding": unembedding})
     said = generate("tiny", ending, GenerationOptions(ending.beginning, 3))
-    assert [turn.word for turn in said.turns] == ["<end>"]
+    assert [step.word for step in said.steps] == ["<end>"]
     assert said.ended

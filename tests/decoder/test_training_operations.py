@@ -12,23 +12,9 @@ import pytest
 from tests.decoder.cases_of_training import CASES
 from tests.decoder.test_arithmetic import BOTH, one_decimal, result
 from tests.helpers.traces import array
-from tracer.decoder import results
+from tracer.decoder import elementwise as el, results, training_operations as learn
 from tracer.decoder.axes import Axis
-from tracer.decoder.elementwise import (
-    Activate,
-    Combine,
-    Miss,
-    Ratio,
-    Slope,
-)
 from tracer.decoder.operations import Rotate
-from tracer.decoder.training_operations import (
-    ColumnDot,
-    RotateBack,
-    RowDot,
-    SumOfSquares,
-    TransposedMatMul,
-)
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.arithmetic import DECIMALS, FLOATS, SHAPES, Arithmetic, Array
 
@@ -63,16 +49,16 @@ def test_shape(operation: Any, inputs: list[Array], expected: Array) -> None:
 @BOTH
 def test_a_slope_is_how_fast_the_function_rises(arithmetic: Arithmetic, function: Any) -> None:
     at, step = array("-3.7", "-1.2", "-0.4", "0.3", "0.9", "2.5"), Decimal("0.00001")
-    rises = [result(DECIMALS, Activate(function), at + sign * step) for sign in (1, -1)]
+    rises = [result(DECIMALS, el.Activate(function), at + sign * step) for sign in (1, -1)]
     expected = ((rises[0] - rises[1]) / (2 * step)).astype(float)
     np.testing.assert_allclose(
-        result(arithmetic, Slope(function), at).astype(float), expected, rtol=1e-8
+        result(arithmetic, el.Slope(function), at).astype(float), expected, rtol=1e-8
     )
 
 
 @pytest.mark.parametrize("function", ACTIVATIONS)
 def test_a_slope_far_from_0_is_0_or_1(function: Any) -> None:
-    far = result(FLOATS, Slope(function), np.array([-600.0, 600.0]))
+    far = result(FLOATS, el.Slope(function), np.array([-600.0, 600.0]))
     np.testing.assert_allclose(far, [0, 1], atol=1e-200)
 
 
@@ -82,20 +68,20 @@ def test_turning_back_undoes_a_turn(arithmetic: Arithmetic) -> None:
     cos, sin = array(["0.6", "0.28"]), array(["0.8", "-0.96"])
     for layout in ("pairs", "halves"):
         turned = result(arithmetic, Rotate(layout), x, cos, sin)
-        back = result(arithmetic, RotateBack(layout), turned, cos, sin)
+        back = result(arithmetic, learn.RotateBack(layout), turned, cos, sin)
         np.testing.assert_allclose(back.astype(float), x.astype(float), rtol=1e-15)
 
 
 ROUNDED = [
     # what a line shows on the way has one decimal here
-    (Miss((0,), 3), [array(["0.25", "0.75"])], array(["-0.8", "0.8"]) / 3),
-    (TransposedMatMul(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array(["0.5"])),
-    (ColumnDot(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array("0.5")),
-    (RowDot(), [array(["0.25", "0.15"]), array(["1", "1"])], array("0.5")),
-    (Combine(Decimal(1), Decimal("0.5")), [array("0.25"), array("0.5")], array("0.55")),
-    (Combine(Decimal("0.9"), Decimal("0.1")), [array("0.5"), array("0.5")], array("0.6")),
-    (Ratio(Decimal("0.05")), [array("1"), array("2")], array("1") / Decimal("1.45")),
-    (SumOfSquares(), [array("0.5", "0.5")], np.array(Decimal("0.6"))),
+    (el.SoftmaxCrossEntropyGrad((0,), 3), [array(["0.25", "0.75"])], array(["-0.8", "0.8"]) / 3),
+    (learn.TransposedMatMul(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array(["0.5"])),
+    (learn.ColumnDot(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array("0.5")),
+    (learn.RowDot(), [array(["0.25", "0.15"]), array(["1", "1"])], array("0.5")),
+    (el.Combine(Decimal(1), Decimal("0.5")), [array("0.25"), array("0.5")], array("0.55")),
+    (el.Combine(Decimal("0.9"), Decimal("0.1")), [array("0.5"), array("0.5")], array("0.6")),
+    (el.Ratio(Decimal("0.05")), [array("1"), array("2")], array("1") / Decimal("1.45")),
+    (learn.SumOfSquares(), [array("0.5", "0.5")], np.array(Decimal("0.6"))),
 ]
 
 

@@ -8,56 +8,39 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.formula.test_evaluation import n
+from tracer.formula import expression as ex
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, FLOATS, no_rounding
 from tracer.formula.evaluation import value
-from tracer.formula.expression import (
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Power,
-    Product,
-    Quotient,
-    Root,
-    Subtotal,
-    Sum,
-    Symbol,
-)
 from tracer.formula.formula import Formula
 from tracer.renderers.text import text
 
-X, Y = Operand(0), Operand(1)
-ONE = Number.of(1)
-FORMULAS: dict[str, Expression] = {
-    "sum": Sum((X, Y, ONE)),
-    "difference": Difference(X, Y),
-    "product": Product((n("2"), X, Y)),
-    "quotient": Quotient(X, Sum((Power(Y, n("2")), ONE))),
-    "root": Root(Subtotal(Sum((Power(X, n("2")), n("0.1"))))),
-    "power": Power(Part(Sum((X, Y))), n("3")),
-    "exponential": Exponential(Product((n("0.5"), X))),
-    "negative": Negative(Part(Product((X, Y)))),
-    "maximum": Call("max", (Number.of(0), X)),
-    "waves": Sum((Call("sin", (X,)), Call("cos", (Y,)))),
-    "normal": Call("Φ", (X,)),
-    "gate": Quotient(X, Subtotal(Sum((ONE, Part(Exponential(Negative(Y))))))),
+X, Y = ex.Operand(0), ex.Operand(1)
+ONE = ex.Number.of(1)
+FORMULAS: dict[str, ex.Expression] = {
+    "sum": ex.Sum((X, Y, ONE)),
+    "difference": ex.Difference(X, Y),
+    "product": ex.Product((n("2"), X, Y)),
+    "quotient": ex.Quotient(X, ex.Sum((ex.Power(Y, n("2")), ONE))),
+    "root": ex.Root(ex.Subtotal(ex.Sum((ex.Power(X, n("2")), n("0.1"))))),
+    "power": ex.Power(ex.Part(ex.Sum((X, Y))), n("3")),
+    "exponential": ex.Exponential(ex.Product((n("0.5"), X))),
+    "negative": ex.Negative(ex.Part(ex.Product((X, Y)))),
+    "maximum": ex.Call("max", (ex.Number.of(0), X)),
+    "waves": ex.Sum((ex.Call("sin", (X,)), ex.Call("cos", (Y,)))),
+    "normal": ex.Call("Φ", (X,)),
+    "gate": ex.Quotient(X, ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(ex.Negative(Y))))))),
 }
 
 
-def sides(formula: Formula, *operands: str) -> list[Expression]:
+def sides(formula: Formula, *operands: str) -> list[ex.Expression]:
     """The line of some numbers, its parts in full."""
 
-    def known(of: Expression) -> Number:
-        return Number(value(of)[0])
+    def known(of: ex.Expression) -> ex.Number:
+        return ex.Number(value(of)[0])
 
     return formula.sides(lambda operand: n(operands[operand.position]), known, known)
 
@@ -83,8 +66,8 @@ def test_a_line_works_out_its_parts_from_the_inside() -> None:
     silu = ACTIVATIONS["silu"].formula
     shown = silu.sides(
         lambda _: n("0.5"),
-        lambda of: Number(round(value(of)[0], 3)),
-        lambda of: Number(value(of)[0]),
+        lambda of: ex.Number(round(value(of)[0], 3)),
+        lambda of: ex.Number(value(of)[0]),
     )
     assert [text(side) for side in shown] == [
         "0.5 / (1 + e^(-0.5))",
@@ -94,8 +77,8 @@ def test_a_line_works_out_its_parts_from_the_inside() -> None:
 
 
 def test_symbols_take_the_place_of_operands() -> None:
-    assert text(ACTIVATIONS["relu"].formula.symbols([Symbol("h")])) == "max(0, h)"
-    gated = Formula(FORMULAS["gate"]).symbols([Symbol("a"), Symbol("b")])
+    assert text(ACTIVATIONS["relu"].formula.symbols([ex.Symbol("h")])) == "max(0, h)"
+    gated = Formula(FORMULAS["gate"]).symbols([ex.Symbol("a"), ex.Symbol("b")])
     assert text(gated) == "a / (1 + e^(-b))"
 
 

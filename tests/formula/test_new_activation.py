@@ -11,9 +11,8 @@ import pytest
 
 from tests.helpers.command import printed, run
 from tests.helpers.truth import equations, false_equations
-from tracer.formula import activations
+from tracer.formula import activations, expression as ex
 from tracer.formula.activations import ACTIVATIONS, Activation
-from tracer.formula.expression import Call, Number, Operand, Part, Power
 from tracer.formula.formula import Formula
 
 TEXT = """\
@@ -33,7 +32,7 @@ unembedding: {W_U: [[1, 0.5], [-0.5, 1]]}
 @pytest.fixture(autouse=True)
 def row() -> Iterator[None]:
     """Squared ReLU (So et al. 2021)."""
-    squared = Power(Part(Call("max", (Number.of(0), Operand(0)))), Number.of(2))
+    squared = ex.Power(ex.Part(ex.Call("max", (ex.Number.of(0), ex.Operand(0)))), ex.Number.of(2))
     ACTIVATIONS["relu_squared"] = Activation(
         Formula(squared), "ReLU²", ("ReLU² squares what is positive and sets the rest to 0.",)
     )

@@ -9,20 +9,7 @@ import pytest
 
 from tests.formula.test_evaluation import n
 from tests.formula.test_formula import FORMULAS, X, Y
-from tracer.decoder.elementwise import (
-    Activate,
-    Add,
-    Divide,
-    Elementwise,
-    Exp,
-    GradientOf,
-    Multiply,
-    RootSlope,
-    Square,
-    SquareRoot,
-    Subtract,
-    TwiceProduct,
-)
+from tracer.decoder import elementwise as el
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.arithmetic import DECIMALS, no_rounding
 from tracer.formula.expression import Expression, Number, Product, Symbol
@@ -69,41 +56,41 @@ def test_activations(name: str, x: str) -> None:
 
 
 G = Decimal("0.7")
-GRADIENTS: list[tuple[Elementwise, Elementwise, bool]] = [
-    (Square(), TwiceProduct(), False),
-    (SquareRoot(Decimal("0.1")), RootSlope(), True),
-    (SquareRoot(Decimal("0.1"), outside=True), RootSlope(Decimal("0.1")), True),
+GRADIENTS: list[tuple[el.Elementwise, el.Elementwise, bool]] = [
+    (el.Square(), el.TwiceProduct(), False),
+    (el.SquareRoot(Decimal("0.1")), el.RootSlope(), True),
+    (el.SquareRoot(Decimal("0.1"), outside=True), el.RootSlope(Decimal("0.1")), True),
 ]
 
 
 @pytest.mark.parametrize(("operation", "gradient", "of_result"), GRADIENTS)
 def test_a_named_gradient_is_the_derived_one(
-    operation: Elementwise, gradient: Elementwise, of_result: bool
+    operation: el.Elementwise, gradient: el.Elementwise, of_result: bool
 ) -> None:
     x = Decimal("1.3")
     other = at(operation.expression(), x) if of_result else x
-    expected = at(GradientOf(operation, 0).expression(), G, x)
+    expected = at(el.GradientOf(operation, 0).expression(), G, x)
     assert abs(at(gradient.expression(), G, other) - expected) < Decimal("1e-40")
 
 
 @pytest.mark.parametrize(
     ("operation", "of", "expected"),
     [
-        (Add(), 0, "G"),
-        (Add(), 1, "G"),
-        (Subtract(), 0, "G"),
-        (Multiply(), 0, "G×b"),
-        (Multiply(), 1, "G×a"),
-        (Divide(), 0, "G / b"),
-        (Square(), 0, "G×2×a"),
-        (Exp(), 0, "G×e^a"),
-        (Activate("relu"), 0, "G×ReLU′(a)"),
+        (el.Add(), 0, "G"),
+        (el.Add(), 1, "G"),
+        (el.Subtract(), 0, "G"),
+        (el.Multiply(), 0, "G×b"),
+        (el.Multiply(), 1, "G×a"),
+        (el.Divide(), 0, "G / b"),
+        (el.Square(), 0, "G×2×a"),
+        (el.Exp(), 0, "G×e^a"),
+        (el.Activate("relu"), 0, "G×ReLU′(a)"),
     ],
 )
 def test_gradients_are_written_as_a_person_would(
-    operation: Elementwise, of: int, expected: str
+    operation: el.Elementwise, of: int, expected: str
 ) -> None:
-    formula = GradientOf(operation, of).formula
+    formula = el.GradientOf(operation, of).formula
     assert text(formula.symbols([Symbol("G"), Symbol("a"), Symbol("b")])) == expected
 
 

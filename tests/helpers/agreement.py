@@ -14,19 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from tests.helpers import terminal_page
 from tests.helpers.judge import told_apart
-from tests.helpers.terminal_page import (
-    NUMBER,
-    OF_ENCODER,
-    Block,
-    Formula,
-    Heading,
-    Lines,
-    Prose,
-    Table,
-    split_steps,
-    title_of,
-)
 from tests.helpers.truth import Worked
 
 
@@ -58,23 +47,25 @@ class Result(NamedTuple):
     first: str  # what its first side is: a sum, `sin`, …
 
 
-def disagreements(blocks: Sequence[Block]) -> list[Disagreement]:
+def disagreements(blocks: Sequence[terminal_page.Block]) -> list[Disagreement]:
     """Where a line and its matrix, or a sentence on the loss, show different numbers."""
     return list(judged(blocks).disagreements)
 
 
-def judged(blocks: Sequence[Block]) -> Judged:
+def judged(blocks: Sequence[terminal_page.Block]) -> Judged:
     """Each worked line held against the matrix of its step that has its symbol."""
     compared, wrong, unplaced = 0, [], []
-    for step in split_steps(list(blocks)):
+    for step in terminal_page.split_steps(list(blocks)):
         for result, table in _pairs(step):
             entries = entries_of(result.label, table)
             if not entries:
-                unplaced.append(f"{title_of(step)}: {result.text}")
+                unplaced.append(f"{terminal_page.title_of(step)}: {result.text}")
                 continue
             compared += 1
             wrong += [
-                Disagreement(title_of(step), result.text, f"{table.symbol}[{where}]", shown)
+                Disagreement(
+                    terminal_page.title_of(step), result.text, f"{table.symbol}[{where}]", shown
+                )
                 for where, shown in entries
                 if shown != result.number
             ]
@@ -83,22 +74,22 @@ def judged(blocks: Sequence[Block]) -> Judged:
     return Judged(compared + len(said), tuple(wrong), tuple(unplaced))
 
 
-_LOSS = re.compile(rf"\bloss [`$]*L[`$]*\b[^0-9]*?({NUMBER})")
+_LOSS = re.compile(rf"\bloss [`$]*L[`$]*\b[^0-9]*?({terminal_page.NUMBER})")
 
 
-def _said_of_the_loss(blocks: Sequence[Block]) -> Iterator[Disagreement]:
+def _said_of_the_loss(blocks: Sequence[terminal_page.Block]) -> Iterator[Disagreement]:
     """What sentences say the loss L was, beside what the last line came to that worked it out."""
     last = ""
-    for step in split_steps(list(blocks)):
+    for step in terminal_page.split_steps(list(blocks)):
         worked_out = {i: result.number for i, result in results(step) if result.symbol == "L"}
         for place, block in enumerate(step):
             last = worked_out.get(place, last)
-            said = _LOSS.search(block.text) if isinstance(block, Prose) else None
+            said = _LOSS.search(block.text) if isinstance(block, terminal_page.Prose) else None
             if said and last:
-                yield Disagreement(title_of(step), last, "L", said[1])
+                yield Disagreement(terminal_page.title_of(step), last, "L", said[1])
 
 
-def results(step: Iterable[Block]) -> Iterator[tuple[int, Result]]:
+def results(step: Iterable[terminal_page.Block]) -> Iterator[tuple[int, Result]]:
     """What the lines of a step come to, each with its place among the blocks.
 
     A line belongs to the symbol that it begins with; without one, to that of the last formula, or
@@ -107,16 +98,16 @@ def results(step: Iterable[Block]) -> Iterator[tuple[int, Result]]:
     symbol = headed = ""
     for place, block in enumerate(step):
         match block:
-            case Heading(formula=formula):
+            case terminal_page.Heading(formula=formula):
                 symbol = headed = formula.left if formula else ""
-            case Formula(left=left):
+            case terminal_page.Formula(left=left):
                 symbol = left
-            case Prose():
+            case terminal_page.Prose():
                 symbol = headed
-            case Lines(lines=lines):
+            case terminal_page.Lines(lines=lines):
                 for line in lines:
                     yield place, _result(line, symbol)
-            case Table():
+            case terminal_page.Table():
                 pass
 
 
@@ -128,14 +119,14 @@ def _result(line: Worked, symbol: str) -> Result:
     )
 
 
-def _pairs(step: Sequence[Block]) -> Iterator[tuple[Result, Table]]:
+def _pairs(step: Sequence[terminal_page.Block]) -> Iterator[tuple[Result, terminal_page.Table]]:
     """The results of a step with their matrices: the next of that symbol, else the last before.
 
     Lines without a symbol (`S + M`, whose formula is a sentence) are about the next matrix that
     has all their labels, or, if they are the sines and cosines of positions, about its columns in
     turn.
     """
-    tables = [(i, block) for i, block in enumerate(step) if isinstance(block, Table)]
+    tables = [(i, block) for i, block in enumerate(step) if isinstance(block, terminal_page.Table)]
     nameless: list[list[Result]] = []
     for place, group in groupby(results(step), key=lambda each: each[0]):
         found = [result for _, result in group]
@@ -150,8 +141,11 @@ def _pairs(step: Sequence[Block]) -> Iterator[tuple[Result, Table]]:
         if found[0].symbol:
             continue
         nameless.append(found)
-        below = next((block for block in step[place + 1 :] if not isinstance(block, Prose)), None)
-        if not isinstance(below, Table):
+        below = next(
+            (block for block in step[place + 1 :] if not isinstance(block, terminal_page.Prose)),
+            None,
+        )
+        if not isinstance(below, terminal_page.Table):
             continue
         wave = re.compile(rf"{found[0].first}\(?θ")  # both matrices stand below the lines of both
         turned = [table for table in behind if wave.match(table.symbol)]
@@ -159,13 +153,13 @@ def _pairs(step: Sequence[Block]) -> Iterator[tuple[Result, Table]]:
             yield from ((result, turned[0]) for result in found)
         elif {result.label for result in found} <= set(below.columns):
             yield from ((result, below) for result in found)
-        elif below.symbol.removesuffix(OF_ENCODER) == "P" and len(nameless) > 1:
+        elif below.symbol.removesuffix(terminal_page.OF_ENCODER) == "P" and len(nameless) > 1:
             waves = [each for pair in zip(*nameless[-2:], strict=True) for each in pair]
             for column, wave in zip(below.columns, waves, strict=False):
                 yield wave._replace(label=column), below
 
 
-def entries_of(label: str, table: Table) -> list[tuple[str, str]]:
+def entries_of(label: str, table: terminal_page.Table) -> list[tuple[str, str]]:
     """The entries of a matrix that a label means: where they are, and what they show.
 
     `column` is in the marked row, or in the only one; `row` in the only column; `row, column`
@@ -207,22 +201,29 @@ def means(label: str, name: str) -> bool:
 
 
 def against_values(
-    blocks: Sequence[Block], values: Iterable[Mapping[str, Any]], *, bare: Callable[[str], str]
+    blocks: Sequence[terminal_page.Block],
+    values: Iterable[Mapping[str, Any]],
+    *,
+    bare: Callable[[str], str],
 ) -> list[Disagreement]:
     """The lines and matrices of a page that no printed value of that symbol has.
 
     Several values may share a symbol, one in each layer; `bare` makes symbols and labels alike.
     """
-    by_symbol: dict[str, list[Table]] = {}
+    by_symbol: dict[str, list[terminal_page.Table]] = {}
     for value in values:
         by_symbol.setdefault(bare(value["symbol"]), []).append(_as_table(value, bare))
     found: list[Disagreement] = []
-    for step in split_steps(list(blocks)):
+    for step in terminal_page.split_steps(list(blocks)):
         for block in step:
-            if isinstance(block, Table):
+            if isinstance(block, terminal_page.Table):
                 known = by_symbol.get(bare(block.symbol), [])
                 if known and not any(_is_part(block, table, bare) for table in known):
-                    found.append(Disagreement(title_of(step), block.symbol, str(block.rows), ""))
+                    found.append(
+                        Disagreement(
+                            terminal_page.title_of(step), block.symbol, str(block.rows), ""
+                        )
+                    )
         for (_, symbol), group in groupby(
             results(step), key=lambda each: (each[0], each[1].symbol)
         ):
@@ -231,21 +232,21 @@ def against_values(
             alone = len(dict(wanted)) < len(wanted)  # a line for each of several values
             for some in [{each} for each in wanted] if alone else [set(wanted)]:
                 if known and not any(_has(table, some) for table in known):
-                    found.append(Disagreement(title_of(step), symbol, str(some), ""))
+                    found.append(Disagreement(terminal_page.title_of(step), symbol, str(some), ""))
     return found
 
 
-def _as_table(value: Mapping[str, Any], bare: Callable[[str], str]) -> Table:
+def _as_table(value: Mapping[str, Any], bare: Callable[[str], str]) -> terminal_page.Table:
     """A value of the JSON as a matrix: a vector is one row, a number one entry."""
     labels = [list(map(bare, told_apart(axis["labels"]))) for axis in value["axes"]]
     printed = value["printed"]
     while len(labels) < 2:
         labels, printed = [[""], *labels], [printed]
     rows = tuple(zip(labels[0], map(tuple, printed), strict=True))
-    return Table(bare(value["symbol"]), tuple(labels[1]), rows)
+    return terminal_page.Table(bare(value["symbol"]), tuple(labels[1]), rows)
 
 
-def _has(table: Table, wanted: set[tuple[str, str]]) -> bool:
+def _has(table: terminal_page.Table, wanted: set[tuple[str, str]]) -> bool:
     """Whether a row, or all entries, of the value are what the lines say, each by its label."""
     rows = [{(c, n) for c, n in zip(table.columns, row, strict=True)} for _, row in table.rows]
     by_both = {
@@ -264,7 +265,9 @@ def _said(wanted: set[tuple[str, str]], entries: set[tuple[str, str]]) -> bool:
     )
 
 
-def _is_part(part: Table, whole: Table, bare: Callable[[str], str]) -> bool:
+def _is_part(
+    part: terminal_page.Table, whole: terminal_page.Table, bare: Callable[[str], str]
+) -> bool:
     """Whether all that a matrix shows is in the value, under the same labels.
 
     The value may have the followed token's row alone.

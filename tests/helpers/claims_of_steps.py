@@ -4,157 +4,149 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.helpers.judge import (
-    AHEAD,
-    NOISE,
-    UNNAMED,
-    Judge,
-    Row,
-    check_ahead,
-    column,
-    form,
-    listed,
-    not_of,
-    number,
-)
+from tests.helpers import judge
 
 # --- attention -----------------------------------------------------------------------------------
 
 
-@form(r"“(?P<who>.+?)” asks most about (?P<what>“.+?”)" + AHEAD + r"\.")
-@form(r"“(?P<who>.+?)” is found most easily by (?P<what>“.+?”)" + AHEAD + r"\.")
-@form(r"Of what “(?P<who>.+?)” passes on, (?P<what>“.+?”) is the largest" + AHEAD + r"\.")
-def labels_read_out(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+@judge.form(r"“(?P<who>.+?)” asks most about (?P<what>“.+?”)" + judge.AHEAD + r"\.")
+@judge.form(r"“(?P<who>.+?)” is found most easily by (?P<what>“.+?”)" + judge.AHEAD + r"\.")
+@judge.form(
+    r"Of what “(?P<who>.+?)” passes on, (?P<what>“.+?”) is the largest" + judge.AHEAD + r"\."
+)
+def labels_read_out(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert at.address.rpartition(".")[2] in {"query", "key", "value"} and said["who"] == at.who
     row = at.row(at.result)
     clear = row.clear()
-    check_ahead(row, clear, said, column(row))
-    assert column(row)(said["what"]) == clear[0] and number(row.shown[clear[0]]) > 0
-    assert not UNNAMED.fullmatch(said["what"][1:-1])
+    judge.check_ahead(row, clear, said, judge.column(row))
+    assert judge.column(row)(said["what"]) == clear[0] and judge.number(row.shown[clear[0]]) > 0
+    assert not judge.UNNAMED.fullmatch(said["what"][1:-1])
 
 
 THROUGH = r"(?:, and mostly through “(?P<label>.+?)”: (?P<part>\S+) of (?P<whole>\S+?))?"
 
 
-@form(
+@judge.form(
     r"What “(?P<who>.+?)” asks fits (?P<first>(?:the encoder's )?“.+?”) best"
-    + AHEAD
+    + judge.AHEAD
     + THROUGH
     + r"\."
 )
-def best_key(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def best_key(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert at.address.endswith(".scores") and said["who"] == at.who
     row = at.row(at.result)
     clear = row.clear(at.seen(row))
-    check_ahead(row, clear, said, at.key)
+    judge.check_ahead(row, clear, said, at.key)
     assert at.key(said["first"]) == clear[0]
     if said["label"]:
         assert at.near("rotated_query") is None
         query = at.row(at.near("query"))
         source = query.labels.index(said["label"])
         at.main_part(at.near("dot") or at.result, clear[0], source, said["part"], said["whole"])
-        assert not UNNAMED.fullmatch(said["label"])
+        assert not judge.UNNAMED.fullmatch(said["label"])
 
 
-@form(r"Nothing is hidden from “(?P<who>.+?)”\.")
-@form(r"Everything is hidden from “(?P<who>.+?)”, itself too\.")
-@form(r"“(?P<who>.+?)” does not see (?P<hidden>.+)\.")
-def hidden(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+@judge.form(r"Nothing is hidden from “(?P<who>.+?)”\.")
+@judge.form(r"Everything is hidden from “(?P<who>.+?)”, itself too\.")
+@judge.form(r"“(?P<who>.+?)” does not see (?P<hidden>.+)\.")
+def hidden(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert at.address.endswith(".masked") and said["who"] == at.who and len(at.tokens) > 1
     unseen = [at.names[i] for i in at.hidden()]
     if "hidden" in said:
-        assert 0 < len(unseen) < len(at.tokens) and said["hidden"] == listed(unseen, "or")
+        assert 0 < len(unseen) < len(at.tokens) and said["hidden"] == judge.listed(unseen, "or")
     else:
         assert len(unseen) == (0 if said[""].startswith("Nothing") else len(at.tokens))
 
 
-@form(
+@judge.form(
     r"“(?P<who>.+?)” gives (?P<share>\S+) % of its attention to (?P<first>.+?)"
     r"(?:, then (?P<next>\S+) % to (?P<second>.+?)|, more than to any other token)\."
 )
-@form(r"Nearly all of the attention of “(?P<who>.+?)” goes to (?P<first>.+)\.")
-def shares(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+@judge.form(r"Nearly all of the attention of “(?P<who>.+?)” goes to (?P<first>.+)\.")
+def shares(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert at.address.endswith(".weights") and said["who"] == at.who
     row = at.row(at.result)
     clear = row.clear(at.seen(row))
     assert clear and at.key(said["first"]) == clear[0]
     if "share" not in said:
-        assert row.data[clear[0]] >= 0.99 and number(row.shown[clear[0]]) == 1
+        assert row.data[clear[0]] >= 0.99 and judge.number(row.shown[clear[0]]) == 1
         return
-    shown = [number(row.shown[i]) for i in clear]
-    assert abs(number(said["share"]) / 100 - shown[0]) < NOISE and shown[0] < 1
+    shown = [judge.number(row.shown[i]) for i in clear]
+    assert abs(judge.number(said["share"]) / 100 - shown[0]) < judge.NOISE and shown[0] < 1
     assert (said["next"] is not None) == (len(clear) == 2)
     if said["next"] is not None:
-        assert at.key(said["second"]) == clear[1] and sum(shown) <= 1 + NOISE
-        assert abs(number(said["next"]) / 100 - shown[1]) < NOISE
+        assert at.key(said["second"]) == clear[1] and sum(shown) <= 1 + judge.NOISE
+        assert abs(judge.number(said["next"]) / 100 - shown[1]) < judge.NOISE
 
 
-@form(
+@judge.form(
     r"Without the mask “(?P<who>.+?)” would (?:give (?P<share>\S+) % of its attention to|also look "
     r"at) (?P<later>“.+”), which (?P<come>comes|come) later\. That is data leakage: when a text is "
     r"written, (?P<they>it is|they are) not there yet\."
 )
-def leak(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def leak(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     later = [i for i in at.hidden() if i > at.followed and at.tokens[i] != at.padding]
-    assert said["who"] == at.who and said["later"] == listed([at.names[i] for i in later])
+    assert said["who"] == at.who and said["later"] == judge.listed([at.names[i] for i in later])
     assert (said["come"], said["they"]) == (
         ("comes", "it is") if len(later) == 1 else ("come", "they are")
     )
     share = sum(at.row(at.result).data[i] for i in later)
     if said["share"] is not None:
         decimals = at.rounding["decimals"]
-        assert 0 < number(said["share"]) < 100
-        assert abs(number(said["share"]) - 100 * share) <= 50 * 10**-decimals + 1e-6
+        assert 0 < judge.number(said["share"]) < 100
+        assert abs(judge.number(said["share"]) - 100 * share) <= 50 * 10**-decimals + 1e-6
 
 
-@form(r"“(?P<who>.+?)” comes last: the mask takes nothing from it\.")
-def last(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+@judge.form(r"“(?P<who>.+?)” comes last: the mask takes nothing from it\.")
+def last(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert at.followed == len(at.tokens) - 1 > 0 and not at.hidden() and said["who"] == at.who
 
 
-@form(r"Most of “(?P<what>.+?)” comes from (?P<source>.+?): (?P<part>\S+) of (?P<whole>\S+)\.")
-def main_source(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+@judge.form(
+    r"Most of “(?P<what>.+?)” comes from (?P<source>.+?): (?P<part>\S+) of (?P<whole>\S+)\."
+)
+def main_source(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     row = at.row(at.result)
     at_column = row.labels.index(said["what"])
-    assert not UNNAMED.fullmatch(said["what"]) and said["whole"] == row.shown[at_column]
+    assert not judge.UNNAMED.fullmatch(said["what"]) and said["whole"] == row.shown[at_column]
     operand = at.values[at.result["operands"][0]]
     weighted = operand["address"].endswith(".weights")
-    name = at.key if weighted else column(at.row(operand))
+    name = at.key if weighted else judge.column(at.row(operand))
     at.main_part(at.result, at_column, name(said["source"]), said["part"], said["whole"])
 
 
-@form(
+@judge.form(
     r"The (?P<noun>keys?|values?) of (?P<old>“.+?”) (?P<done>was|were) computed before and "
     r"(?P<reused>is|are) reused; only (?P<those>that|those) of (?P<new>“.+?”) (?P<be>is|are) new\."
 )
-def reused(at: Judge, said: dict[str, Any]) -> None:
+def reused(at: judge.Judge, said: dict[str, Any]) -> None:
     one = len(at.tokens) == 2
-    assert said["old"] == listed(at.names[:-1]) and said["new"] == listed(at.names[-1:])
+    assert said["old"] == judge.listed(at.names[:-1]) and said["new"] == judge.listed(at.names[-1:])
     assert at.address.endswith((".keys", ".values")) and said["noun"].endswith("s") != one
     assert (said["done"], said["reused"]) == (("was", "is") if one else ("were", "are"))
     assert (said["those"], said["be"]) == ("that", "is")
 
 
-@form(r"There is only one head here: its output goes on (?P<how>.+)\.")
-@form(r"The outputs of the heads stand side by side, one long row for each token\.")
-def concatenated(at: Judge, said: dict[str, Any]) -> None:
+@judge.form(r"There is only one head here: its output goes on (?P<how>.+)\.")
+@judge.form(r"The outputs of the heads stand side by side, one long row for each token\.")
+def concatenated(at: judge.Judge, said: dict[str, Any]) -> None:
     assert not at.pinned(at.address)
     assert (len(at.result["operands"]) == 1) == said[""].startswith("There is only one")
     assert said.get("how") in (None, at.passed_on())
 
 
-@form(
+@judge.form(
     r"There are several heads, each with (?P<own>weights|queries) of its own, because a head has "
     r"one set of attention weights per token: several heads can follow several relations\."
 )
-def several_heads(at: Judge, said: dict[str, Any]) -> None:
+def several_heads(at: judge.Judge, said: dict[str, Any]) -> None:
     sub_layer = at.address.partition(".head")[0]
     heads = len(at.values[f"{sub_layer}.concat"]["operands"])
     assert heads > 1 and not at.pinned(at.address)
@@ -162,18 +154,18 @@ def several_heads(at: Judge, said: dict[str, Any]) -> None:
     assert (said["own"] == "queries") == bool(shared)
 
 
-@form(
+@judge.form(
     r"Queries come from the decoder's tokens, keys and values from the encoder's\. So every token "
     r"of the decoder can use every token that the encoder has read\."
 )
-def across(at: Judge, said: dict[str, Any]) -> None:
+def across(at: judge.Judge, said: dict[str, Any]) -> None:
     assert "cross_attention" in at.address and not at.pinned(at.address)
 
 
-@form(r"There is no W_O here: the result of attention is passed on (?P<how>.+)\.")
-@form(r"W_O mixes what the heads have found into one vector for each token\.")
-@form(r"W_O makes a vector for each token of what the head has found\.")
-def projected(at: Judge, said: dict[str, Any]) -> None:
+@judge.form(r"There is no W_O here: the result of attention is passed on (?P<how>.+)\.")
+@judge.form(r"W_O mixes what the heads have found into one vector for each token\.")
+@judge.form(r"W_O makes a vector for each token of what the head has found\.")
+def projected(at: judge.Judge, said: dict[str, Any]) -> None:
     assert not at.pinned(at.address)
     heads = len(at.near("concat")["operands"])
     w_o = at.near("W_O") is not None
@@ -185,15 +177,15 @@ def projected(at: Judge, said: dict[str, Any]) -> None:
 # --- the FFN, residual, norm ---------------------------------------------------------------------
 
 
-@form(r"ReLU keeps them all: none is negative\.")
-@form(r"ReLU keeps none: none is positive\.")
-@form(r"ReLU keeps (?P<kept>“.+?”) and zeroes (?P<zeroed>“[^.]+”)\.")
-@form(
+@judge.form(r"ReLU keeps them all: none is negative\.")
+@judge.form(r"ReLU keeps none: none is positive\.")
+@judge.form(r"ReLU keeps (?P<kept>“.+?”) and zeroes (?P<zeroed>“[^.]+”)\.")
+@judge.form(
     r"ReLU keeps (?P<n>\d+) of the (?P<all>\d+) numbers and zeroes (?P<zeros>\d+)"
     r"(?:; the largest is “(?P<most>.+?)” with (?P<x>\S+?))?\."
 )
-def relu(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def relu(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     row = at.row(at.near("hidden"))
     kept = [label for label, x in zip(row.labels, row.data, strict=True) if x > 0]
     zeroed = [label for label, x in zip(row.labels, row.data, strict=True) if x < 0]
@@ -206,51 +198,55 @@ def relu(at: Judge, said: dict[str, Any]) -> None:
         assert clear == ([(said["most"], said["x"])] if said["most"] else [])
     elif "kept" in said:
         assert len(row.labels) <= 6
-        assert said[""] == f"ReLU keeps {listed(kept)} and zeroes {listed(zeroed)}."
+        assert said[""] == f"ReLU keeps {judge.listed(kept)} and zeroes {judge.listed(zeroed)}."
     elif "them all" in said[""]:
         assert kept and not zeroed
     else:
         assert zeroed and not kept
 
 
-@form(
+@judge.form(
     r"(?P<what>The FFN|Attention|Cross-attention) changes “(?P<label>.+?)” most, by (?P<by>\S+)\."
 )
-def changes(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def changes(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     what = {"The FFN": "ffn", "Attention": "attention", "Cross-attention": "cross_attention"}
     assert at.place.split(".")[1] == what[said["what"]]
     change = at.result["operands"][1]
     assert not at.pinned(change)
     row = at.row(at.values[change])
-    sizes = Row(row.labels, list(map(abs, row.data)), [x.removeprefix("-") for x in row.shown])
+    sizes = judge.Row(
+        row.labels, list(map(abs, row.data)), [x.removeprefix("-") for x in row.shown]
+    )
     (most, *_) = sizes.clear()
     assert at.row(at.result).labels[most] == said["label"] and row.shown[most] == said["by"]
 
 
-@form(
+@judge.form(
     r"The largest is now “(?P<high>.+?)” with (?P<x>\S+), the smallest “(?P<low>.+?)” with "
     r"(?P<y>\S+)\."
 )
-def extremes(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def extremes(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     row = at.row(at.result)
     high, low = row.clear()[0], row.clear(sign=-1)[0]
     assert (said["high"], said["low"]) == (row.labels[high], row.labels[low])
     assert (said["x"], said["y"]) == (row.shown[high], row.shown[low])
 
 
-@form(r"The bias b₁ is added to every row, because without it .+ from a number of its own\.")
-def bias(at: Judge, said: dict[str, Any]) -> None:
+@judge.form(r"The bias b₁ is added to every row, because without it .+ from a number of its own\.")
+def bias(at: judge.Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".hidden") and at.near("b_1") and not at.pinned(at.address)
 
 
-@form(r"The FFN takes each token by itself: of its vector it makes (?P<n>\d+) hidden numbers?\.")
-@form(
+@judge.form(
+    r"The FFN takes each token by itself: of its vector it makes (?P<n>\d+) hidden numbers?\."
+)
+@judge.form(
     r"The hidden layer becomes the FFN's output, (?P<n>\d+) numbers? for each token\.(?P<behind>"
     r" The activation stands behind it here\. .+| There is no activation function here\.)?"
 )
-def counted(at: Judge, said: dict[str, Any]) -> None:
+def counted(at: judge.Judge, said: dict[str, Any]) -> None:
     n = int(said["n"])
     assert n == len(at.result["data"][0]) and not at.pinned(at.address)
     assert (f"{n} hidden numbers" in said[""] or f"{n} numbers" in said[""]) == (n != 1)
@@ -263,53 +259,55 @@ def counted(at: Judge, said: dict[str, Any]) -> None:
 # --- words ---------------------------------------------------------------------------------------
 
 
-@form(
+@judge.form(
     r"In X′ “(?P<was>.+?)” was the largest number of “(?P<who>.+?)”, with (?P<x>\S+); "
     r"(?:in \S+ it is “(?P<now>.+?)”|it still is in \S+), with (?P<y>\S+)\."
 )
-def compared(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def compared(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert not at.pinned("input") and at.layers and said["who"] == at.who
     before, after = at.row(at.values["input"]), at.row(at.result)
     was, now = before.clear()[0], after.clear()[0]
-    assert before.labels == after.labels and not UNNAMED.fullmatch(said["was"])
+    assert before.labels == after.labels and not judge.UNNAMED.fullmatch(said["was"])
     assert (said["was"], said["x"]) == (before.labels[was], before.shown[was])
     assert (said["now"] or said["was"], said["y"]) == (after.labels[now], after.shown[now])
     assert (was == now) == (said["now"] is None)
 
 
-@form(r"After “(?P<who>.+?)” the largest logit is that of (?P<word>“.+?”)" + AHEAD + r"\.")
-def logit(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+@judge.form(
+    r"After “(?P<who>.+?)” the largest logit is that of (?P<word>“.+?”)" + judge.AHEAD + r"\."
+)
+def logit(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     row = at.row(at.result)
-    check_ahead(row, row.clear(), said, column(row))
-    assert column(row)(said["word"]) == row.clear()[0] and said["who"] == at.who
+    judge.check_ahead(row, row.clear(), said, judge.column(row))
+    assert judge.column(row)(said["word"]) == row.clear()[0] and said["who"] == at.who
 
 
-@form(
+@judge.form(
     r"After “(?P<who>.+?)” the model says “(?P<word>.+?)”"
     r"(?:, with a probability of (?P<p>\S+) %)?\."
 )
-def prediction(at: Judge, said: dict[str, Any]) -> None:
-    not_of(at)
+def prediction(at: judge.Judge, said: dict[str, Any]) -> None:
+    judge.not_of(at)
     assert not at.pinned("probabilities") and said["who"] == at.who
     row = at.row(at.values["probabilities"])
     most = row.clear()[0]
     assert row.labels[most] == said["word"] == at.result["data"][-len(at.tokens) + at.followed]
-    shown = number(row.shown[most])
+    shown = judge.number(row.shown[most])
     assert (said["p"] is None) == (shown >= 1)
-    assert said["p"] is None or abs(number(said["p"]) / 100 - shown) < NOISE
+    assert said["p"] is None or abs(judge.number(said["p"]) / 100 - shown) < judge.NOISE
 
 
-@form(r"The random number is (?P<draw>[0-9.]+): it falls on “(?P<word>.+?)”\.")
-@form(
+@judge.form(r"The random number is (?P<draw>[0-9.]+): it falls on “(?P<word>.+?)”\.")
+@judge.form(
     r"The random number is (?P<draw>[0-9.]+)\. Rounding leaves the last sum at (?P<last>[0-9.]+): "
     r"the draw falls on the last word, “(?P<word>.+?)”\."
 )
-def drawn(at: Judge, said: dict[str, Any]) -> None:
+def drawn(at: judge.Judge, said: dict[str, Any]) -> None:
     sums = at.values["sampling.cumulative"]
     words, row = sums["axes"][1]["labels"], sums["data"][0]
     draw = at.values["sampling.draw"]["data"]
     under = [word for word, total in zip(words, row, strict=True) if draw < total]
-    assert number(said["draw"]) == draw and said["word"] == [*under, words[-1]][0]
-    assert ("last" in said) == (not under) and number(said.get("last", "1")) in {1, row[-1]}
+    assert judge.number(said["draw"]) == draw and said["word"] == [*under, words[-1]][0]
+    assert ("last" in said) == (not under) and judge.number(said.get("last", "1")) in {1, row[-1]}

@@ -16,7 +16,7 @@ from unittest import mock
 
 import typer.main
 
-from tracer.cli import start
+from tracer.commands.cli import start
 
 COMMANDS = cache(typer.main.get_command)
 """Typer puts all commands and options together for each run, which takes longer than most runs."""

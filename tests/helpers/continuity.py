@@ -19,19 +19,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from tests.helpers.terminal_page import (
-    OF_ENCODER,
-    Block,
-    Formula,
-    Heading,
-    Lines,
-    Prose,
-    Table,
-    read_blocks,
-    split_steps,
-    title_of,
-    worked_lines,
-)
+from tests.helpers import terminal_page
 from tests.helpers.truth import Node, Worked
 
 
@@ -70,11 +58,11 @@ def operands(text: str) -> list[Operand]:
     """Every number that every worked line puts in."""
     page = _Page()
     found: list[Operand] = []
-    steps = split_steps(read_blocks(text))
+    steps = terminal_page.split_steps(terminal_page.read_blocks(text))
     for number, step in enumerate(steps):
         page.enter(step, chain.from_iterable(steps[number:]))
         for block in step:
-            if isinstance(block, Lines):
+            if isinstance(block, terminal_page.Lines):
                 for line in block.lines:
                     if not _is_typed(line):
                         found += page.operands(line, starts=line is block.lines[0])
@@ -98,9 +86,9 @@ _TYPED = (("c",), ("cᴱ",), ("T",), ("u",))
 """What scores are divided by, the temperature, a random number."""
 
 
-def _query(blocks: Iterable[Block]) -> Table | None:
+def _query(blocks: Iterable[terminal_page.Block]) -> terminal_page.Table | None:
     """The first matrix of queries."""
-    tables = (block for block in blocks if isinstance(block, Table))
+    tables = (block for block in blocks if isinstance(block, terminal_page.Table))
     return next(
         (table for table in tables if re.fullmatch("(∂L/∂)?Q[′¹²³⁴⁵⁶⁷⁸⁹⁰]*", table.symbol)), None
     )
@@ -115,37 +103,39 @@ class _Page:
         self.width = 0  # of the last query; on the way back, of the next
         self.fresh: set[str] = set()  # the symbols that have been written in this step
         self.expressions: list[str] = []  # of this step, those that come later too
-        self.formula: Formula | None = None  # the last one read in this step
+        self.formula: terminal_page.Formula | None = None  # the last one read in this step
         self.own = False  # whether it stands right over the lines, with no sentence between
         self.headed = False  # whether it stands in the heading, over all lines
 
-    def enter(self, step: list[Block], following: Iterable[Block]) -> None:
+    def enter(
+        self, step: list[terminal_page.Block], following: Iterable[terminal_page.Block]
+    ) -> None:
         """A new step: results without a name are forgotten, those with a name can be replaced."""
         self.fresh, self.expressions, self.formula, self.own = set(), [], None, False
         self.places.pop("", None)
         for block in step:
-            if isinstance(block, Heading) and block.formula:
+            if isinstance(block, terminal_page.Heading) and block.formula:
                 self.formula, self.own = block.formula, True
                 self.expressions += [block.formula.left, block.formula.right]
-            elif isinstance(block, Formula):
+            elif isinstance(block, terminal_page.Formula):
                 self.expressions += [block.left, block.right]
-            elif isinstance(block, Table):
+            elif isinstance(block, terminal_page.Table):
                 self.expressions.append(block.symbol)
-        if (query := _query(following)) and "Way back" in title_of(step):
+        if (query := _query(following)) and "Way back" in terminal_page.title_of(step):
             self.width = len(query.columns)
         self.headed = self.own
 
-    def read(self, block: Block) -> None:
+    def read(self, block: terminal_page.Block) -> None:
         match block:
-            case Heading(formula=Formula() as formula):
+            case terminal_page.Heading(formula=terminal_page.Formula() as formula):
                 self.stands(formula.left, self.places.get(formula.right, ()))
-            case Prose():
+            case terminal_page.Prose():
                 self.own = self.headed
-            case Formula():
+            case terminal_page.Formula():
                 self.formula, self.own = block, True
                 if block.left != block.right:
                     self.stands(block.left, self.places.get(block.right, ()))  # y = x₂
-            case Table(symbol=symbol, columns=columns, rows=rows):
+            case terminal_page.Table(symbol=symbol, columns=columns, rows=rows):
                 self.stands(symbol, chain.from_iterable(numbers for _, numbers in rows))
                 self.width = len(columns) if symbol.startswith("Q") else self.width
 
@@ -221,7 +211,7 @@ class _Reading:
     """Takes the first side of a line apart, and tells what the operation itself brings."""
 
     line: Worked
-    formula: Formula | None
+    formula: terminal_page.Formula | None
     width: int  # of the last query
     mask: bool  # whether its step is about the mask
     starts: bool  # whether the line is the first of those that stand together
@@ -273,7 +263,9 @@ class _Reading:
 
     def said(self, piece: str) -> bool:
         """Whether the piece is part of the formula, of the decoder's or of the encoder's."""
-        return self.formula is not None and piece in self.formula.right.replace(OF_ENCODER, "")
+        return self.formula is not None and piece in self.formula.right.replace(
+            terminal_page.OF_ENCODER, ""
+        )
 
     def is_count(self, over: Node, under: Node) -> bool:
         return self.said("mean(") and _printed(under) == str(_terms(over))
@@ -284,7 +276,7 @@ class _Reading:
             return False
         if terms > 1:
             return self.said("√d_k") and _printed(node.parts[0]) == str(terms)
-        names = [name.replace(OF_ENCODER, "") for name in self.line.names]
+        names = [name.replace(terminal_page.OF_ENCODER, "") for name in self.line.names]
         alone = "√d_k" in names or self.said("√d_k")
         return alone and _printed(node.parts[0]) == str(self.width)
 
@@ -334,7 +326,7 @@ def _terms(node: Node) -> int:
 def _elided_in_two_forms(text: str) -> list[Violation]:
     """Sums like `[12 more: 1.234]` that another side of the same line states otherwise."""
     found = []
-    for line in worked_lines(text):
+    for line in terminal_page.worked_lines(text):
         first, *others = dict.fromkeys(chain.from_iterable(map(_elided, line.sides))) or [""]
         found += [Violation(line.line, line.text, other) for other in others if first]
     return found
@@ -352,19 +344,20 @@ def _elided(node: Node) -> list[str]:
 def two_forms(text: str) -> list[str]:
     """Where no row of a matrix has the numbers of its lines; for `line` and `step`."""
     found: list[str] = []
-    for step in split_steps(read_blocks(text)):
+    for step in terminal_page.split_steps(terminal_page.read_blocks(text)):
         found += [
-            f"{title_of(step)}: no row of {block.symbol} has the numbers of its lines"
+            f"{terminal_page.title_of(step)}: no row of {block.symbol} has the numbers of its lines"
             for block in step
-            if isinstance(block, Table) and not _is_a_row(_results(block.symbol, step), block)
+            if isinstance(block, terminal_page.Table)
+            and not _is_a_row(_results(block.symbol, step), block)
         ]
     return found
 
 
-def _is_a_row(results: list[tuple[str, str]], table: Table) -> bool:
+def _is_a_row(results: list[tuple[str, str]], table: terminal_page.Table) -> bool:
     rows = [dict(zip(table.columns, numbers, strict=False)) for _, numbers in table.rows]
     if (
-        table.symbol.removesuffix(OF_ENCODER) == "P"
+        table.symbol.removesuffix(terminal_page.OF_ENCODER) == "P"
     ):  # of an odd width: there is no column for the last cosine
         row = tuple(number for _, number in results)[: len(table.columns)]
         return not row or row in [numbers for _, numbers in table.rows]
@@ -372,29 +365,31 @@ def _is_a_row(results: list[tuple[str, str]], table: Table) -> bool:
     return not mine or any(set(mine) <= set(row.items()) for row in rows)
 
 
-def _results(symbol: str, blocks: list[Block]) -> list[tuple[str, str]]:
+def _results(symbol: str, blocks: list[terminal_page.Block]) -> list[tuple[str, str]]:
     """Label and last side of each line that works the symbol out: those under its formula.
 
     The positions have none: there, sines and cosines come in turn.
     """
-    formula: Formula | None = None
-    in_heading: Formula | None = None
+    formula: terminal_page.Formula | None = None
+    in_heading: terminal_page.Formula | None = None
     nameless: list[list[tuple[str, str]]] = []
     for block in blocks:
         match block:
-            case Heading():
+            case terminal_page.Heading():
                 formula = in_heading = block.formula
-            case Formula():
+            case terminal_page.Formula():
                 formula = block
-            case Prose():
+            case terminal_page.Prose():
                 formula = in_heading
-            case Lines(lines=lines) if in_heading and any(line.names for line in lines):
+            case terminal_page.Lines(lines=lines) if in_heading and any(
+                line.names for line in lines
+            ):
                 continue  # √d_k = √2: it works out something of its own
-            case Lines(lines=lines):
+            case terminal_page.Lines(lines=lines):
                 results = [(line.label, _printed(line.sides[-1])) for line in lines]
                 if formula and formula.left == symbol:
                     return results
                 if formula is None:
                     nameless.append(results)
-    waves = nameless[-2:] if symbol.removesuffix(OF_ENCODER) == "P" else []
+    waves = nameless[-2:] if symbol.removesuffix(terminal_page.OF_ENCODER) == "P" else []
     return [each for pair in zip_longest(*waves) for each in pair if each]

@@ -13,15 +13,8 @@ from tests.helpers.agreement import against_values, judged
 from tests.helpers.claims import Judge, faults
 from tests.helpers.command import Ran, run
 from tests.helpers.continuity import misplaced, two_forms, violations
-from tests.helpers.latex_truth import from_latex as worked_latex
-from tests.helpers.latex_truth import from_markdown as worked_markdown
-from tests.helpers.other_pages import (
-    bare,
-    entries_of_page,
-    from_html,
-    from_latex,
-    from_markdown,
-)
+from tests.helpers.latex_truth import from_latex as worked_latex, from_markdown as worked_markdown
+from tests.helpers.other_pages import bare, entries_of_page, from_html, from_latex, from_markdown
 from tests.helpers.readable_digits import needless_brackets, unread_digits
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.sentences import unbroken

@@ -8,46 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.helpers.origins_of_training import put_in_by_training
-from tracer.decoder.elementwise import (
-    Activate,
-    Add,
-    Cos,
-    Divide,
-    Exp,
-    Mask,
-    Multiply,
-    Normalize,
-    Outer,
-    Share,
-    Sin,
-    Square,
-    SquareRoot,
-    Subtract,
-    Surprise,
-)
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import (
-    Append,
-    ArgMax,
-    Concat,
-    Copy,
-    Cumulate,
-    DivTerm,
-    Dot,
-    Given,
-    Interleave,
-    Largest,
-    MatMul,
-    Mean,
-    MeanOf,
-    Moved,
-    Pick,
-    Pinned,
-    Reused,
-    Rotate,
-    Select,
-    Total,
-)
 from tracer.decoder.tape import Record
 from tracer.decoder.training_operations import AsRows, Columns
 from tracer.decoder.value import Entry, Index, Value
@@ -57,64 +19,64 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
     """What stands in an entry's line before any sign, in order; None for the formula's own."""
     x = record.inputs
     match record.operation:
-        case MatMul():
+        case op.MatMul():
             return [*_products(record, index), *(Entry(bias, index[1:]) for bias in x[2:])]
-        case Dot():
+        case op.Dot():
             return [*_products(record, index)]
-        case Divide() if isinstance(of.producers[x[0]].operation, Dot):
+        case el.Divide() if isinstance(of.producers[x[0]].operation, op.Dot):
             scale = of.producers[x[1]]
-            root = scale.inputs[0] if isinstance(scale.operation, SquareRoot) else x[1]
+            root = scale.inputs[0] if isinstance(scale.operation, el.SquareRoot) else x[1]
             return [*_products(of.producers[x[0]], index), Entry(root, ())]
-        case Divide() if isinstance(of.producers[x[1]].operation, SquareRoot):
+        case el.Divide() if isinstance(of.producers[x[1]].operation, el.SquareRoot):
             d_k = of.producers[x[1]].inputs[0]
             return [Entry(x[0], index), Entry(d_k if x[1].role.name == "scale" else x[1], ())]
-        case Divide():
+        case el.Divide():
             return [Entry(x[0], index), Entry(x[1], ())]
-        case Share() | Subtract():
+        case el.DivideByRowSum() | el.Subtract():
             return [Entry(x[0], index), Entry(x[1], index[:1])]
-        case Add() | Mask() | Multiply():
+        case el.Add() | el.Mask() | el.Multiply():
             return [Entry(x[0], index), Entry(x[1], index)]
-        case Outer():
+        case el.Outer():
             return [Entry(x[0], index[:1]), Entry(x[1], index[1:])]
-        case SquareRoot(epsilon):
+        case el.SquareRoot(epsilon):
             return [Entry(x[0], index), *([None] if epsilon else [])]
-        case Exp() | Sin() | Cos():
+        case el.Exp() | el.Sin() | el.Cos():
             return [Entry(x[0], index)]
-        case Square():
+        case el.Square():
             return [Entry(x[0], index), None]
-        case Activate("relu"):
+        case el.Activate("relu"):
             return [None, Entry(x[0], index)]
-        case Activate("gelu"):
+        case el.Activate("gelu"):
             return [Entry(x[0], index)] * 2
-        case Activate("silu"):
+        case el.Activate("silu"):
             return [Entry(x[0], index), None, Entry(x[0], index)]
-        case Activate("gelu_tanh"):  # x / (1 + e^(-√(8 / π)×(x + 0.044715×x³)))
+        case el.Activate("gelu_tanh"):  # x / (1 + e^(-√(8 / π)×(x + 0.044715×x³)))
             it = Entry(x[0], index)
             return [it, None, None, it, None, it, None]
-        case Rotate():
+        case op.Rotate():
             return _turned(record, index)
-        case Total():
+        case op.Total():
             return _row(x[0], index[0])
-        case Mean():
+        case op.Mean():
             return [*_row(x[0], index[0]), None]
-        case MeanOf(counted):
+        case op.MeanOf(counted):
             return [*(Entry(x[0], (i,)) for i in counted), None]
-        case Normalize():
+        case el.Normalize():
             parameters = (Entry(parameter, index[1:]) for parameter in x[2:])
             return [Entry(x[0], index), Entry(x[1], index[:1]), *parameters]
-        case Surprise(columns, _):
+        case el.NegativeLogLikelihood(columns, _):
             column = columns[index[0]]
             return [] if column is None else [Entry(x[0], (index[0], column))]
-        case Cumulate():
+        case op.Cumulate():
             row, column = index
             before = Entry(record.output, (row, column - 1)) if column else None
             return [before, Entry(x[0], index)]
-        case DivTerm():
+        case op.DivTerm():
             return [None, None, None]
-        case ArgMax(words) | Pick(words):
+        case op.ArgMax(words) | op.Pick(words):
             column = words.index(str(record.output.numbers[index]))
             return [Entry(x[0], (index[0], column))]
-        case Given() | Pinned():
+        case op.Given() | op.Pinned():
             return []
     return [*put_in_by_training(record, index)]
 
@@ -122,16 +84,16 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
 def has_line(record: Record, index: Index) -> bool:
     """Whether there is anything to write out for an entry of what is computed."""
     match record.operation:
-        case Share():
+        case el.DivideByRowSum():
             return bool(record.inputs[1].numbers[index[0]])  # else the whole row is hidden
-        case Subtract():
+        case el.Subtract():
             return not is_hidden(record, index)
-        case Surprise(columns, _):
+        case el.NegativeLogLikelihood(columns, _):
             return columns[index[0]] is not None
-        case Given() | Pinned() | ArgMax() | Pick() | Mask():
+        case op.Given() | op.Pinned() | op.ArgMax() | op.Pick() | el.Mask():
             return False
         case operation:
-            return not isinstance(operation, Moved)
+            return not isinstance(operation, op.Moved)
 
 
 def is_hidden(record: Record, index: Index) -> bool:
@@ -142,11 +104,11 @@ def is_hidden(record: Record, index: Index) -> bool:
 def before(of: Trace, entry: Entry) -> Entry | None:
     """The entry that another one is under a new name."""
     record = of.producers[entry.value]
-    if not isinstance(record.operation, Moved | Columns | AsRows):
+    if not isinstance(record.operation, op.Moved | Columns | AsRows):
         return None
-    if isinstance(record.operation, Mask) and not entry.value.numbers[entry.at].is_finite():
+    if isinstance(record.operation, el.Mask) and not entry.value.numbers[entry.at].is_finite():
         return None
-    if isinstance(record.operation, Largest) and is_hidden(record, entry.at):
+    if isinstance(record.operation, op.Largest) and is_hidden(record, entry.at):
         return None
     moved: Entry | None = _moved(record)[entry.at]
     return moved
@@ -170,7 +132,10 @@ def levels(of: Trace, entry: Entry) -> list[set[Entry]]:
         behind = set[Entry]()
         for value, at in found[-1]:
             record = of.producers[value]
-            silent = isinstance(record.operation, Share | Surprise | Subtract | Largest)
+            silent = isinstance(
+                record.operation,
+                el.DivideByRowSum | el.NegativeLogLikelihood | el.Subtract | op.Largest,
+            )
             if silent and not has_line(record, at):
                 continue
             if other := before(of, Entry(value, at)):
@@ -187,7 +152,7 @@ def _products(record: Record, index: Index) -> list[Entry]:
     a, b = record.inputs[:2]
     i, j = index
     terms = a.numbers.shape[1]
-    sideways = isinstance(record.operation, Dot)
+    sideways = isinstance(record.operation, op.Dot)
     pairs = ((Entry(a, (i, k)), Entry(b, (j, k) if sideways else (k, j))) for k in range(terms))
     return [factor for pair in pairs for factor in pair]
 
@@ -197,7 +162,7 @@ def _turned(record: Record, index: Index) -> list[Entry | None]:
     x, cos, sin = record.inputs
     i, j = index
     width = x.numbers.shape[1]
-    assert isinstance(record.operation, Rotate)
+    assert isinstance(record.operation, op.Rotate)
     if record.operation.layout == "pairs":
         pair, is_second = divmod(j, 2)
         columns = (2 * pair, 2 * pair + 1)
@@ -226,16 +191,16 @@ def _moved(record: Record) -> NDArray[Any]:
             entries[index] = Entry(value, index)
         x.append(entries)
     match record.operation:
-        case Copy() | Reused() | Mask():
+        case op.Copy() | op.Reused() | el.Mask():
             return x[0]
-        case Append():
+        case op.Append():
             return np.concatenate(x, axis=0)
-        case Concat():
+        case op.Concat():
             return np.concatenate(x, axis=1)
-        case Interleave():
+        case op.Interleave():
             width = record.output.numbers.shape[1]
             return np.stack(x, axis=2).reshape(len(x[0]), -1)[:, :width]
-        case Select(columns):
+        case op.Select(columns):
             return np.asarray(x[0][-1:, list(columns)])
         case Columns(start, stop):
             return x[0][:, start:stop]
@@ -243,7 +208,7 @@ def _moved(record: Record) -> NDArray[Any]:
             rows = np.full((table, len(x[0])), None, object)
             rows[list(words)] = x[0].T
             return rows
-        case Largest():
+        case op.Largest():
             largest = np.empty(len(x[0]), object)
             for i, row in enumerate(record.inputs[0].numbers):
                 largest[i] = x[0][i, list(row).index(max(row))]

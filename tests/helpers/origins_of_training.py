@@ -6,31 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tracer.decoder.elementwise import (
-    Combine,
-    Miss,
-    Ratio,
-    RootSlope,
-    Scale,
-    Slope,
-    Spread,
-    Times,
-    TimesRow,
-    TwiceProduct,
-    Unbias,
-)
+from tracer.decoder import elementwise as el, training_operations as learn
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import (
-    ByWord,
-    ColumnDot,
-    ColumnTotal,
-    NegativeTotal,
-    RotateBack,
-    RowDot,
-    SumOfSquares,
-    Together,
-    TransposedMatMul,
-)
 from tracer.decoder.value import Entry, Index
 
 
@@ -39,37 +16,44 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
     x = record.inputs
     rows, columns, *_ = (*x[0].numbers.shape, 0, 0)
     match record.operation:
-        case TransposedMatMul():
+        case learn.TransposedMatMul():
             i, j = index
             return [e for k in range(rows) for e in (Entry(x[0], (k, i)), Entry(x[1], (k, j)))]
-        case ColumnTotal() | ColumnDot():
+        case learn.ColumnTotal() | learn.ColumnDot():
             return [Entry(value, (k, *index)) for value in x for k in range(rows)]
-        case RowDot() | NegativeTotal():
+        case learn.RowDot() | learn.NegativeTotal():
             return [Entry(value, (*index, k)) for value in x for k in range(columns)]
-        case ByWord(words, _):
+        case learn.ByWord(words, _):
             return [Entry(x[0], (k, index[1])) for k in range(rows) if words[k] == index[0]]
-        case TimesRow():
+        case el.TimesRow():
             return [Entry(x[0], index), Entry(x[1], index[1:])]
-        case Times():
+        case el.Times():
             return [Entry(x[0], index), Entry(x[1], ())]
-        case Spread():
+        case el.BroadcastDivide():
             return [Entry(x[0], index[:1])]
-        case SumOfSquares():
+        case learn.SumOfSquares():
             return [Entry(x[0], at) for at in np.ndindex(x[0].numbers.shape)]
-        case RotateBack():
+        case learn.RotateBack():
             return _turned_back(record, index)
-        case Miss(targets, _) if targets[index[0]] is None:
+        case el.SoftmaxCrossEntropyGrad(targets, _) if targets[index[0]] is None:
             return []
-        case Miss() | RootSlope() | TwiceProduct() | Together() | Combine() | Ratio():
+        case (
+            el.SoftmaxCrossEntropyGrad()
+            | el.RootSlope()
+            | el.TwiceProduct()
+            | learn.AccumulateGradients()
+            | el.Combine()
+            | el.Ratio()
+        ):
             return [Entry(value, index) for value in x]
-        case Slope() | Scale() | Unbias():
+        case el.Slope() | el.Scale() | el.BiasCorrection():
             return [Entry(value, index) for value in x]
     raise AssertionError(record.operation)
 
 
 def _turned_back(record: Record, index: Index) -> list[Entry]:
     """Both numbers of a pair, and both waves."""
-    assert isinstance(record.operation, RotateBack)
+    assert isinstance(record.operation, learn.RotateBack)
     g, cos, sin = record.inputs
     i, j = index
     half = g.numbers.shape[1] // 2

@@ -15,18 +15,8 @@ from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
+from tests.helpers import terminal_page
 from tests.helpers.latex_truth import DISPLAY, display_lines, fenced_lines, plain
-from tests.helpers.terminal_page import (
-    Block,
-    Formula,
-    Heading,
-    Lines,
-    Prose,
-    Table,
-    as_numbers,
-    read_formula,
-    unfolded,
-)
 from tests.helpers.truth import worked
 
 _LEVELS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻'", "01234567890123456789-′")
@@ -41,44 +31,54 @@ def bare(text: str) -> str:
     return re.sub(r"[\\{}$_^()/*`\s]", "", text).replace("\0", "…")
 
 
-def bared(blocks: list[Block]) -> list[Block]:
+def bared(blocks: list[terminal_page.Block]) -> list[terminal_page.Block]:
     """The blocks with bare symbols and labels, and columns that go on below put together."""
-    found: list[Block] = []
+    found: list[terminal_page.Block] = []
     for block in blocks:
         new = _bared(block)
-        if isinstance(new, Table) and found and (whole := unfolded(found[-1], new)):
+        if (
+            isinstance(new, terminal_page.Table)
+            and found
+            and (whole := terminal_page.unfolded(found[-1], new))
+        ):
             found[-1] = whole
-        elif isinstance(new, Lines) and found and isinstance(before := found[-1], Lines):
-            found[-1] = Lines(before.lines + new.lines)  # side by side in LaTeX
+        elif (
+            isinstance(new, terminal_page.Lines)
+            and found
+            and isinstance(before := found[-1], terminal_page.Lines)
+        ):
+            found[-1] = terminal_page.Lines(before.lines + new.lines)  # side by side in LaTeX
         else:
             found.append(new)
     return found
 
 
-def _bared(block: Block) -> Block:
+def _bared(block: terminal_page.Block) -> terminal_page.Block:
     match block:
-        case Heading(text, formula):
-            return Heading(text, Formula(bare(formula.left), formula.right) if formula else None)
-        case Formula(left, right):
-            return Formula(bare(left), right)
-        case Table(symbol, columns, rows, followed):
+        case terminal_page.Heading(text, formula):
+            return terminal_page.Heading(
+                text, terminal_page.Formula(bare(formula.left), formula.right) if formula else None
+            )
+        case terminal_page.Formula(left, right):
+            return terminal_page.Formula(bare(left), right)
+        case terminal_page.Table(symbol, columns, rows, followed):
             labelled = tuple((bare(label), row) for label, row in rows)
-            return Table(bare(symbol), tuple(map(bare, columns)), labelled, followed)
-        case Lines(lines):
-            return Lines(
+            return terminal_page.Table(bare(symbol), tuple(map(bare, columns)), labelled, followed)
+        case terminal_page.Lines(lines):
+            return terminal_page.Lines(
                 tuple(
                     replace(line, label=bare(line.label), names=tuple(map(bare, line.names)))
                     for line in lines
                 )
             )
-        case Prose():
+        case terminal_page.Prose():
             return block
 
 
 # --- Markdown ------------------------------------------------------------------------------------
 
 
-def from_markdown(text: str) -> list[Block]:
+def from_markdown(text: str) -> list[terminal_page.Block]:
     """The blocks of Markdown, whether its mathematics stands in fences or between $$ and $$."""
     return bared([block for part in _markdown_parts(text) for block in _of_markdown(part)])
 
@@ -100,10 +100,10 @@ def _markdown_parts(text: str) -> Iterator[list[str]]:
             part = []
 
 
-def _of_markdown(part: list[str]) -> Iterator[Block]:
+def _of_markdown(part: list[str]) -> Iterator[terminal_page.Block]:
     first = part[0]
     if first.startswith("#"):
-        yield Heading(first.lstrip("# "))
+        yield terminal_page.Heading(first.lstrip("# "))
     elif first == "$$":
         inner = "\n".join(part[1:-1])
         yield from _of_mathematics(
@@ -112,7 +112,7 @@ def _of_markdown(part: list[str]) -> Iterator[Block]:
     elif first.startswith("```"):
         yield from _of_lines(fenced_lines(part[1:-1]))
     elif first.startswith("> "):
-        yield read_formula(
+        yield terminal_page.read_formula(
             re.sub(r"\\(.)", r"\1", " ".join(line.removeprefix("> ") for line in part))
         )
     elif first.startswith("|"):
@@ -120,14 +120,14 @@ def _of_markdown(part: list[str]) -> Iterator[Block]:
         if table:
             yield table
     else:
-        yield Prose(" ".join(part))
+        yield terminal_page.Prose(" ".join(part))
 
 
 def _markdown_cells(line: str) -> list[str]:
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
-def _markdown_table(lines: list[list[str]]) -> Table | None:
+def _markdown_table(lines: list[list[str]]) -> terminal_page.Table | None:
     header, _, *rows = lines
     marked = [i for i, row in enumerate(rows) if any(cell.startswith("**") for cell in row)]
     symbol = header[0]
@@ -144,18 +144,18 @@ def _unmarked(cell: str) -> str:
 
 def _table(
     symbol: str, columns: list[str], rows: list[list[str]], marked: list[int]
-) -> Table | None:
+) -> terminal_page.Table | None:
     """A matrix; None for a table of words."""
     if re.fullmatch("[a-z]{2,}", symbol):
         return None
-    read = tuple((row[0], as_numbers(row[1:])) for row in rows)
-    return Table(symbol, tuple(columns), read, marked[0] if marked else None)
+    read = tuple((row[0], terminal_page.as_numbers(row[1:])) for row in rows)
+    return terminal_page.Table(symbol, tuple(columns), read, marked[0] if marked else None)
 
 
-def _of_lines(lines: list[str]) -> Iterator[Block]:
+def _of_lines(lines: list[str]) -> Iterator[terminal_page.Block]:
     """Worked lines, if they are any: `    label: chain`."""
     if read := worked("\n".join(lines)):
-        yield Lines(tuple(read))
+        yield terminal_page.Lines(tuple(read))
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -167,17 +167,17 @@ _ARRAY = re.compile(
 _ALIGNED = re.compile(r"\\(?:begin|end)\{(?:aligned|alignedat|alignat\*)\}(?:\[t\])?(?:\{2\})?\n?")
 
 
-def from_latex(text: str) -> list[Block]:
+def from_latex(text: str) -> list[terminal_page.Block]:
     """The blocks of a LaTeX document or fragment."""
-    found: list[Block] = []
+    found: list[terminal_page.Block] = []
     end = 0
     for display in [*DISPLAY.finditer(text), None]:
         between = text[end : display.start() if display else len(text)]
         for heading in re.split(r"\n\n|(?=\\sub)", between):
             if title := re.match(r"\\(?:sub)*section\*?\{(.*?)\}(?:\\add|$)", heading.strip()):
-                found.append(Heading(title[1]))
+                found.append(terminal_page.Heading(title[1]))
             elif re.search("[A-Za-z]{3}", re.sub(r"\\[A-Za-z]+(?:=\d+)?|\{\}", "", heading)):
-                found.append(Prose(heading))
+                found.append(terminal_page.Prose(heading))
         if display:
             inner = display[0].removeprefix(r"\[ ").removesuffix(r" \]")
             for piece in inner.split("\n\\qquad "):
@@ -186,7 +186,7 @@ def from_latex(text: str) -> list[Block]:
     return bared(found)
 
 
-def _of_mathematics(piece: str) -> Iterator[Block]:
+def _of_mathematics(piece: str) -> Iterator[terminal_page.Block]:
     """A matrix, worked lines or a formula that is displayed."""
     if array := _ARRAY.fullmatch(piece):
         header, *rows = [
@@ -203,7 +203,7 @@ def _of_mathematics(piece: str) -> Iterator[Block]:
         yield from _of_lines(lines)
     elif "\\begin{array}" not in piece:
         one_row = re.sub(r"\\\\(?:\[4pt\]|\*)?\n|[&\n]", " ", _ALIGNED.sub("", piece))
-        yield read_formula(plain(re.sub(r"\\llap\{\$(.*)\$\}", r"\1", one_row)))
+        yield terminal_page.read_formula(plain(re.sub(r"\\llap\{\$(.*)\$\}", r"\1", one_row)))
 
 
 def _number(cell: str) -> str:
@@ -215,7 +215,7 @@ def _number(cell: str) -> str:
 # --- pages for a browser -------------------------------------------------------------------------
 
 
-def from_html(html: str) -> list[Block]:
+def from_html(html: str) -> list[terminal_page.Block]:
     """The blocks of a page as it opens: what is hidden at first is left out."""
     reader = _Page()
     reader.feed(html)
@@ -235,7 +235,7 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.blocks: list[Block] = []
+        self.blocks: list[terminal_page.Block] = []
         self.open: list[tuple[str, dict[str, str]]] = []
         self.text = ""
         self.lines: list[str] = []
@@ -290,9 +290,9 @@ class _Page(HTMLParser):
         if hidden:
             return
         if tag in ("h1", "h2", "h3"):
-            self.blocks.append(Heading(self.text))
+            self.blocks.append(terminal_page.Heading(self.text))
         elif tag == "p":
-            self.blocks.append(Prose(self.text))
+            self.blocks.append(terminal_page.Prose(self.text))
         elif tag == "li":
             self.lines.append(f"    {re.sub(' +', ' ', self.text.strip())}")
         elif tag == "ol" and given.get("class") == "working":
@@ -301,7 +301,7 @@ class _Page(HTMLParser):
             self._matrix(given)
         elif formula_ends:
             left, _, right = self.text.partition("=")
-            self.blocks.append(Formula(left, right or left))
+            self.blocks.append(terminal_page.Formula(left, right or left))
 
     def _is_formula(self) -> bool:
         return self.open[-1] == ("math", {"display": "block"})

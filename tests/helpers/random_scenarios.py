@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from hypothesis import reject
-from hypothesis import strategies as st
+from hypothesis import reject, strategies as st
 
 from tests.helpers.command import run
 from tests.helpers.scenario_yaml import Scenario, to_yaml

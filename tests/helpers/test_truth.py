@@ -6,17 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.helpers import truth
-from tests.helpers.truth import (
-    equations,
-    false_equations,
-    falsehood,
-    needless_equations,
-    unreadable,
-)
 
 TRUE = """
     1 + 2 = 3
@@ -223,22 +215,22 @@ def lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("line", lines(TRUE))
 def test_a_true_line_is_accepted(line: str) -> None:
-    assert equations(line)
-    assert unreadable(line) == []
-    assert false_equations(line) == []
+    assert truth.equations(line)
+    assert truth.unreadable(line) == []
+    assert truth.false_equations(line) == []
 
 
 @pytest.mark.parametrize("line", lines(FALSE))
 def test_a_false_line_is_caught(line: str) -> None:
-    assert unreadable(line) == []
-    ((equation, reason),) = false_equations(line)
+    assert truth.unreadable(line) == []
+    ((equation, reason),) = truth.false_equations(line)
     assert equation.text == line.strip()
     assert reason
 
 
 def test_each_false_link_of_a_chain_is_caught() -> None:
     line = "    (2.589×2.789 + 1.589×2.538) / √2 = 11.254 / 1.414 = 7.956"
-    assert [(found.left, found.right) for found, _ in false_equations(line)] == [
+    assert [(found.left, found.right) for found, _ in truth.false_equations(line)] == [
         ("(2.589×2.789 + 1.589×2.538) / √2", "11.254 / 1.414"),
         ("11.254 / 1.414", "7.956"),
     ]
@@ -246,7 +238,7 @@ def test_each_false_link_of_a_chain_is_caught() -> None:
 
 def test_the_reason_shows_the_value_and_the_part_that_is_wrong() -> None:
     def reasons(line: str) -> list[str]:
-        return [reason for _, reason in false_equations(f"    {line}")]
+        return [reason for _, reason in truth.false_equations(f"    {line}")]
 
     assert reasons("0.282 + 0.315 = 0.6") == ["the left side is 0.597, the right side is 0.6"]
     assert reasons("(1.25×1.25 + 2) / √2 ≈ (1.562 + 2) / √2") == [
@@ -258,9 +250,9 @@ def test_the_reason_shows_the_value_and_the_part_that_is_wrong() -> None:
 
 def test_an_approximation_of_equal_sides_is_needless_but_not_false() -> None:
     text = "    1 / 4 ≈ 0.250\n    1 / 3 ≈ 0.333\n    1 / 4 = 0.25\n    2×√2 + 0 ≈ √8"
-    assert false_equations(text) == []
-    assert [found.left for found in needless_equations(text)] == ["1 / 4", "2×√2 + 0"]
-    assert needless_equations("    1 / 4 ≈ 0.3\n    1 / 0 ≈ 1") == []
+    assert truth.false_equations(text) == []
+    assert [found.left for found in truth.needless_equations(text)] == ["1 / 4", "2×√2 + 0"]
+    assert truth.needless_equations("    1 / 4 ≈ 0.3\n    1 / 0 ≈ 1") == []
 
 
 def test_continuation_lines_are_joined() -> None:
@@ -276,9 +268,9 @@ def test_continuation_lines_are_joined() -> None:
 
       = 3
 """
-    assert unreadable(text) == []
-    assert false_equations(text) == []
-    found = equations(text)
+    assert truth.unreadable(text) == []
+    assert truth.false_equations(text) == []
+    found = truth.equations(text)
     assert [(each.line, each.left, each.relation, each.right) for each in found] == [
         (3, "0.1×0.2 + 0.3×0.4 + 0.5×0.6 - 0.01", "=", "0.02 + 0.12 + 0.3 - 0.01"),
         (3, "0.02 + 0.12 + 0.3 - 0.01", "=", "0.43"),
@@ -291,21 +283,21 @@ def test_continuation_lines_are_joined() -> None:
 
 def test_a_line_behind_a_comma_goes_on_with_any_sign() -> None:
     text = "    m: max(0.5,\n         1.5, 0)\n       = 1.5\n    1 = 1\n      2 = 3\n"
-    assert [(each.left, each.right) for each in equations(text)] == [
+    assert [(each.left, each.right) for each in truth.equations(text)] == [
         ("max(0.5, 1.5, 0)", "1.5"),
         ("1", "1"),
     ]
 
 
 def test_a_false_continuation_is_caught() -> None:
-    ((found, _),) = false_equations("    a: 1 + 1\n      = 2\n      = 3")
+    ((found, _),) = truth.false_equations("    a: 1 + 1\n      = 2\n      = 3")
     assert (found.line, found.left, found.right) == (1, "2", "3")
 
 
 def test_only_blocks_indented_by_four_are_worked_lines() -> None:
     text = "1 = 2\n  1 = 2\n   1 = 2\n     1 = 2\n        1 = 2\n\n      = 3\n    1 = 1\n  = 2"
-    assert [found.text for found in equations(text)] == ["1 = 1"]
-    assert unreadable(text) == []
+    assert [found.text for found in truth.equations(text)] == ["1 = 1"]
+    assert truth.unreadable(text) == []
 
 
 @pytest.mark.parametrize(
@@ -332,13 +324,13 @@ def test_only_blocks_indented_by_four_are_worked_lines() -> None:
 @pytest.mark.parametrize("padding", [" ", "      "])
 def test_a_label_may_hold_anything(label: str, padding: str) -> None:
     text = f"\n    {label}:{padding}0.5 + [2 more: 1.5] = 2\n      ≈ 3"
-    assert unreadable(text) == []
-    assert [(found.line, found.left, found.right) for found in equations(text)] == [
+    assert truth.unreadable(text) == []
+    assert [(found.line, found.left, found.right) for found in truth.equations(text)] == [
         (2, "0.5 + [2 more: 1.5]", "2"),
         (2, "2", "3"),
     ]
-    assert [found.right for found, _ in false_equations(text)] == ["3"]
-    assert equations(text)[0].text == "0.5 + [2 more: 1.5] = 2 ≈ 3"
+    assert [found.right for found, _ in truth.false_equations(text)] == ["3"]
+    assert truth.equations(text)[0].text == "0.5 + [2 more: 1.5] = 2 ≈ 3"
 
 
 @pytest.mark.parametrize(
@@ -357,9 +349,9 @@ def test_a_label_may_hold_anything(label: str, padding: str) -> None:
     ],
 )
 def test_symbolic_sides_at_the_front_are_skipped(line: str, count: int) -> None:
-    assert unreadable(f"    {line}") == []
-    assert len(equations(f"    {line}")) == count
-    assert false_equations(f"    {line}") == []
+    assert truth.unreadable(f"    {line}") == []
+    assert len(truth.equations(f"    {line}")) == count
+    assert truth.false_equations(f"    {line}") == []
 
 
 @pytest.mark.parametrize(
@@ -376,13 +368,13 @@ def test_symbolic_sides_at_the_front_are_skipped(line: str, count: int) -> None:
 )
 def test_what_is_no_chain_is_unreadable(line: str) -> None:
     text = f"  title\n    {line}\n    1 + 1 = 2"
-    assert unreadable(text) == [line.strip()]
-    assert [found.text for found in equations(text)] == ["1 + 1 = 2"]
+    assert truth.unreadable(text) == [line.strip()]
+    assert [found.text for found in truth.equations(text)] == ["1 + 1 = 2"]
 
 
 def test_a_bad_continuation_makes_the_whole_line_unreadable() -> None:
-    assert unreadable("    a: 1 = 1\n      = x") == ["a: 1 = 1 = x"]
-    assert equations("    a: 1 = 1\n      = x") == []
+    assert truth.unreadable("    a: 1 = 1\n      = x") == ["a: 1 = 1 = x"]
+    assert truth.equations("    a: 1 = 1\n      = x") == []
 
 
 @pytest.mark.parametrize("x", ["0.001", "0.5", "2.2", "3.14159", "6.2", "12.75"])
@@ -395,16 +387,16 @@ def test_functions_agree_with_the_machine(
 ) -> None:
     value = Decimal(function(float(x)))
     printed = f"{value:.{8 - value.adjusted()}f}"
-    assert false_equations(f"    {name}({x}) ≈ {printed}") == []
-    assert false_equations(f"    {name}({x}) = {printed}") != []
+    assert truth.false_equations(f"    {name}({x}) ≈ {printed}") == []
+    assert truth.false_equations(f"    {name}({x}) = {printed}") != []
 
 
 @pytest.mark.parametrize("x", ["-35.5", "-12.75", "-6.1", "-5.9", "-0.5", "0.001", "5.9", "7.5"])
 def test_the_normal_distribution_agrees_with_the_machine(x: str) -> None:
     value = Decimal(math.erfc(-float(x) / math.sqrt(2)) / 2)
     printed = f"{value:.{8 - value.adjusted()}f}"
-    assert false_equations(f"    Φ({x}) ≈ {printed}") == []
-    assert false_equations(f"    Φ({x}) = {printed}") != []
+    assert truth.false_equations(f"    Φ({x}) ≈ {printed}") == []
+    assert truth.false_equations(f"    Φ({x}) = {printed}") != []
 
 
 def test_it_depends_on_nothing_it_judges() -> None:
@@ -441,8 +433,8 @@ def half_away(value: Fraction, places: int) -> Decimal:
 
 
 def is_false(left: str, relation: str, right: Decimal) -> bool:
-    ((equation),) = equations(f"    x: {left} {relation} {right:f}")
-    return falsehood(equation) is not None
+    ((equation),) = truth.equations(f"    x: {left} {relation} {right:f}")
+    return truth.falsehood(equation) is not None
 
 
 @given(st.lists(st.tuples(decimals, decimals), min_size=1, max_size=5), steps)
@@ -495,8 +487,8 @@ def test_a_last_digit_changed_by_one_is_caught_in_a_longer_right_side(
 
     if not parts[2]:
         return
-    assert false_equations(line()) == []
+    assert truth.false_equations(line()) == []
     parts[where] += step * Decimal("0.01")
     if parts[2]:
-        exactly_equal = needless_equations(line()) != []
-        assert exactly_equal or false_equations(line()) != []
+        exactly_equal = truth.needless_equations(line()) != []
+        assert exactly_equal or truth.false_equations(line()) != []

@@ -10,16 +10,7 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from tests.helpers.tiny_checkpoints import (
-    WORDS,
-    Tensors,
-    gguf_gpt2,
-    gguf_llama,
-    hugging_face_gpt2,
-    hugging_face_llama,
-    write_folder,
-    write_gguf,
-)
+from tests.helpers import tiny_checkpoints
 
 MERGES = [("h", "e"), ("Ġ", "the"), ("t", "he"), ("Ġ", "a"), ("a", "n"), ("Ġ", "he"), ("i", "s")]
 SYMBOLS = [*ascii_lowercase, "Ġ", ",", ".", "1", "2", "3", *(a + b for a, b in MERGES), "<end>"]
@@ -39,16 +30,30 @@ MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 """Format, family and what is said of it beside its sizes."""
 
 
-def model(folder: Path, name: str = "gguf llama", tensors: Tensors | None = None) -> Path:
+def model(
+    folder: Path, name: str = "gguf llama", tensors: tiny_checkpoints.Tensors | None = None
+) -> Path:
     """A file or a folder, with other tensors if they are given."""
     form, family, said = MODELS[name]
     if form == "gguf":
         gpt2 = family == "gpt2"
-        drawn = gguf_gpt2() if gpt2 else gguf_llama(biases=family == "qwen2")
-        return write_gguf(folder / "tiny.gguf", family, tensors or drawn, _tokens())
+        drawn = (
+            tiny_checkpoints.gguf_gpt2()
+            if gpt2
+            else tiny_checkpoints.gguf_llama(biases=family == "qwen2")
+        )
+        return tiny_checkpoints.write_gguf(
+            folder / "tiny.gguf", family, tensors or drawn, _tokens()
+        )
     gpt2 = family == "gpt2"
-    drawn = hugging_face_gpt2() if gpt2 else hugging_face_llama(biases=family == "qwen2")
-    path = write_folder(folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END})
+    drawn = (
+        tiny_checkpoints.hugging_face_gpt2()
+        if gpt2
+        else tiny_checkpoints.hugging_face_llama(biases=family == "qwen2")
+    )
+    path = tiny_checkpoints.write_folder(
+        folder / "tiny", family, tensors or drawn, {**said, "eos_token_id": END}
+    )
     (path / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
     return path
 
@@ -69,7 +74,7 @@ def naming(checkpoint: Path, **said: Any) -> str:
 
 def _tokens() -> dict[str, Any]:
     """What a GGUF file says of its vocabulary."""
-    assert len(SYMBOLS) == WORDS
+    assert len(SYMBOLS) == tiny_checkpoints.WORDS
     said = {
         "model": "gpt2",
         "pre": "gpt-2",

@@ -16,10 +16,10 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.formula.expression import Chain
-from tracer.lesson.formulas import formula
-from tracer.lesson.lines import Writer
-from tracer.lesson.symbols import symbols
-from tracer.lesson.told import Told
+from tracer.lesson.context import LessonContext
+from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.working.formulas import formula
+from tracer.lesson.working.lines import Writer
 from tracer.renderers.text import text
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load, parse
@@ -84,7 +84,7 @@ def floats(value: Value) -> NDArray[np.float64]:
 
 def writer(of: Trace) -> Writer:
     """What writes out the steps of a trace."""
-    return Writer(Told(of, len(of.tokens) - 1, symbols(of.records)))
+    return Writer(LessonContext(of, len(of.tokens) - 1, symbols(of.records)))
 
 
 def worked(of: Trace, address: str, token: int) -> dict[str, str]:

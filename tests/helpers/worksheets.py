@@ -9,8 +9,8 @@ from typing import Any
 from tracer.decoder.forward import Trace
 from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Document
-from tracer.lesson.selection import steps
-from tracer.lesson.tutorial import tutorial
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.tutorial import tutorial
 from tracer.node import rewritten
 
 FILLED = re.compile(r"\[(\d+): ([^\]]+)\]")

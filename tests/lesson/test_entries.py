@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tests.helpers.expressions import numbers
 from tests.helpers.origins import has_line, put_in
@@ -264,6 +263,6 @@ def test_lines_of_a_drawn_word_know_their_entries(cached: bool) -> None:
     drawn = choice(seed=3, temperature=Decimal("1.5"), top_k=4, top_p=Decimal("0.9"))
     pizza = load("pizza").scenario
     options = GenerationOptions(["<START>"], 2, drawn, cached=cached)
-    turns = generate("pizza", pizza, options).turns
-    for turn in turns:
-        assert_lines_know_their_entries(turn.trace)
+    turns = generate("pizza", pizza, options).steps
+    for step in turns:
+        assert_lines_know_their_entries(step.trace)

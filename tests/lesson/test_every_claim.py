@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from tests.helpers.claims import FORMS, Judge, faults
 from tests.helpers.claims_due import CLAIMS

@@ -7,8 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, reject, settings, strategies as st
 
 from tests.helpers.command import printed
 from tests.helpers.learning_scenarios import learning_scenarios
@@ -22,15 +21,14 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
 from tracer.formula.expression import Call
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Heads, Picture
-from tracer.lesson.formulas import formula
-from tracer.lesson.passes import forward_pass
-from tracer.lesson.picture import picture
-from tracer.lesson.selection import steps
-from tracer.lesson.symbols import symbols
-from tracer.lesson.told import Told
-from tracer.renderers.picture import as_svg, characters
-from tracer.renderers.picture import in_latex as latex
+from tracer.lesson.texts.forward_pass import forward_pass
+from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.working.formulas import formula
+from tracer.renderers.picture import as_svg, characters, in_latex as latex
 from tracer.renderers.text import text
 from tracer.scenario.loading import parse
 
@@ -46,7 +44,7 @@ ENDS = re.compile(r"(^|\.)(input|output|residual|(final_)?norm)$")
 
 
 def drawn(ran: Trace) -> Picture:
-    return picture(Told(ran, 0, symbols(ran.records)), steps(ran.records))
+    return picture(LessonContext(ran, 0, symbols(ran.records)), steps(ran.records))
 
 
 def formulas(ran: Trace) -> dict[str, str]:

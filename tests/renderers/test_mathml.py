@@ -8,33 +8,35 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.helpers.traces import bundled
-from tracer.formula.expression import Chain, Number, Power, Product, Quotient, Sum, Symbol
+from tracer.formula import expression as ex
 from tracer.lesson.document import Formula
-from tracer.lesson.selection import steps
-from tracer.lesson.teacher import Teacher
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.teacher import Teacher
 from tracer.renderers import mathml
 
-A, B, C = Symbol("a"), Symbol("b", "k"), Symbol("<c>", "1", "2")
+A, B, C = ex.Symbol("a"), ex.Symbol("b", "k"), ex.Symbol("<c>", "1", "2")
 
 WRITTEN = {
-    Sum((A, B)): "<mi>a</mi> <mo>+</mo> <msub><mi>b</mi><mi>k</mi></msub>",
-    Product((Sum((A, A)), A)): (
+    ex.Sum((A, B)): "<mi>a</mi> <mo>+</mo> <msub><mi>b</mi><mi>k</mi></msub>",
+    ex.Product((ex.Sum((A, A)), A)): (
         "<mo>(</mo><mi>a</mi> <mo>+</mo> <mi>a</mi><mo>)</mo><mo>×</mo><mi>a</mi>"
     ),
-    Quotient(A, Number.of(2)): ("<mfrac><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></mfrac>"),
-    Power(A, Number.of(2)): "<msup><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></msup>",
+    ex.Quotient(A, ex.Number.of(2)): (
+        "<mfrac><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></mfrac>"
+    ),
+    ex.Power(A, ex.Number.of(2)): "<msup><mrow><mi>a</mi></mrow><mrow><mn>2</mn></mrow></msup>",
     C: "<msubsup><mi>&lt;c&gt;</mi><mn>1</mn><mn>2</mn></msubsup>",
-    Number.of(-3): "<mo>−</mo><mn>3</mn>",
+    ex.Number.of(-3): "<mo>−</mo><mn>3</mn>",
 }
 
 
 @pytest.mark.parametrize("expression", WRITTEN, ids=str)
-def test_an_expression(expression: Symbol) -> None:
+def test_an_expression(expression: ex.Symbol) -> None:
     assert mathml.symbol(expression) == f"<math>{WRITTEN[expression]}</math>"
 
 
 def test_a_chain_has_its_relations() -> None:
-    written = mathml.formula(Chain((A, B, A), ("=", "≈")))
+    written = mathml.formula(ex.Chain((A, B, A), ("=", "≈")))
     assert re.findall("<mo>(.)</mo>", written) == ["=", "≈"]
 
 

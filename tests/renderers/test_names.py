@@ -12,15 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from tests.helpers import random_scenarios
 from tests.helpers.command import printed
-from tests.helpers.random_scenarios import (
-    ODD_WORDS,
-    Scenario,
-    odd_tokens,
-    printed_or_rejected,
-    scenarios,
-    to_yaml,
-)
 
 COMMONMARK = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 INLINE = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close"}
@@ -37,7 +30,7 @@ BLOCKS = {"fence", "inline"} | {
 }
 
 _NAMES = [
-    *ODD_WORDS,
+    *random_scenarios.ODD_WORDS,
     *("1. x", "1) x", "+ x", "> x", "---", "===", "~~~", "~~a~~", "``"),
     *("https://x.y/a_b", "www.x.y", "a@b.c", "<a@b.c>", "[x](y)", "![x](y)", "[^1]", "[a]: b"),
     *("&#42;", "&copy;", "<!--", "-->", "<br>", "</td>", "`a``", "a\\|b", "a\\", ":a:", "a_b_c"),
@@ -70,14 +63,18 @@ def visible(name: str) -> str:
 def tutorial(names: Sequence[str], *options: str, title: str = "T", features: bool = False) -> str:
     """A small scenario that has the names for tokens or for features."""
     one = [[Decimal(1)]]
-    scenario: Scenario = {"title": title, "tokens": list(names), "embeddings": one * len(names)}
+    scenario: random_scenarios.Scenario = {
+        "title": title,
+        "tokens": list(names),
+        "embeddings": one * len(names),
+    }
     if features:
         row = one[0] * len(names)
         scenario |= {"tokens": ["a", "b"], "features": list(names), "embeddings": [row, row]}
     weights = one * len(names) if features else one
     head = dict.fromkeys(["W_Q", "W_K", "W_V"], weights)
     scenario["layers"] = [{"attention": {"heads": [head], "residual": False}}]
-    return printed("tutorial", "-", *options, stdin=to_yaml(scenario))
+    return printed("tutorial", "-", *options, stdin=random_scenarios.to_yaml(scenario))
 
 
 # --- Markdown ------------------------------------------------------------------------------------
@@ -161,18 +158,24 @@ def test_names_that_are_lost_in_markdown(name: str) -> None:
 
 
 def test_a_label_that_looks_like_a_table() -> None:
-    scenario: Scenario = {"title": "T", "tokens": ["a"], "embeddings": [[1]]}
+    scenario: random_scenarios.Scenario = {"title": "T", "tokens": ["a"], "embeddings": [[1]]}
     scenario |= {"vocabulary": ["|", "none"]}
     scenario |= {"layers": [], "unembedding": {"W_U": [[1, 0]]}, "targets": ["|"]}
-    markdown = printed("loss", "-", "--format", "markdown", stdin=to_yaml(scenario))
+    markdown = printed(
+        "loss", "-", "--format", "markdown", stdin=random_scenarios.to_yaml(scenario)
+    )
     assert "\n|: -ln(" in markdown
     assert_well_formed(markdown)
 
 
 @several
-@given(scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",), max_layers=1))
-def test_random_scenarios_in_markdown(scenario: Scenario) -> None:
-    assert_well_formed(printed_or_rejected(scenario, "tutorial", "-"))
+@given(
+    scenario=random_scenarios.scenarios(
+        carry="step", names=random_scenarios.odd_tokens(), epsilons=("0.1",), max_layers=1
+    )
+)
+def test_random_scenarios_in_markdown(scenario: random_scenarios.Scenario) -> None:
+    assert_well_formed(random_scenarios.printed_or_rejected(scenario, "tutorial", "-"))
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -248,9 +251,13 @@ def test_names_in_latex(names: list[str]) -> None:
 
 
 @several
-@given(scenario=scenarios(carry="step", names=odd_tokens(), epsilons=("0.1",), max_layers=1))
-def test_random_scenarios_in_latex(scenario: Scenario) -> None:
-    latex = printed_or_rejected(scenario, "tutorial", "-", "--format", "latex")
+@given(
+    scenario=random_scenarios.scenarios(
+        carry="step", names=random_scenarios.odd_tokens(), epsilons=("0.1",), max_layers=1
+    )
+)
+def test_random_scenarios_in_latex(scenario: random_scenarios.Scenario) -> None:
+    latex = random_scenarios.printed_or_rejected(scenario, "tutorial", "-", "--format", "latex")
     assert_balanced(latex)
     assert_escaped(latex)
     for rows in re.findall(r"\\begin\{[a-z*]+\}(?:\[l\]\{.*\})?\n(.*?)\\end", latex, re.DOTALL):

@@ -15,11 +15,11 @@ from tests.helpers.command import printed
 from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios
 from tests.helpers.traces import bundled, traced, traced_or_rejected
 from tracer.decoder.forward import Trace
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Picture
-from tracer.lesson.picture import picture
-from tracer.lesson.selection import steps
-from tracer.lesson.symbols import symbols
-from tracer.lesson.told import Told
+from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.symbols import symbols
 from tracer.renderers.picture.as_svg import image_of
 from tracer.renderers.picture.characters import in_characters
 
@@ -37,7 +37,7 @@ several = settings(
 
 
 def drawn(trace: Trace) -> Picture:
-    return picture(Told(trace, 0, symbols(trace.records)), steps(trace.records))
+    return picture(LessonContext(trace, 0, symbols(trace.records)), steps(trace.records))
 
 
 def numbers(lines: list[str]) -> list[int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.small_scenario import END, problems
-from tracer.errors import TracerError
-from tracer.errors import told as told_lines
+from tracer.errors import TracerError, format_problems as told_lines
 from tracer.scenario.loading import parse
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.helpers.random_scenarios import ODD_WORDS
 from tracer.errors import Problem, TracerError
 from tracer.scenario import reader
 from tracer.scenario.loading import bundled
-from tracer.scenario.reader import MAX_DEPTH, Data, Place, Source, read
+from tracer.scenario.reader import MAX_DEPTH, Data, Source, YamlPath, read
 
 
 @pytest.fixture(params=["libyaml", "PyYAML alone"], scope="module", autouse=True)
@@ -321,7 +320,7 @@ layers:
         (("layers", 0, "attention", "heads", 0, "W_K"), "5:11"),
     ],
 )
-def test_every_place_has_a_line_and_a_column(place: Place, where: str) -> None:
+def test_every_place_has_a_line_and_a_column(place: YamlPath, where: str) -> None:
     source = read(PLACES, "f.yaml")
     assert str(source.problem(place, "wrong", "here")) == f"f.yaml:{where}: here: wrong"
 
@@ -343,7 +342,7 @@ def test_a_byte_order_mark_takes_no_column() -> None:
 # --- libyaml and PyYAML alone --------------------------------------------------------------------
 
 
-def places(data: Data, around: Place = ()) -> Iterator[Place]:
+def places(data: Data, around: YamlPath = ()) -> Iterator[YamlPath]:
     """The places of all parts, and of what each part does not have."""
     yield from (around, (*around, "missing"), (*around, 99))
     if not isinstance(data, str):

@@ -13,9 +13,9 @@ from tracer.decoder.forward import trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
-from tracer.scenario.replacing import Way, with_parameters
+from tracer.scenario.replacing import YamlPath, with_parameters
 
-W_1: Way = ("layers", 0, "ffn", "W_1")
+W_1: YamlPath = ("layers", 0, "ffn", "W_1")
 
 
 def decimals(*rows: list[str]) -> Any:
@@ -72,7 +72,7 @@ def test_a_number_that_nobody_can_type_is_refused(number: Any) -> None:
 
 def test_a_norm_of_a_layer_becomes_one_of_each_sub_layer() -> None:
     scenario = small("    norm: {epsilon: 1, gain: [1, 1], placement: pre}\n")
-    new: dict[Way, Any] = {("layers", 0, "ffn", "norm", "gain"): (Decimal(2), Decimal(3))}
+    new: dict[YamlPath, Any] = {("layers", 0, "ffn", "norm", "gain"): (Decimal(2), Decimal(3))}
     changed = with_parameters(scenario, new)
     (layer,) = changed.layers
     assert layer.norm is None and layer.attention and layer.attention.norm and layer.ffn

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.helpers.bundled import TYPED
 from tests.helpers.every_part import every_part
 from tests.helpers.learning_scenarios import learning_scenarios
-from tests.helpers.random_scenarios import Scenario as Spec
-from tests.helpers.random_scenarios import odd_tokens, scenarios, to_yaml
+from tests.helpers.random_scenarios import Scenario as Spec, odd_tokens, scenarios, to_yaml
 from tests.helpers.small_scenario import SMALL
 from tracer.decoder.forward import PassOptions, trace
 from tracer.errors import TracerError

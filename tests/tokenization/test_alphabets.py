@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tokenizers.pre_tokenizers import ByteLevel
 
 from tracer.tokenization.alphabets import LETTERS, ByteLetters, Characters

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from tokenizers import AddedToken, decoders, normalizers, pre_tokenizers, trainers
-from tokenizers import Tokenizer as Library
+from hypothesis import given, settings, strategies as st
+from tokenizers import (
+    AddedToken,
+    Tokenizer as Library,
+    decoders,
+    normalizers,
+    pre_tokenizers,
+    trainers,
+)
 from tokenizers.models import BPE
 from tokenizers.processors import TemplateProcessing
 

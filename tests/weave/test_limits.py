@@ -10,10 +10,10 @@ import pytest
 from tests.helpers.command import Ran, run
 from tests.helpers.small_scenario import SMALL, scenario
 from tests.weave.test_files import block, number, page, refused, woven
-from tracer import asked, pipeline
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.operations import Dot, MatMul
-from tracer.request import Request
+from tracer.requests import pipeline, resolve
+from tracer.requests.request import Request
 from tracer.scenario.loading import Loaded, load
 from tracer.weave import directives, limits
 from tracer.weave.limits import PRODUCTS_OF_A_HEAD, products
@@ -109,13 +109,13 @@ def test_the_number_and_length_of_marks_are_bounded(page: Path) -> None:
 def test_the_same_is_made_once(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answered, traced = list[Request](), list[PassOptions]()
 
-    def explain(request: Request, computed: asked.Computed) -> pipeline.Content:
+    def explain(request: Request, computed: resolve.Computed) -> pipeline.Content:
         answered.append(request)
         return pipeline.explain(request, computed)
 
     def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
         traced.append(options)
-        return asked.run_pass(loaded, options)
+        return resolve.run_pass(loaded, options)
 
     monkeypatch.setattr(directives, "explain", explain)
     monkeypatch.setattr(directives, "run_pass", run_pass)

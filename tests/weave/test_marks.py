@@ -6,8 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from tracer.weave.marks import Mark, find

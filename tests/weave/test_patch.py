@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tracer.weave.patch import MOST_COMPARED, Change, patch
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tracer import progress
 from tracer.audit.findings import Audit, audit
 from tracer.audit.texts import ENDINGS, files, texts
+from tracer.console import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input
 
@@ -28,7 +28,7 @@ def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit],
             if path in done:
                 continue
             done.add(path)
-            progress.tell(f"audit {path}")
+            progress.report(f"audit {path}")
             try:
                 standard = name == STANDARD_INPUT
                 content = read_standard_input(name) if standard else read_file(path)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 
+from tracer.audit import expression as ex
 from tracer.audit.evaluation import Meaning, evaluate, face
-from tracer.audit.expression import Call, Expression, Negative, Product, Sum, total
 from tracer.audit.intervals import Interval
 from tracer.audit.judgement import Judgement, Verdict
 
@@ -16,7 +16,7 @@ TELLING = 2
 """So many digits must come out right before it is no accident."""
 
 
-def cause(expression: Expression, found: Judgement) -> str | None:
+def cause(expression: ex.Expression, found: Judgement) -> str | None:
     """Why the printed figure may have come out of an expression; None if nothing gives it."""
     if found.verdict is Verdict.SCALE:
         return _scale(found.factor)
@@ -40,7 +40,7 @@ def _scale(factor: Decimal) -> str:
     return f"{times} times too {'large' if factor > 1 else 'small'}"
 
 
-def _mistakes(expression: Expression, found: Judgement) -> Iterator[tuple[str, Decimal]]:
+def _mistakes(expression: ex.Expression, found: Judgement) -> Iterator[tuple[str, Decimal]]:
     """What a person may have done instead, and what that gives."""
     assert found.computed is not None
     if found.computed:
@@ -54,41 +54,43 @@ def _mistakes(expression: Expression, found: Judgement) -> Iterator[tuple[str, D
             yield told, value.middle
 
 
-def _instead(expression: Expression, meaning: Meaning) -> Iterator[tuple[str, Expression, Meaning]]:
-    if isinstance(expression, Product) and expression.factors[-1][0] == "/":
-        numerator = Product(expression.factors[:-1])
+def _instead(
+    expression: ex.Expression, meaning: Meaning
+) -> Iterator[tuple[str, ex.Expression, Meaning]]:
+    if isinstance(expression, ex.Product) and expression.factors[-1][0] == "/":
+        numerator = ex.Product(expression.factors[:-1])
         yield "that is the numerator, not divided", numerator, meaning
-    if isinstance(expression, Call) and expression.name == "sqrt":
+    if isinstance(expression, ex.Call) and expression.name == "sqrt":
         yield "the root is not taken", expression.arguments[0], meaning
     for name, told in (("ln", "natural"), ("log10", "decimal"), ("log2", "binary")):
         other = _with_logarithm(expression, name)
         if other != expression:
             yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
-    if isinstance(expression, Sum) and 3 <= len(expression.terms) <= 50:
+    if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
         terms = expression.terms
         for i, (sign, term) in enumerate(terms):
             before, behind = terms[:i], terms[i + 1 :]
-            yield f"that is without term {i + 1}", total((*before, *behind)), meaning
+            yield f"that is without term {i + 1}", ex.total((*before, *behind)), meaning
             turned = ("-" if sign == "+" else "+", term)
             told = f"that is with the other sign before term {i + 1}"
-            yield told, total((*before, turned, *behind)), meaning
+            yield told, ex.total((*before, turned, *behind)), meaning
 
 
 _LOGS = ("ln", "log", "log10", "log2")
 
 
-def _with_logarithm(expression: Expression, to: str) -> Expression:
+def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
     """The same with another logarithm."""
     match expression:
-        case Call(name, arguments):
+        case ex.Call(name, arguments):
             inner = tuple(_with_logarithm(each, to) for each in arguments)
-            return Call(to if name in _LOGS else name, inner)
-        case Negative(of):
-            return Negative(_with_logarithm(of, to))
-        case Product(factors):
-            return Product(tuple((sign, _with_logarithm(each, to)) for sign, each in factors))
-        case Sum(terms):
-            return Sum(tuple((sign, _with_logarithm(each, to)) for sign, each in terms))
+            return ex.Call(to if name in _LOGS else name, inner)
+        case ex.Negative(of):
+            return ex.Negative(_with_logarithm(of, to))
+        case ex.Product(factors):
+            return ex.Product(tuple((sign, _with_logarithm(each, to)) for sign, each in factors))
+        case ex.Sum(terms):
+            return ex.Sum(tuple((sign, _with_logarithm(each, to)) for sign, each in terms))
     return expression
 
 

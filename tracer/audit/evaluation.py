@@ -10,41 +10,28 @@ from functools import partial, reduce
 from itertools import product
 from typing import TypeAlias
 
-from tracer.audit import intervals
-from tracer.audit.expression import (
-    SIGNIFICANT,
-    Call,
-    Constant,
-    Expression,
-    Negative,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Vector,
-    every,
-)
-from tracer.audit.intervals import Interval, UndefinedError, exactly, rising
+from tracer.audit import expression as ex, intervals
+from tracer.audit.intervals import Interval, UndefinedError, point, rising
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
 """A number, a vector, a matrix by its rows."""
 
-StandsFor: TypeAlias = Callable[[Number], Interval]
+StandsFor: TypeAlias = Callable[[ex.Number], Interval]
 """What a printed number stands for."""
 
 
-def face(number: Number) -> Interval:
+def face(number: ex.Number) -> Interval:
     """Itself."""
-    return exactly(number.value)
+    return point(number.value)
 
 
-def window(number: Number) -> Interval:
+def window(number: ex.Number) -> Interval:
     """All that is rounded to it; either way from the middle between two."""
     half = number.unit / 2
     return Interval(number.value - half, number.value + half)
 
 
-def window_of_whole(number: Number) -> Interval:
+def window_of_whole(number: ex.Number) -> Interval:
     """The same of what whole numbers make: only two zeros or more are no digits."""
     if number.is_whole and number.unit <= 10:
         half = Decimal("0.5")
@@ -52,13 +39,13 @@ def window_of_whole(number: Number) -> Interval:
     return window(number)
 
 
-def as_input(number: Number) -> Interval:
+def as_input(number: ex.Number) -> Interval:
     """What it may have been before it was rounded, if it looks as if it was."""
-    rounded = not number.is_whole and number.digits >= SIGNIFICANT
+    rounded = not number.is_whole and number.digits >= ex.SIGNIFICANT
     return window(number) if rounded else face(number)
 
 
-def as_part(number: Number) -> Interval:
+def as_part(number: ex.Number) -> Interval:
     """What it may have been as a result that others are made of: decimals are rounded."""
     return face(number) if number.is_whole else window(number)
 
@@ -76,50 +63,50 @@ class Meaning:
 USUAL = Meaning()
 
 
-def meanings(*expressions: Expression) -> Iterator[Meaning]:
+def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
     """All that the functions in some expressions can mean, the usual one first."""
-    found = [part for expression in expressions for part in every(expression)]
-    named = {part.name for part in found if isinstance(part, Call)}
+    found = [part for expression in expressions for part in ex.every(expression)]
+    named = {part.name for part in found if isinstance(part, ex.Call)}
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
     turns = ("radians", "degrees") if named & {"sin", "cos", "tan"} else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
-    rows = any(isinstance(part, Vector) for part in found)
+    rows = any(isinstance(part, ex.Vector) for part in found)
     vectors = ("dot", "each") if rows else ("dot",)
     for each in product(logs, turns, gelus, vectors):
         yield Meaning(*each)
 
 
-def evaluate(expression: Expression, stands_for: StandsFor, meaning: Meaning) -> Value:
+def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning) -> Value:
     """What an expression comes to.
 
     Raises:
         ArithmeticError: it has no value, or its shapes do not fit.
     """
     match expression:
-        case Number():
+        case ex.Number():
             return stands_for(expression)
-        case Constant(name):
-            return exactly(intervals.PI if name == "π" else Decimal(1).exp())
-        case Negative(of):
+        case ex.Constant(name):
+            return point(intervals.PI if name == "π" else Decimal(1).exp())
+        case ex.Negative(of):
             return _each(lambda x: -x, evaluate(of, stands_for, meaning))
-        case Sum(terms):
+        case ex.Sum(terms):
             total = evaluate(terms[0][1], stands_for, meaning)
             for sign, term in terms[1:]:
                 total = _pair(_SIGNS[sign], total, evaluate(term, stands_for, meaning))
             return total
-        case Product(factors):
+        case ex.Product(factors):
             total = evaluate(factors[0][1], stands_for, meaning)
             for sign, factor in factors[1:]:
                 total = _times(sign, total, evaluate(factor, stands_for, meaning), meaning)
             return total
-        case Power(base, exponent):
+        case ex.Power(base, exponent):
             power = scalar(evaluate(exponent, stands_for, meaning))
             return _each(
                 lambda x: intervals.to_the_power(x, power), evaluate(base, stands_for, meaning)
             )
-        case Vector(items):
+        case ex.Vector(items):
             return tuple(evaluate(item, stands_for, meaning) for item in items)
-        case Call(name, arguments):
+        case ex.Call(name, arguments):
             given = [evaluate(argument, stands_for, meaning) for argument in arguments]
             return _called(name, given, meaning)
 
@@ -158,8 +145,8 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "cos": intervals.cosine,
     "tan": lambda x: intervals.sine(x) / intervals.cosine(x),
     "abs": intervals.absolute,
-    "percent": lambda x: x / exactly(Decimal(100)),
-    "degrees": lambda x: x * exactly(intervals.PI / 180),
+    "percent": lambda x: x / point(Decimal(100)),
+    "degrees": lambda x: x * point(intervals.PI / 180),
 }
 """Of one number; of a row, each number on its own."""
 
@@ -207,7 +194,7 @@ def _dot(a: Value, b: Value) -> Value:
 
 
 def _sum(items: Sequence[Interval]) -> Interval:
-    return sum(items, exactly(Decimal(0)))
+    return sum(items, point(Decimal(0)))
 
 
 _OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
@@ -228,7 +215,7 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         return _called(name, [tuple(given)], meaning)
     x = given[0]
     if name == "factorial":
-        return exactly(_factorial(scalar(x)))
+        return point(_factorial(scalar(x)))
     if name in ("sin", "cos", "tan") and meaning.turn == "degrees":
         x = _each(_RISING["degrees"], x)
     name = {"log": meaning.log, "gelu": meaning.gelu}.get(name, name)
@@ -246,9 +233,9 @@ def _of_a_row(name: str, row: Sequence[Interval]) -> Value:
         case "sum":
             return _sum(row)
         case "mean":
-            return _sum(row) / exactly(Decimal(len(row)))
+            return _sum(row) / point(Decimal(len(row)))
         case "norm":
-            squares = _sum([intervals.to_the_power(x, exactly(Decimal(2))) for x in row])
+            squares = _sum([intervals.to_the_power(x, point(Decimal(2))) for x in row])
             return _RISING["sqrt"](squares)
     return _softmax(row)
 

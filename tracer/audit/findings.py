@@ -8,21 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 
+from tracer.audit import expression as ex
 from tracer.audit.causes import cause
 from tracer.audit.equations import Equation, Named, Side, equations
-from tracer.audit.expression import (
-    Call,
-    Constant,
-    Expression,
-    Negative,
-    Number,
-    Product,
-    Sum,
-    is_percent,
-    is_printed,
-    numbers,
-    parts,
-)
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
@@ -179,9 +167,9 @@ def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
     return pairs, unread
 
 
-def _computes(expression: Expression) -> bool:
+def _computes(expression: ex.Expression) -> bool:
     """Whether there is something to compute."""
-    return not (is_printed(expression) or isinstance(expression, Constant))
+    return not (ex.is_printed(expression) or isinstance(expression, ex.Constant))
 
 
 def _is_meant(left: Side, right: Side, found: Judgement) -> bool:
@@ -190,15 +178,15 @@ def _is_meant(left: Side, right: Side, found: Judgement) -> bool:
     if left.is_doubtful or right.is_doubtful:
         return False
     if _is_angle(one):
-        return not all(number.is_whole for number in numbers(other))  # 2π = 360
+        return not all(number.is_whole for number in ex.numbers(other))  # 2π = 360
     return _computes(one) or _computes(other) or _are_one(one, other, found)
 
 
-def _is_angle(expression: Expression) -> bool:
+def _is_angle(expression: ex.Expression) -> bool:
     """Whether π stands in it, but in no function: 2π may be 360 degrees."""
-    if isinstance(expression, Constant):
+    if isinstance(expression, ex.Constant):
         return expression.name == "π"
-    return not isinstance(expression, Call) and any(map(_is_angle, parts(expression)))
+    return not isinstance(expression, ex.Call) and any(map(_is_angle, ex.parts(expression)))
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
@@ -208,7 +196,7 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     if not found or found.verdict.holds:
         return found
     before = sides[max(0, i - FURTHEST) : i]
-    others = [side.expression for side in before if not is_printed(side.expression)]
+    others = [side.expression for side in before if not ex.is_printed(side.expression)]
     start = sides[i].start
     if _BULLET.search(text.content, max(0, start - 6), start):
         others.append(_negated(sides[i].expression))
@@ -222,19 +210,19 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
 _BULLET = re.compile(r"[-−–]\s+\Z")
 
 
-def _negated(expression: Expression) -> Expression:
+def _negated(expression: ex.Expression) -> ex.Expression:
     """The same with a minus at its beginning."""
     match expression:
-        case Sum(((_, first), *others)):
-            return Sum((("+", _negated(first)), *others))
-        case Product(((sign, first), *others)):
-            return Product(((sign, Negative(first)), *others))
-    return Negative(expression)
+        case ex.Sum(((_, first), *others)):
+            return ex.Sum((("+", _negated(first)), *others))
+        case ex.Product(((sign, first), *others)):
+            return ex.Product(((sign, ex.Negative(first)), *others))
+    return ex.Negative(expression)
 
 
-def _are_one(left: Expression, right: Expression, found: Judgement) -> bool:
+def _are_one(left: ex.Expression, right: ex.Expression, found: Judgement) -> bool:
     """Whether two printed numbers are the same one, to be rounded: decimals, or nearly equal."""
-    if not any(number.is_whole for number in (*numbers(left), *numbers(right))):
+    if not any(number.is_whole for number in (*ex.numbers(left), *ex.numbers(right))):
         return True
     if found.computed is None:
         return False
@@ -276,7 +264,9 @@ def _findings(
 
 def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding | None:
     """An earlier finding of the same figure, or whose wrong figure is put in here."""
-    put_in = {number.printed for number in numbers(pair.left.expression) if number.digits >= SAME}
+    put_in = {
+        number.printed for number in ex.numbers(pair.left.expression) if number.digits >= SAME
+    }
     for other in earlier:
         if other.follows_from is not None or other.level == "note":
             continue
@@ -288,11 +278,11 @@ def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding 
 
 def _finding(pair: Weighed, text: Text) -> Finding:
     left, right = pair.left, pair.right
-    if is_printed(left.expression) and not is_printed(right.expression):
+    if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
     figure = _figure(right.expression, pair.judgement.place)
     shown = pair.judgement.computed is not None
-    scale = 100 if is_percent(right.expression) else 1  # 14 % stands for 0.14
+    scale = 100 if ex.is_percent(right.expression) else 1  # 14 % stands for 0.14
     return Finding(
         text,
         *CODES[pair.judgement.verdict],
@@ -306,9 +296,9 @@ def _finding(pair: Weighed, text: Text) -> Finding:
     )
 
 
-def _figure(expression: Expression, place: int) -> Number | None:
+def _figure(expression: ex.Expression, place: int) -> ex.Number | None:
     """The number of a printed side that is at fault."""
-    found = numbers(expression) if is_printed(expression) else []
+    found = ex.numbers(expression) if ex.is_printed(expression) else []
     return found[place] if place < len(found) else None
 
 

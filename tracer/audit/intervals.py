@@ -67,7 +67,7 @@ class Interval:
         return self.low <= other.high and other.low <= self.high
 
 
-def exactly(number: Decimal) -> Interval:
+def point(number: Decimal) -> Interval:
     """One number."""
     return Interval(number, number)
 
@@ -96,7 +96,7 @@ def to_the_power(base: Interval, exponent: Interval) -> Interval:
 
 def _to_a_whole_power(base: Interval, exponent: int) -> Interval:
     if exponent == 0:
-        return exactly(Decimal(1))
+        return point(Decimal(1))
     if exponent < 0 and base.low <= 0 <= base.high:
         raise UndefinedError
     ends = sorted((base.low**exponent, base.high**exponent))
@@ -177,7 +177,7 @@ def sine(x: Interval) -> Interval:
 
 def cosine(x: Interval) -> Interval:
     """The cosine."""
-    return sine(x + exactly(PI / 2))
+    return sine(x + point(PI / 2))
 
 
 def absolute(x: Interval) -> Interval:

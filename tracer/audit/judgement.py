@@ -7,34 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 
-from tracer.audit.evaluation import (
-    USUAL,
-    Meaning,
-    StandsFor,
-    Value,
-    as_input,
-    as_part,
-    evaluate,
-    face,
-    meanings,
-    window,
-    window_of_whole,
-)
-from tracer.audit.expression import (
-    Call,
-    Expression,
-    Negative,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Vector,
-    is_percent,
-    is_printed,
-    numbers,
-    parts,
-)
-from tracer.audit.intervals import Interval, UndefinedError, exactly
+from tracer.audit import evaluation, expression as ex
+from tracer.audit.intervals import Interval, UndefinedError, point
 
 MOST_POWERS = 12
 """So many powers of ten off, something is still a matter of scale."""
@@ -79,19 +53,19 @@ class Judgement:
     """Which number of the printed side it is, counted from 0."""
     decides: bool = False
     """Whether it would be consistent with other last digits, too."""
-    meaning: Meaning = USUAL
+    meaning: evaluation.Meaning = evaluation.USUAL
 
 
-def judge(left: Expression, right: Expression) -> Judgement | None:
+def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     """Whether two sides are equal; None where that cannot be said.
 
     The side to which no more is to be done is held against the other; where both are to be worked
     out, the right one is a step further, and its numbers are results.
     """
-    if is_printed(left) and not is_printed(right):
+    if ex.is_printed(left) and not ex.is_printed(right):
         left, right = right, left
     best: Judgement | None = None
-    for meaning in meanings(left, right):
+    for meaning in evaluation.meanings(left, right):
         try:
             found = replace(_judged(left, right, meaning), meaning=meaning)
         except ArithmeticError:  # undefined, or too large
@@ -103,19 +77,23 @@ def judge(left: Expression, right: Expression) -> Judgement | None:
     return best
 
 
-def _judged(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
-    if not is_printed(right):
+def _judged(left: ex.Expression, right: ex.Expression, meaning: evaluation.Meaning) -> Judgement:
+    if not ex.is_printed(right):
         return _of_expressions(left, right, meaning)
-    rounded_to = window_of_whole if _is_whole(left) else window
-    at_face = evaluate(left, face, meaning)
+    rounded_to = evaluation.window_of_whole if _is_whole(left) else evaluation.window
+    at_face = evaluation.evaluate(left, evaluation.face, meaning)
     figures = zip(
         _flat(at_face),
-        _flat(evaluate(left, window if is_printed(left) else as_input, meaning)),
-        _flat(evaluate(right, face, meaning), at_face),
-        _flat(evaluate(right, rounded_to, meaning)),
+        _flat(
+            evaluation.evaluate(
+                left, evaluation.window if ex.is_printed(left) else evaluation.as_input, meaning
+            )
+        ),
+        _flat(evaluation.evaluate(right, evaluation.face, meaning), at_face),
+        _flat(evaluation.evaluate(right, rounded_to, meaning)),
         strict=True,
     )
-    in_percent = is_percent(right) and _has_hundred(left)
+    in_percent = ex.is_percent(right) and _has_hundred(left)
     found = [
         replace(_of_a_figure(*figure, in_percent=in_percent), place=place)
         for place, figure in enumerate(figures)
@@ -136,7 +114,7 @@ def _of_a_figure(
 ) -> Judgement:
     value, figure = at_face.middle, printed.middle
     if in_percent and _within(value / 100, stands_for):
-        value, as_inputs = value / 100, as_inputs * exactly(Decimal("0.01"))
+        value, as_inputs = value / 100, as_inputs * point(Decimal("0.01"))
     unit = stands_for.high - stands_for.low
     slack = unit * _TOLERANCE
     stands_for = Interval(stands_for.low - slack, stands_for.high + slack)
@@ -163,10 +141,12 @@ def _of_a_figure(
     return said(Verdict.FALSE)
 
 
-def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Judgement:
+def _of_expressions(
+    left: ex.Expression, right: ex.Expression, meaning: evaluation.Meaning
+) -> Judgement:
     """Two sides that are both to be worked out."""
-    pairs = list(_side_by_side(left, right, as_input, as_part, meaning))
-    at_face = list(_side_by_side(left, right, face, face, meaning))
+    pairs = list(_side_by_side(left, right, evaluation.as_input, evaluation.as_part, meaning))
+    at_face = list(_side_by_side(left, right, evaluation.face, evaluation.face, meaning))
     if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
         return Judgement(Verdict.EXACT)
     if stands_term_by_term(left, right, meaning):
@@ -183,47 +163,53 @@ def _of_expressions(left: Expression, right: Expression, meaning: Meaning) -> Ju
     return Judgement(Verdict.FALSE)
 
 
-def stands_term_by_term(left: Expression, right: Expression, meaning: Meaning) -> bool:
+def stands_term_by_term(
+    left: ex.Expression, right: ex.Expression, meaning: evaluation.Meaning
+) -> bool:
     """Whether each part of the right side is the part of the left that it replaces, rounded.
 
     Raises:
         UndefinedError: they have no values, or of different shapes.
     """
-    if is_printed(right):
-        pairs = _side_by_side(left, right, face, window, meaning)
+    if ex.is_printed(right):
+        pairs = _side_by_side(left, right, evaluation.face, evaluation.window, meaning)
         return all(_within(a.middle, b) for a, b in pairs)
     if _form(left) == _form(right) is not None:
-        inner = zip(parts(left), parts(right), strict=True)
+        inner = zip(ex.parts(left), ex.parts(right), strict=True)
         return all(stands_term_by_term(a, b, meaning) for a, b in inner)
     return all(
         b.low - _TOLERANCE <= a.middle <= b.high + _TOLERANCE
-        for a, b in _side_by_side(left, right, face, as_part, meaning)
+        for a, b in _side_by_side(left, right, evaluation.face, evaluation.as_part, meaning)
     )
 
 
-def _form(expression: Expression) -> tuple[object, ...] | None:
+def _form(expression: ex.Expression) -> tuple[object, ...] | None:
     """What two expressions have in common whose parts go with each other."""
     match expression:
-        case Sum(terms):
-            return Sum, len(terms)
-        case Product(factors):
-            return Product, *(sign for sign, _ in factors)
-        case Call(name, arguments):
+        case ex.Sum(terms):
+            return ex.Sum, len(terms)
+        case ex.Product(factors):
+            return ex.Product, *(sign for sign, _ in factors)
+        case ex.Call(name, arguments):
             return name, len(arguments)
-        case Negative() | Power():
+        case ex.Negative() | ex.Power():
             return (type(expression),)
     return None
 
 
 def _side_by_side(
-    left: Expression, right: Expression, one: StandsFor, other: StandsFor, meaning: Meaning
+    left: ex.Expression,
+    right: ex.Expression,
+    one: evaluation.StandsFor,
+    other: evaluation.StandsFor,
+    meaning: evaluation.Meaning,
 ) -> Iterator[tuple[Interval, Interval]]:
     """The numbers of both sides in pairs."""
-    a, b = evaluate(left, one, meaning), evaluate(right, other, meaning)
+    a, b = evaluation.evaluate(left, one, meaning), evaluation.evaluate(right, other, meaning)
     yield from zip(_flat(a), _flat(b, a), strict=True)
 
 
-def _flat(value: Value, like: Value | None = None) -> Iterator[Interval]:
+def _flat(value: evaluation.Value, like: evaluation.Value | None = None) -> Iterator[Interval]:
     """The numbers of a value, row by row; it must have the shape of another."""
     if isinstance(like, tuple) != isinstance(value, tuple) and like is not None:
         raise UndefinedError
@@ -264,21 +250,23 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
     if not power or abs(power) > MOST_POWERS:
         return None
     factor = Decimal(10) ** int(power)
-    return factor if (value * exactly(factor)).meets(figure) else None
+    return factor if (value * point(factor)).meets(figure) else None
 
 
-def _is_whole(expression: Expression) -> bool:
+def _is_whole(expression: ex.Expression) -> bool:
     """Whether it is of whole numbers, without a quotient, so that nothing is to be rounded."""
-    if isinstance(expression, Number):
+    if isinstance(expression, ex.Number):
         return expression.is_whole
-    is_quotient = isinstance(expression, Product) and any(s == "/" for s, _ in expression.factors)
-    known = isinstance(expression, Negative | Sum | Product | Power | Vector)
-    return known and not is_quotient and all(map(_is_whole, parts(expression)))
+    is_quotient = isinstance(expression, ex.Product) and any(
+        s == "/" for s, _ in expression.factors
+    )
+    known = isinstance(expression, ex.Negative | ex.Sum | ex.Product | ex.Power | ex.Vector)
+    return known and not is_quotient and all(map(_is_whole, ex.parts(expression)))
 
 
-def _has_hundred(expression: Expression) -> bool:
+def _has_hundred(expression: ex.Expression) -> bool:
     """Whether it is multiplied by 100, as is said where a share is told in percent."""
-    return isinstance(expression, Product) and any(
-        sign == "*" and [n.value for n in numbers(factor)] == [100]
+    return isinstance(expression, ex.Product) and any(
+        sign == "*" and [n.value for n in ex.numbers(factor)] == [100]
         for sign, factor in expression.factors
     )

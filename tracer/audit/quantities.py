@@ -9,7 +9,7 @@ from decimal import Decimal
 from tracer.audit.equations import Named, Side
 from tracer.audit.evaluation import USUAL, Value, evaluate, face, window
 from tracer.audit.expression import Number, numbers
-from tracer.audit.intervals import Interval, exactly, to_the_power
+from tracer.audit.intervals import Interval, point, to_the_power
 
 SHARES = re.compile(r"softmax\}?\\?(?:left)?[(\[]|probabilit(?:y|ies)$", re.IGNORECASE)
 NORMED = re.compile(r"layer_?norm\}?\\?(?:left)?[(\[]", re.IGNORECASE)
@@ -62,7 +62,7 @@ def _may_be_normed(values: Sequence[Interval], windows: Sequence[Interval]) -> b
         return True
     if not sum(x.low for x in windows) <= 0 <= sum(x.high for x in windows):
         return False
-    squares = [to_the_power(x, exactly(Decimal(2))) for x in windows]
+    squares = [to_the_power(x, point(Decimal(2))) for x in windows]
     least, most = sum(x.low for x in squares), sum(x.high for x in squares)
     # A deviation is of all numbers, or of all but one; ε makes it a little smaller.
     return least <= len(values) and most >= (len(values) - 1) * (1 - ALIKE)

@@ -6,19 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
-from tracer.audit.expression import (
-    Call,
-    Constant,
-    Expression,
-    Negative,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Vector,
-    is_percent,
-    numbers,
-)
+from tracer.audit import expression as ex
 from tracer.audit.tokens import FUNCTIONS, Is, Token, decimal_of
 
 DEEPEST = 40
@@ -58,7 +46,7 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
 
 def read(
     tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int, *, spaced: bool
-) -> tuple[Expression, bool]:
+) -> tuple[ex.Expression, bool]:
     """The expression that the tokens from `start` to `end` are, and whether that is doubtful.
 
     Where it is `spaced`, a space before a minus and none behind it says that it is a sign.
@@ -79,7 +67,7 @@ class _Reader:
         self.at = self.end = self.depth = 0
         self.is_doubtful = False
 
-    def whole(self, start: int, end: int) -> Expression:
+    def whole(self, start: int, end: int) -> ex.Expression:
         """What stands from `start` to `end`; where reading was stays as it was."""
         before = self.at, self.end
         self.at, self.end = start, end
@@ -107,9 +95,9 @@ class _Reader:
         self.at += 1
         return token
 
-    def sum(self) -> Expression:
+    def sum(self) -> ex.Expression:
         terms = [("+", self.product())]
-        percent = is_percent(terms[0][1])
+        percent = ex.is_percent(terms[0][1])
         while sign := self.sign("+", "-"):
             behind = self.next()
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
@@ -117,16 +105,16 @@ class _Reader:
             terms.append((sign.text, self.product()))
             if sign.text == "-" and self._is_range(terms, sign):
                 self.is_doubtful = True
-            if is_percent(terms[-1][1]) != percent:
+            if ex.is_percent(terms[-1][1]) != percent:
                 self.is_doubtful = True  # 5 + 10 % is 5.1, or 5.5
-        return Sum(tuple(terms)) if len(terms) > 1 else terms[0][1]
+        return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0][1]
 
-    def _is_range(self, terms: list[tuple[str, Expression]], sign: Token) -> bool:
+    def _is_range(self, terms: list[tuple[str, ex.Expression]], sign: Token) -> bool:
         """Whether it is like 10-12, which counts from 10 to 12."""
-        whole = all(isinstance(term, Number) and term.is_whole for _, term in terms)
+        whole = all(isinstance(term, ex.Number) and term.is_whole for _, term in terms)
         return whole and len(terms) == 2 and sign.gap == 0 and self.tokens[self.at - 1].gap == 0
 
-    def product(self) -> Expression:
+    def product(self) -> ex.Expression:
         factors = [("*", self.factor())]
         divided = False
         while True:
@@ -144,7 +132,7 @@ class _Reader:
                 self.is_doubtful = self.is_doubtful or divided  # 6/2(3)
                 factors.append(("*", self.power()))
             else:
-                return Product(tuple(factors)) if len(factors) > 1 else factors[0][1]
+                return ex.Product(tuple(factors)) if len(factors) > 1 else factors[0][1]
 
     def _is_juxtaposed(self) -> bool:
         """Whether a factor comes without a sign: 0.7(1 - 0.7), 2√2, 2π."""
@@ -154,19 +142,19 @@ class _Reader:
         root = token.kind is Is.OPERATOR and token.text in "√∛"
         return root or token.kind in (Is.OPEN, Is.NAME)
 
-    def factor(self) -> Expression:
+    def factor(self) -> ex.Expression:
         if token := self.sign("-", "+"):
             self.depth += 1
             if self.depth > DEEPEST:
                 raise UnreadableError
             of = self.factor()
             self.depth -= 1
-            if isinstance(of, Power) and token.text == "-" and isinstance(of.base, Number):
+            if isinstance(of, ex.Power) and token.text == "-" and isinstance(of.base, ex.Number):
                 self.is_doubtful = True  # -2² is -4; some mean 4
-            return Negative(of) if token.text == "-" else of
+            return ex.Negative(of) if token.text == "-" else of
         return self.power()
 
-    def power(self) -> Expression:
+    def power(self) -> ex.Expression:
         """A primary with all that stands behind it."""
         found = self.primary()
         while True:
@@ -175,13 +163,13 @@ class _Reader:
                 return found
             if token.text[0] == "^":
                 self.at += 1
-                found = Power(found, self.exponent(token))
+                found = ex.Power(found, self.exponent(token))
             elif token.text == "%" and not self._operand_follows():
                 self.at += 1
-                found = Call("percent", (found,))
+                found = ex.Call("percent", (found,))
             elif token.text in "°!":
                 self.at += 1
-                found = Call("degrees" if token.text == "°" else "factorial", (found,))
+                found = ex.Call("degrees" if token.text == "°" else "factorial", (found,))
             else:
                 return found
 
@@ -189,7 +177,7 @@ class _Reader:
         following = self.tokens[self.at + 1 : self.at + 2] if self.at + 1 < self.end else ()
         return any(token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) for token in following)
 
-    def exponent(self, sign: Token) -> Expression:
+    def exponent(self, sign: Token) -> ex.Expression:
         if len(sign.text) > 1:  # a superscript
             return _number(sign, sign.text[1:].lstrip("+"))
         negative = self.sign("-")
@@ -198,9 +186,9 @@ class _Reader:
         token = self.next()
         if token.kind is Is.OPERATOR and token.text[0] == "^":
             raise UnreadableError  # 2^3^2 is read in two ways
-        return Negative(found) if negative else found
+        return ex.Negative(found) if negative else found
 
-    def primary(self) -> Expression:
+    def primary(self) -> ex.Expression:
         token = self.next()
         self.at += 1
         match token.kind:
@@ -212,35 +200,35 @@ class _Reader:
             case Is.NAME:
                 return self.named(token)
             case Is.OPERATOR if token.text in "√∛":
-                return Call("cbrt" if token.text == "∛" else "sqrt", (self.primary(),))
+                return ex.Call("cbrt" if token.text == "∛" else "sqrt", (self.primary(),))
             case Is.OPERATOR if token.text == "‖":
                 return self.norm()
         raise UnreadableError
 
-    def norm(self) -> Expression:
+    def norm(self) -> ex.Expression:
         """What stands between ‖ and ‖."""
         for i in range(self.at, self.end):
             if self.tokens[i].kind is Is.OPERATOR and self.tokens[i].text == "‖":
                 found = self.whole(self.at, i)
                 self.at = i + 1
-                return Call("norm", (found,))
+                return ex.Call("norm", (found,))
         raise UnreadableError
 
-    def bracket(self) -> Expression:
+    def bracket(self) -> ex.Expression:
         """What stands in brackets: an expression, or a row of them."""
         sign = self.tokens[self.at].text
         items = self.in_brackets()
         if len(items) == 1:
-            if sign == "[" and isinstance(items[0], Number):
+            if sign == "[" and isinstance(items[0], ex.Number):
                 self.is_doubtful = True  # [5] may be a reference
             return items[0]
         if sign == "{" or not items:
             raise UnreadableError
-        if sign == "(" and all(isinstance(item, Number) and item.is_whole for item in items):
+        if sign == "(" and all(isinstance(item, ex.Number) and item.is_whole for item in items):
             self.is_doubtful = True  # (8, 1) may be a shape
-        return Vector(items)
+        return ex.Vector(items)
 
-    def in_brackets(self) -> tuple[Expression, ...]:
+    def in_brackets(self) -> tuple[ex.Expression, ...]:
         """The parts of the row in the brackets that open here."""
         opened = self.at
         closed = self.pairs.get(opened, self.end)
@@ -250,7 +238,7 @@ class _Reader:
         self.at = closed + 1
         return found
 
-    def items(self, opened: int, closed: int) -> list[Expression]:
+    def items(self, opened: int, closed: int) -> list[ex.Expression]:
         """The parts of a row: between commas, or else between spaces, line after line."""
         marks = [i for i in self._outermost(opened, closed) if self.tokens[i].kind is Is.COMMA]
         if marks:
@@ -264,7 +252,7 @@ class _Reader:
             return self._rows(opened, closed)
         return [self.whole(opened + 1, closed)]
 
-    def _rows(self, opened: int, closed: int) -> list[Expression]:
+    def _rows(self, opened: int, closed: int) -> list[ex.Expression]:
         """Rows of a matrix, a line each, or one row of numbers with spaces between."""
         is_row_end = "\\" if self.tokens[opened].text == "matrix" else ""
         lines = [
@@ -283,11 +271,11 @@ class _Reader:
             return [row.items[0] for row in rows]  # a column
         return list(rows)
 
-    def _row(self, start: int, end: int) -> Vector:
+    def _row(self, start: int, end: int) -> ex.Vector:
         """Expressions between which there are only spaces."""
         inner = self._outermost(start - 1, end)[1:]
         begins = [at for at in inner if self.tokens[at].gap and self._begins(at, end)]
-        return Vector(tuple(self.whole(a, b) for a, b in pairwise([start, *begins, end])))
+        return ex.Vector(tuple(self.whole(a, b) for a, b in pairwise([start, *begins, end])))
 
     def _begins(self, at: int, end: int) -> bool:
         """Whether an item begins at a token behind a space: 1 -2 has two, 1 - 2 one."""
@@ -307,42 +295,42 @@ class _Reader:
             at = self.pairs.get(at, at) + 1 if self.tokens[at].kind is Is.OPEN else at + 1
         return found
 
-    def named(self, token: Token) -> Expression:
+    def named(self, token: Token) -> ex.Expression:
         """A constant or a function."""
         name = token.text
         following = self.next()
         if name == "π":
             if following.kind is Is.OPEN and not following.gap:
                 raise UnreadableError
-            return Constant("π")
+            return ex.Constant("π")
         if name == "e":
             if following.text[0] != "^":
                 raise UnreadableError
-            return Constant("e")
+            return ex.Constant("e")
         if name == "frac":
-            return Product((("*", self.braced()), ("/", self.braced())))
+            return ex.Product((("*", self.braced()), ("/", self.braced())))
         if name == "σ":
             return self.sigma(following)
         is_root_of_another_degree = name == "sqrt" and following.text == "["
         if is_root_of_another_degree or name not in FUNCTIONS | {"log2", "log10"}:
             raise UnreadableError
-        return Call(name, self.arguments())
+        return ex.Call(name, self.arguments())
 
-    def sigma(self, following: Token) -> Expression:
+    def sigma(self, following: Token) -> ex.Expression:
         """σ(0.5) is the logistic function; of whole numbers it may be something else."""
         if following.text != "(" or following.gap:
             raise UnreadableError
         arguments = self.arguments()
-        if all(number.is_whole for each in arguments for number in numbers(each)):
+        if all(number.is_whole for each in arguments for number in ex.numbers(each)):
             self.is_doubtful = True
-        return Call("sigmoid", arguments)
+        return ex.Call("sigmoid", arguments)
 
-    def braced(self) -> Expression:
+    def braced(self) -> ex.Expression:
         if self.next().text != "{":
             raise UnreadableError
         return self.primary()
 
-    def arguments(self) -> tuple[Expression, ...]:
+    def arguments(self) -> tuple[ex.Expression, ...]:
         """What a function is applied to: in brackets, or the next factor."""
         token = self.next()
         if token.kind is Is.OPEN and token.text in "({":
@@ -355,20 +343,20 @@ class _Reader:
         return (of,)
 
 
-def _number(token: Token, text: str) -> Number:
+def _number(token: Token, text: str) -> ex.Number:
     plain = text if "×" not in text else str(decimal_of(text))
-    return Number(Decimal(plain), plain, token.start, token.end)
+    return ex.Number(Decimal(plain), plain, token.start, token.end)
 
 
-def _scientific(one: Expression, other: Expression) -> Expression | None:
+def _scientific(one: ex.Expression, other: ex.Expression) -> ex.Expression | None:
     """5.1×10⁻⁶ as the one number that it is."""
-    if isinstance(one, Negative) and (number := _scientific(one.of, other)):
-        return Negative(number)
+    if isinstance(one, ex.Negative) and (number := _scientific(one.of, other)):
+        return ex.Negative(number)
     match one, other:
-        case Number() as digits, Power(Number(printed="10"), exponent) if digits.value:
-            power = exponent.of if isinstance(exponent, Negative) else exponent
-            if isinstance(power, Number) and power.is_whole and abs(power.value) < MOST_ZEROS:
+        case ex.Number() as digits, ex.Power(ex.Number(printed="10"), exponent) if digits.value:
+            power = exponent.of if isinstance(exponent, ex.Negative) else exponent
+            if isinstance(power, ex.Number) and power.is_whole and abs(power.value) < MOST_ZEROS:
                 sign = "-" if power is not exponent else ""
                 printed = f"{digits.printed}e{sign}{power.value}"
-                return Number(Decimal(printed), printed, digits.start, power.end)
+                return ex.Number(Decimal(printed), printed, digits.start, power.end)
     return None

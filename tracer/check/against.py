@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tracer import progress
+from tracer.console import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
@@ -60,7 +60,7 @@ def compared(
     for record in trace.records:
         value = record.output
         if value.address in dump and not value.role.words:
-            progress.tell(value.address)
+            progress.report(value.address)
             yield _compared(value, dump[value.address], tolerance)
 
 

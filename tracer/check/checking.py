@@ -56,7 +56,7 @@ def check_against(
     Raises:
         TracerError: the file cannot be read, or nothing in it is known.
     """
-    with loaded.telling():
+    with loaded.locating_problems():
         check_numbers(loaded.scenario)
     dump = read_dump(path, loaded.scenario)
     changed = {"rounding": rounding or dump.rounding}

@@ -14,20 +14,11 @@ from tracer.decoder.value import Entry
 from tracer.formula.expression import Number
 from tracer.formula.numbers import trimmed
 from tracer.frozen import frozen
-from tracer.lesson import sentences
-from tracer.lesson.document import (
-    Block,
-    Document,
-    Name,
-    Paragraph,
-    Section,
-    Sentence,
-    Table,
-    Working,
-)
+from tracer.lesson import document as doc
 from tracer.lesson.entries import name
-from tracer.lesson.origins import Origins
 from tracer.lesson.steps import Step
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.origins import Origins
 from tracer.names import count
 from tracer.renderers.text import number_text
 
@@ -63,57 +54,59 @@ class Differences:
         """The step in which a value is told."""
         return step_in(self.origins.teacher, compared.value)
 
-    def document(self) -> Document:
+    def document(self) -> doc.Document:
         """What differs as a text."""
         sections = (
             *self._first(),
-            Section(None, "Value by value", (self._table(),)),
+            doc.Section(None, "Value by value", (self._table(),)),
             *self._others(),
         )
-        introduction = tuple(map(Paragraph, self._introduction()))
-        return Document(self.trace.name, self.trace.scenario.title, introduction, sections)
+        introduction = tuple(map(doc.Paragraph, self._introduction()))
+        return doc.Document(self.trace.name, self.trace.scenario.title, introduction, sections)
 
-    def _introduction(self) -> Iterator[Sentence]:
+    def _introduction(self) -> Iterator[doc.Sentence]:
         differ = sum(each.differs for each in self.compared)
         seen = count(len(self.compared), "value")
         told = f": {differ} of them {'differs' if differ == 1 else 'differ'}." if differ else "."
         agree = "" if differ else " All of them agree."
-        yield (f"{seen} of ", Name(self.file), f" beside those of the scenario{told}{agree}")
+        yield (f"{seen} of ", doc.Name(self.file), f" beside those of the scenario{told}{agree}")
         allowed = {each.theirs.kind: each.allowed for each in self.compared}
         parts = [f"{written(share)} ({kind})" for kind, share in allowed.items()]
         yield (f"Up to {', '.join(parts)} of the largest number of a value is no difference.",)
         if not self.trace.pencil.rounds:
             yield ("Nothing is rounded here on the way, as other programs compute.",)
 
-    def _first(self) -> Iterator[Section]:
+    def _first(self) -> Iterator[doc.Section]:
         first = self.first
         if first is None:
             return
         step = self.step_of(first)
-        title = sentences.title(step, self.origins.teacher.told) if step else first.value.address
+        title = sentences.title(step, self.origins.teacher.ctx) if step else first.value.address
         where = f"step {step.number}, {title}" if step else title
-        yield Section(None, f"The first that differs: {where}", tuple(self._told(first)))
+        yield doc.Section(None, f"The first that differs: {where}", tuple(self._paragraphs(first)))
 
-    def _told(self, first: Compared) -> Iterator[Block]:
+    def _paragraphs(self, first: Compared) -> Iterator[doc.Block]:
         value = first.value
         if first.at is None:
             theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
-            yield Paragraph((Name(value.address), f" is {theirs} there, and {ours} here."))
+            yield doc.Paragraph((doc.Name(value.address), f" is {theirs} there, and {ours} here."))
             return
         entry = Entry(value, first.at)
         here, there = written(first.ours), written(first.their_number)
         apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
         largest = " Nowhere in this value is the difference larger." if value.axes else ""
-        yield Paragraph((Name(name(entry)), f" is {here} here and {there} there{apart}.{largest}"))
+        yield doc.Paragraph(
+            (doc.Name(name(entry)), f" is {here} here and {there} there{apart}.{largest}")
+        )
         earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
             agree = f"Before it {count(len(earlier), 'value')} agree, the last: "
-            yield Paragraph((agree, Name(earlier[-1].value.address), "."))
+            yield doc.Paragraph((agree, doc.Name(earlier[-1].value.address), "."))
         if line := self.origins.worked(entry):
-            yield Paragraph(("Here it is computed so:",))
-            yield Working((line,))
+            yield doc.Paragraph(("Here it is computed so:",))
+            yield doc.Working((line,))
 
-    def _table(self) -> Table:
+    def _table(self) -> doc.Table:
         rows = []
         for each in self.compared:
             step = self.step_of(each)
@@ -125,15 +118,15 @@ class Differences:
             rows.append((number, *(size or "–" for size in sizes), found, each.value.address))
         header = ("step", "difference", "relative", "", "value")
         marked = self.compared.index(self.first) if self.first else None
-        return Table(header, tuple(tuple(map(Name, row)) for row in rows), marked)
+        return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
 
-    def _others(self) -> Iterator[Section]:
+    def _others(self) -> Iterator[doc.Section]:
         if self.unknown:
-            names = [(Name(each),) for each in self.unknown[:MOST_NAMES]]
+            names = [(doc.Name(each),) for each in self.unknown[:MOST_NAMES]]
             more = len(self.unknown) - MOST_NAMES
-            rest = [Paragraph((f"There are {more} more.",))] if more > 0 else []
+            rest = [doc.Paragraph((f"There are {more} more.",))] if more > 0 else []
             title = "Names that are not known here"
-            yield Section(None, title, (Table(("name",), tuple(names)), *rest))
+            yield doc.Section(None, title, (doc.Table(("name",), tuple(names)), *rest))
 
 
 def written(number: float, digits: int = 7) -> str:

@@ -17,11 +17,10 @@ from tracer.decoder.roles import LOSS
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Value
 from tracer.errors import Problem, TracerError
-from tracer.lesson import sentences
-from tracer.lesson.entries import index_of
-from tracer.lesson.entries import name as name_of
+from tracer.lesson.entries import index_of, name as name_of
 from tracer.lesson.steps import Step
-from tracer.lesson.teacher import Teacher
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.teacher import Teacher
 from tracer.names import closest, count
 from tracer.scenario.loading import Loaded
 
@@ -68,7 +67,7 @@ class Figure:
         """The title of that step."""
         if self.within is None or self.step is None:
             return ""
-        return sentences.title(self.step, self.within.origins.teacher.told)
+        return sentences.title(self.step, self.within.origins.teacher.ctx)
 
     def comes_to(self, trace: Trace) -> list[Decimal]:
         """What it is in a trace: as it was computed, and as it is worked on with."""

@@ -29,7 +29,7 @@ from tracer.scenario.fields import (
     kind_of_numbers,
 )
 from tracer.scenario.problems import of_keys
-from tracer.scenario.reader import LINE_BREAK, Place, Source, read
+from tracer.scenario.reader import LINE_BREAK, Source, YamlPath, read
 
 LEFT_OUT = "_"
 """In place of a number that the text does not print."""
@@ -122,7 +122,7 @@ class Read:
 
     def problem(self, number: int, key: str, problem: Problem) -> Problem:
         """A problem with a key of the figure of that number, counted from 0."""
-        place: Place = ("figures", number, key)
+        place: YamlPath = ("figures", number, key)
         return self.source.problem(place, problem.message, problem.address)
 
 

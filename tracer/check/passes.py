@@ -8,10 +8,10 @@ from functools import cached_property
 
 from tracer.check.variants import VARIANTS
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.tape import Instead
+from tracer.decoder.tape import Overrides
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import SHAPES
-from tracer.lesson.origins import Origins
+from tracer.lesson.texts.origins import Origins
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
@@ -36,7 +36,7 @@ class Pass:
         Raises:
             TracerError: its numbers lead nowhere.
         """
-        with self.loaded.telling():
+        with self.loaded.locating_problems():
             return self._traced(self.loaded.scenario)
 
     @cached_property
@@ -76,7 +76,7 @@ class Pass:
         changed = [(name, change(scenario)) for name, change in VARIANTS]
         return tuple(self._those_with_a_result([c for c in changed if c[1] is not scenario]))
 
-    def worked_on(self, instead: Instead) -> Trace | None:
+    def worked_on(self, instead: Overrides) -> Trace | None:
         """With other numbers in place of some; None where that leads nowhere."""
         if self.loaded.scenario.on_demand:
             return None
@@ -92,7 +92,7 @@ class Pass:
             except TracerError:
                 continue
 
-    def _traced(self, scenario: Scenario, instead: Instead | None = None) -> Trace:
+    def _traced(self, scenario: Scenario, instead: Overrides | None = None) -> Trace:
         arithmetic = None if scenario.has_numbers else SHAPES
         options = replace(self.options, arithmetic=arithmetic, overrides=instead)
         return trace(self.loaded.name, scenario, replace(options, located=self.loaded.located))

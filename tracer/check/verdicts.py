@@ -128,7 +128,7 @@ class _Judge:
             if figure.listed.part == "value":
                 self.at.setdefault(self._origin(figure), []).append(figure)
         self.found: dict[Figure, Finding] = {}
-        self.said: dict[tuple[Entry, str, int | None, Decimal], Finding] = {}
+        self.judged: dict[tuple[Entry, str, int | None, Decimal], Finding] = {}
 
     def findings(self) -> list[Finding]:
         """One for each figure."""
@@ -136,10 +136,10 @@ class _Judge:
             row = [self._again(figure) or self._judged(figure) for figure in together]
             for finding in _as_a_row(row):
                 self.found[finding.figure] = finding
-                self.said.setdefault(self._said(finding.figure), finding)
+                self.judged.setdefault(self._key(finding.figure), finding)
         return list(self.found.values())
 
-    def _said(self, figure: Figure) -> tuple[Entry, str, int | None, Decimal]:
+    def _key(self, figure: Figure) -> tuple[Entry, str, int | None, Decimal]:
         """What a figure says of what: the same as another with the same number there."""
         assert figure.printed
         return self._origin(figure), figure.listed.part, figure.term, figure.printed.value
@@ -150,7 +150,7 @@ class _Judge:
 
     def _again(self, figure: Figure) -> Finding | None:
         """What is held of a number that was printed before: as much as of the first."""
-        before = self.said.get(self._said(figure))
+        before = self.judged.get(self._key(figure))
         if before is None or before.verdict is Verdict.AGREES:
             return None
         if before.verdict is Verdict.WRONG:
@@ -246,7 +246,7 @@ class _Judge:
         if not self._worked_on:
             return
         operands = self._operands(figure)
-        behind = self._printed_behind(operands)
+        behind = self._printed_inputs(operands)
         if not behind:
             return
         all_printed = all(operand in self.at for operand in operands)
@@ -266,22 +266,22 @@ class _Judge:
         """What the number is made of, each where it was computed."""
         entry = _entry(figure)
         if figure.term is None:
-            return self._behind(self._origin(figure))
+            return self._inputs_of(self._origin(figure))
         record = self.trace.producers[entry.value]
         (row, column), k = entry.at, figure.term
         place = (column, k) if isinstance(record.operation, Dot) else (k, column)
         factors = (Entry(record.inputs[0], (row, k)), Entry(record.inputs[1], place))
         return [self.within.origins.followed(factor) for factor in factors]
 
-    def _behind(self, entry: Entry) -> list[Entry]:
+    def _inputs_of(self, entry: Entry) -> list[Entry]:
         """What an entry is made of; a score of its dot product, which stands in the same line."""
         record = self.trace.producers[entry.value]
         if isinstance(record.operation, Divide):
             over, under = record.inputs
             return [Entry(over, entry.at), Entry(under, ())]
-        return self.within.origins.behind(entry)
+        return self.within.origins.inputs_of(entry)
 
-    def _printed_behind(self, operands: Sequence[Entry]) -> list[Entry]:
+    def _printed_inputs(self, operands: Sequence[Entry]) -> list[Entry]:
         """The nearest entries that are printed, of those that a number is made of."""
         found: dict[Entry, None] = {}
         seen = set[Entry]()
@@ -290,7 +290,7 @@ class _Judge:
             new = [entry for entry in dict.fromkeys(level) if entry not in seen]
             seen.update(new)
             found |= dict.fromkeys(entry for entry in new if entry in self.at)
-            level = [e for entry in new if entry not in self.at for e in self._behind(entry)]
+            level = [e for entry in new if entry not in self.at for e in self._inputs_of(entry)]
         return list(found)
 
     def _wrong(self, entry: Entry, number: Decimal) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracer.checkpoints.gguf_tensors import Place, tensors_at
+from tracer.checkpoints.gguf_tensors import TensorLocation, tensors_at
 from tracer.checkpoints.tensor import Bytes, Tensor, mapped
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
@@ -98,13 +98,13 @@ class _Header:
             raise _DamagedError(f"a list of {length} entries, expected at most {MOST_ENTRIES}")
         return self._entries(kind, length)
 
-    def place(self) -> Place:
+    def place(self) -> TensorLocation:
         """Where a tensor lies; the file counts its columns before its rows."""
         axes = self.number(SHORT)
         if not 1 <= axes <= MOST_AXES:
             raise _DamagedError(f"a tensor of {axes} axes, expected 1 to {MOST_AXES}")
         shape = tuple(self.number() for _ in range(axes))[::-1]
-        return Place(shape, self.number(SHORT), self.number())
+        return TensorLocation(shape, self.number(SHORT), self.number())
 
     def _entries(self, kind: int, length: int) -> list[Any]:
         if kind == TEXT:

@@ -19,7 +19,7 @@ PLAIN = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 
 
 @frozen
-class Place:
+class TensorLocation:
     """Where a tensor lies behind the header of its file."""
 
     shape: tuple[int, ...]
@@ -38,7 +38,7 @@ class Quantisation:
     decoded: Callable[[NDArray[Any]], NDArray[Any]]
 
 
-def tensors_at(places: Mapping[str, Place], data: Bytes, file: str) -> dict[str, Tensor]:
+def tensors_at(places: Mapping[str, TensorLocation], data: Bytes, file: str) -> dict[str, Tensor]:
     """The tensors, by the names of their places.
 
     Raises:
@@ -58,7 +58,7 @@ def tensors_at(places: Mapping[str, Place], data: Bytes, file: str) -> dict[str,
     return tensors
 
 
-def _stored(place: Place, data: Bytes, begin: int) -> tuple[Bytes, Quantisation]:
+def _stored(place: TensorLocation, data: Bytes, begin: int) -> tuple[Bytes, Quantisation]:
     """The rows of bytes of a tensor that lies behind another's end."""
     quantisation = _quantisation(place.quantisation)
     *rows, columns = place.shape

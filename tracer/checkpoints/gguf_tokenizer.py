@@ -61,8 +61,15 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
     whole = [word for word, kind in zip(words, types, strict=False) if kind in WHOLE]
     with extra("tokenizers"):
-        from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
-        from tokenizers import Tokenizer as Library
+        from tokenizers import (
+            AddedToken,
+            Regex,
+            Tokenizer as Library,
+            decoders,
+            models,
+            normalizers,
+            pre_tokenizers,
+        )
         from tokenizers.processors import TemplateProcessing
     try:
         vocabulary = {word: id for id, word in enumerate(words)}

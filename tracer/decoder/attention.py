@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from tracer.decoder import roles
+from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.elementwise import Divide, Mask, SquareRoot
-from tracer.decoder.operations import Append, Concat, Copy, Dot, MatMul, Reused, Rotate
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
@@ -22,16 +21,16 @@ from tracer.scenario.layers import Attention, Head
 
 
 @frozen
-class Turn:
+class RotaryAngles:
     """cos and sin of the angles by which queries and keys are rotated, each (n, d_k / 2)."""
 
-    rotate: Rotate
+    rotate: op.Rotate
     cos: Value
     sin: Value
 
 
 @frozen
-class Memory:
+class AttentionInputs:
     """What is attended to: vectors (m, d_model), the mask (n, m), and what is cached.
 
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
@@ -45,10 +44,10 @@ class Memory:
     new: bool
     shifted: bool
     unmasked: bool = False
-    turn: Turn | None = None
+    rotary: RotaryAngles | None = None
 
 
-def attention(tape: Tape, x: Value, memory: Memory, parameters: Attention) -> Value:
+def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attention) -> Value:
     """MultiHead(x) = [O¹ … Oʰ] W_O + b_O: x (n, d_model) → (n, d_model).
 
     Each head's Oⁱ is (n, d_v), W_O is (h · d_v, d_model). Without W_O, the heads side by side:
@@ -60,28 +59,31 @@ def attention(tape: Tape, x: Value, memory: Memory, parameters: Attention) -> Va
         with tape.at(head=number):
             q = queries(tape, x, head)
             if head.shares:
-                q, k_v = turned(tape, roles.ROTATED_QUERY, q, memory.turn), read[head.shares - 1]
+                q, k_v = (
+                    apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary),
+                    read[head.shares - 1],
+                )
             else:
-                q, k_v = with_keys_and_values(tape, q, memory, head)
+                q, k_v = with_keys_and_values(tape, q, inputs, head)
             read.append(k_v)
-            heads.append(attention_head(tape, q, *k_v, memory, parameters.scale))
-    concat = tape.record(roles.CONCAT, Concat(), *heads)
+            heads.append(attention_head(tape, q, *k_v, inputs, parameters.scale))
+    concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
-        return tape.record(roles.ATTENTION_OUTPUT, Copy(), concat)
+        return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
     w_o = weights(tape, roles.W_O, parameters.W_O, concat, features_of(x, columns(parameters.W_O)))
     b_o = bias(tape, roles.B_O, parameters.b_O, w_o)
-    return tape.record(roles.ATTENTION_OUTPUT, MatMul(), concat, w_o, *b_o)
+    return tape.record(roles.ATTENTION_OUTPUT, op.MatMul(), concat, w_o, *b_o)
 
 
 def queries(tape: Tape, x: Value, head: Head) -> Value:
     """Q = x W_Q + b_Q: x (n, d_model), W_Q (d_model, d_k) → (n, d_k)."""
     labels = head.labels.query or numbered("q", 1, columns(head.W_Q))
     w_q = weights(tape, roles.W_Q, head.W_Q, x, labels, "query")
-    return tape.record(roles.QUERY, MatMul(), x, w_q, *bias(tape, roles.B_Q, head.b_Q, w_q))
+    return tape.record(roles.QUERY, op.MatMul(), x, w_q, *bias(tape, roles.B_Q, head.b_Q, w_q))
 
 
 def with_keys_and_values(
-    tape: Tape, q: Value, memory: Memory, head: Head
+    tape: Tape, q: Value, inputs: AttentionInputs, head: Head
 ) -> tuple[Value, tuple[Value, Value]]:
     """Q (n, d_k), with K (m, d_k) and V (m, d_v), as the head compares and mixes them.
 
@@ -89,32 +91,34 @@ def with_keys_and_values(
     Rows of K and V that an earlier pass computed are reused.
     """
     assert head.W_K is not None and head.W_V is not None
-    m, earlier = memory.vectors, memory.earlier
+    m, earlier = inputs.vectors, inputs.earlier
     k_labels = head.labels.key or numbered("k", 1, columns(head.W_K))
     v_labels = head.labels.value or numbered("v", 1, columns(head.W_V))
     w_k = weights(tape, roles.W_K, head.W_K, m, k_labels, "key")
     w_v = weights(tape, roles.W_V, head.W_V, m, v_labels, "value")
     b_k, b_v = bias(tape, roles.B_K, head.b_K, w_k), bias(tape, roles.B_V, head.b_V, w_v)
-    if earlier is not None and not memory.new:
+    if earlier is not None and not inputs.new:
         k, v = (
-            tape.record(own, Reused(), earlier[tape.address(own)])
+            tape.record(own, op.Reused(), earlier[tape.address(own)])
             for own in (roles.KEY, roles.VALUE)
         )
         return q, (k, v)
-    k = tape.record(roles.KEY, MatMul(), m, w_k, *b_k)
-    v = tape.record(roles.VALUE, MatMul(), m, w_v, *b_v)
-    q = turned(tape, roles.ROTATED_QUERY, q, memory.turn)
-    k = turned(tape, roles.ROTATED_KEY, k, memory.turn)
-    keys = roles.ROTATED_KEYS if memory.turn else roles.KEYS
-    return q, (behind(tape, keys, k, earlier), behind(tape, roles.VALUES, v, earlier))
+    k = tape.record(roles.KEY, op.MatMul(), m, w_k, *b_k)
+    v = tape.record(roles.VALUE, op.MatMul(), m, w_v, *b_v)
+    q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
+    k = apply_rotary(tape, roles.ROTATED_KEY, k, inputs.rotary)
+    keys = roles.ROTATED_KEYS if inputs.rotary else roles.KEYS
+    return q, (append_cached(tape, keys, k, earlier), append_cached(tape, roles.VALUES, v, earlier))
 
 
-def turned(tape: Tape, role: roles.Role, rows: Value, turn: Turn | None) -> Value:
+def apply_rotary(tape: Tape, role: roles.Role, rows: Value, rotary: RotaryAngles | None) -> Value:
     """Queries or keys, each row rotated by its position: (n, d_k) → (n, d_k) (Su et al. 2021)."""
-    return tape.record(role, turn.rotate, rows, turn.cos, turn.sin) if turn else rows
+    return tape.record(role, rotary.rotate, rows, rotary.cos, rotary.sin) if rotary else rows
 
 
-def behind(tape: Tape, together: roles.Role, new: Value, earlier: dict[str, Value] | None) -> Value:
+def append_cached(
+    tape: Tape, together: roles.Role, new: Value, earlier: dict[str, Value] | None
+) -> Value:
     """An earlier pass's rows, then the new ones: (m, d) from (m - n, d) and (n, d).
 
     `together` is the role of all rows.
@@ -122,24 +126,26 @@ def behind(tape: Tape, together: roles.Role, new: Value, earlier: dict[str, Valu
     if earlier is None:
         return new
     before = earlier.get(tape.address(together)) or earlier[new.address]
-    return tape.record(together, Append(), before, new)
+    return tape.record(together, op.Append(), before, new)
 
 
-def attention_head(tape: Tape, q: Value, k: Value, v: Value, memory: Memory, scale: Scale) -> Value:
+def attention_head(
+    tape: Tape, q: Value, k: Value, v: Value, inputs: AttentionInputs, scale: Scale
+) -> Value:
     """softmax(Q Kᵀ / √d_k + M) V: Q (n, d_k), K (m, d_k), V (m, d_v) → (n, d_v)."""
     scores = scaled(tape, q, k, scale)
-    masked = tape.record(roles.MASKED, Mask(), scores, memory.mask) if memory.mask else scores
-    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=memory.shifted)
-    if memory.mask and memory.unmasked:
-        softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=memory.shifted)
-    return tape.record(roles.HEAD_OUTPUT, MatMul(), shares, v)
+    masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask) if inputs.mask else scores
+    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted)
+    if inputs.mask and inputs.unmasked:
+        softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=inputs.shifted)
+    return tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)
 
 
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
     """The scores Q Kᵀ / √d_k, or divided by a number, or by nothing: (n, m)."""
     if scale == "none":
-        return tape.record(roles.SCORES, Dot(), q, k)
-    dot = tape.record(roles.DOT, Dot(), q, k)
+        return tape.record(roles.SCORES, op.Dot(), q, k)
+    dot = tape.record(roles.DOT, op.Dot(), q, k)
     if isinstance(scale, Decimal):
         return tape.record(roles.SCORES, Divide(), dot, tape.given(roles.SCALE, scale, ()))
     d_k = tape.given(roles.D_K, Decimal(q.shape[1]), ())

@@ -112,7 +112,7 @@ class Divide(Elementwise):
     entry = ex.Quotient(A, ONE_B)
 
 
-class Share(Elementwise):
+class DivideByRowSum(Elementwise):
     """a / b, with the sum b (n,) of each row: the last step of a softmax.
 
     A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
@@ -183,7 +183,7 @@ class Normalize(Elementwise):
 
 
 @dataclass(eq=False, repr=False)
-class Surprise(Elementwise):
+class NegativeLogLikelihood(Elementwise):
     """-ln p of the correct word, one column of each row: (n, words) → (n,).
 
     A row without a target, such as a padded position, gets 0 and does not count.
@@ -202,7 +202,7 @@ class Surprise(Elementwise):
 
 
 @dataclass(eq=False, repr=False)
-class Miss(Elementwise):
+class SoftmaxCrossEntropyGrad(Elementwise):
     """(p - t) / n: probabilities (n, words); t is 1 for the correct word, n counts the positions.
 
     It is the gradient of softmax and cross-entropy together. A row without a target has 0. The
@@ -286,7 +286,7 @@ class GradientOf(Elementwise):
 
 
 @dataclass(eq=False, repr=False)
-class Spread(Elementwise):
+class BroadcastDivide(Elementwise):
     """g / n in every column: (n,) → (n, columns)."""
 
     name = "spread"
@@ -323,7 +323,7 @@ class Scale(Elementwise):
 
 
 @dataclass(eq=False, repr=False)
-class Unbias(Elementwise):
+class BiasCorrection(Elementwise):
     """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
 
     name = "unbias"

@@ -12,17 +12,17 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, assert_never
 
-from tracer.decoder.attention import Memory, attention
+from tracer.decoder import roles
+from tracer.decoder.attention import AttentionInputs, attention
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.inputs import attention_mask, input_vectors
 from tracer.decoder.loss import cross_entropy, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parameters import columns
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, MASKED, OUTPUT, Place
 from tracer.decoder.sampling import Sampling, sample
 from tracer.decoder.sub_layers import feed_forward, normalized, sub_layer
-from tracer.decoder.tape import Instead, Record, Tape
+from tracer.decoder.tape import Overrides, Record, Tape
 from tracer.decoder.value import ENCODER_TOKEN, Value
 from tracer.decoder.words import Predicted, predict, projection
 from tracer.errors import Located, Problem, TracerError
@@ -61,7 +61,7 @@ class Trace:
     @property
     def masks(self) -> bool:
         """Whether what a token does not see is hidden from it in some layer."""
-        return any(record.output.role is MASKED for record in self.records)
+        return any(record.output.role is roles.MASKED for record in self.records)
 
     def __getitem__(self, address: str) -> Value:
         """The value at an address; a KeyError where there is none."""
@@ -86,7 +86,7 @@ class PassOptions:
     lens: bool = False
     sampling: Sampling | None = None
     arithmetic: Arithmetic | None = None
-    overrides: Instead | None = None
+    overrides: Overrides | None = None
     located: Located = tuple
 
     @staticmethod
@@ -96,7 +96,7 @@ class PassOptions:
         gradients = bool(begins & {"gradient", "update"})
         return PassOptions(
             unmasked=any(".unmasked." in address for address in addresses),
-            loss=gradients or LOSS.name in begins,
+            loss=gradients or roles.LOSS.name in begins,
             gradients=gradients,
             lens=any(".lens." in address for address in addresses),
         )
@@ -141,7 +141,7 @@ def trace(
     others = others or {}
     pinned, said = dict(_pinned(scenario, earlier.encoded)), dict[str, str]()
     for number, other in others.items():
-        within = Place(example=number).prefix
+        within = roles.Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
         said |= {within + address: address for address in other.given}
     if pinned and arithmetic is not SHAPES:
@@ -151,13 +151,15 @@ def trace(
             options, loss=loss, gradients=False, arithmetic=SHAPES, overrides=None, located=tuple
         )
         trace(name, scenario, shapes, others=others, earlier=earlier)
-    tape = Tape(arithmetic, pencil, pinned, options.overrides or {}, options.located, said=said)
+    tape = Tape(
+        arithmetic, pencil, pinned, options.overrides or {}, options.located, address_in_file=said
+    )
     with tape.computing():
         predicted = forward(tape, scenario, options, earlier)
         if options.loss or options.gradients:
             losses = [token_losses(tape, predicted, scenario)]
             for number, other in others.items():
-                with tape.within(Place(example=number)):
+                with tape.within(roles.Place(example=number)):
                     losses.append(token_losses(tape, forward(tape, other), other))
             cross_entropy(tape, losses)
         if options.gradients:
@@ -185,14 +187,16 @@ def forward(
     shifted = scenario.softmax == "shifted"
     encoder = scenario.encoder
     memory = encode(tape, encoder, earlier.encoded, shifted) if encoder else None
-    leaving = through(tape, scenario, Sees(shifted, options.unmasked, memory), earlier.cache)
-    output = tape.record(OUTPUT, Copy(), leaving[-1])
+    leaving = run_layers(
+        tape, scenario, AttentionOptions(shifted, options.unmasked, memory), earlier.cache
+    )
+    output = tape.record(roles.OUTPUT, Copy(), leaving[-1])
     to_words = projection(tape, output, scenario)
     predicted = predict(tape, output, to_words, scenario) if to_words else None
     if options.lens:
-        from tracer.decoder.lens import look_through
+        from tracer.decoder.lens import logit_lens
 
-        look_through(tape, leaving[1:-1], to_words, scenario)
+        logit_lens(tape, leaving[1:-1], to_words, scenario)
     return predicted
 
 
@@ -204,16 +208,18 @@ def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -
     if encoder.vectors is not None:
         features = encoder.features or numbered("e", 0, columns(encoder.vectors))
         axes = (Axis(ENCODER_TOKEN, encoder.tokens), Axis("encoder feature", features))
-        return tape.given(ENCODER_OUTPUT, encoder.vectors, axes)
+        return tape.given(roles.ENCODER_OUTPUT, encoder.vectors, axes)
     if encoded:
-        return tape.record(ENCODER_OUTPUT, Reused(), encoded[tape.address(ENCODER_OUTPUT)])
+        return tape.record(
+            roles.ENCODER_OUTPUT, Reused(), encoded[tape.address(roles.ENCODER_OUTPUT)]
+        )
     with tape.at(encoder=True):
-        leaving = through(tape, encoder, Sees(shifted), None)
-    return tape.record(ENCODER_OUTPUT, Copy(), leaving[-1])
+        leaving = run_layers(tape, encoder, AttentionOptions(shifted), None)
+    return tape.record(roles.ENCODER_OUTPUT, Copy(), leaving[-1])
 
 
 @frozen
-class Sees:
+class AttentionOptions:
     """How the tokens of a tower attend, to each other and to the encoder's vectors."""
 
     shifted: bool
@@ -221,27 +227,29 @@ class Sees:
     encoder: Value | None = None
 
 
-def through(tape: Tape, tower: Tower, sees: Sees, cache: Trace | None) -> list[Value]:
+def run_layers(
+    tape: Tape, tower: Tower, options: AttentionOptions, cache: Trace | None
+) -> list[Value]:
     """The input of the first layer, the output of each layer, and the last one normalized.
 
     Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
     x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm (Vaswani
     et al. 2017; pre-norm and the norm at the end: Xiong et al. 2020).
     """
-    x, turn = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
+    x, rotary = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     # The tokens of an encoder see each other.
     mask = attention_mask(tape, tower, x) if isinstance(tower, Scenario) else None
 
     def self_attention(x: Value) -> Value:
         assert layer.attention
-        memory = Memory(x, mask, earlier, True, sees.shifted, sees.unmasked, turn)
-        return attention(tape, x, memory, layer.attention)
+        inputs = AttentionInputs(x, mask, earlier, True, options.shifted, options.unmasked, rotary)
+        return attention(tape, x, inputs, layer.attention)
 
     def cross_attention(x: Value) -> Value:
-        assert layer.cross_attention and sees.encoder
-        memory = Memory(sees.encoder, None, earlier, False, sees.shifted)
-        return attention(tape, x, memory, layer.cross_attention)
+        assert layer.cross_attention and options.encoder
+        inputs = AttentionInputs(options.encoder, None, earlier, False, options.shifted)
+        return attention(tape, x, inputs, layer.cross_attention)
 
     def ffn(x: Value) -> Value:
         assert layer.ffn
@@ -279,7 +287,7 @@ def check_numbers(scenario: Scenario) -> None:
     """Raise a TracerError if there is nothing to compute with."""
     if not scenario.has_numbers:
         message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
-        raise TracerError(Problem(message, address="dimensions", way=("dimensions",)))
+        raise TracerError(Problem(message, address="dimensions", yaml_path=("dimensions",)))
 
 
 def arithmetic_of(scenario: Scenario) -> Arithmetic:

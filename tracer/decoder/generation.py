@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from tracer import progress
+from tracer.console import progress
 from tracer.decoder.forward import Earlier, PassOptions, Trace, check_numbers, trace
 from tracer.decoder.roles import PREDICTION, WORD
 from tracer.decoder.sampling import Sampling
@@ -38,7 +38,7 @@ def choice(
 
 
 @frozen
-class Turn:
+class GenerationStep:
     """One pass through the decoder, what it says behind each token, and the word kept of it."""
 
     trace: Trace
@@ -53,7 +53,7 @@ class Generated:
     Without either, as many words were said as were asked for.
     """
 
-    turns: tuple[Turn, ...]
+    steps: tuple[GenerationStep, ...]
     text: tuple[str, ...]
     ended: bool
     met: TracerError | None = None
@@ -104,7 +104,7 @@ def generate(
         raise TracerError(_problem(message, "mask"))
     choice, most = options.choice, options.most
     random_numbers = random.Random(choice.seed) if choice else None
-    turns: list[Turn] = []
+    turns: list[GenerationStep] = []
     tokens = tuple(options.start)
     met = None
     while len(turns) < most and not (turns and turns[-1].word in scenario.ends):
@@ -113,7 +113,7 @@ def generate(
             turns[-1].trace if options.cached and turns else None,
             turns[0].trace if turns else None,
         )
-        progress.tell(f"word {len(turns) + 1} of at most {most}")
+        progress.report(f"word {len(turns) + 1} of at most {most}")
         try:
             text = _text(scenario, tokens)
             recorded = PassOptions(sampling=sampling, located=located)
@@ -128,7 +128,7 @@ def generate(
             break
         # What it says behind the tokens before, it said in the turns before.
         before = turns[-1].outputs if earlier.cache else ()
-        turns.append(Turn(turn, (*before, *outputs), said))
+        turns.append(GenerationStep(turn, (*before, *outputs), said))
         tokens = (*tokens, said)
     return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)
 
@@ -164,4 +164,4 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
 
 
 def _problem(message: str, *way: str) -> Problem:
-    return Problem(message, address=".".join(way), way=way)
+    return Problem(message, address=".".join(way), yaml_path=way)

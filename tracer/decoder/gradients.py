@@ -12,41 +12,28 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
-from tracer.decoder import elementwise
-from tracer.decoder import operations as op
-from tracer.decoder import training_operations as learn
-from tracer.decoder.roles import (
-    EMBEDDING,
-    ENCODER_OUTPUT,
-    OPEN,
-    POSITION,
-    SLOPE,
-    STANDARDIZED,
-    Derivation,
-    Role,
-    derived,
-)
+from tracer.decoder import elementwise as el, operations as op, roles, training_operations as learn
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 
-LEARNED = (EMBEDDING, POSITION, ENCODER_OUTPUT)
+LEARNED = (roles.EMBEDDING, roles.POSITION, roles.ENCODER_OUTPUT)
 """Given numbers that have a gradient, besides the parameters."""
 
-SIDES: tuple[Derivation, ...] = ("left", "right", "third", "fourth")
+SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 """Which operand of an operation a gradient is handed on to."""
 
 
 @frozen
-class Way:
+class GradientPath:
     """One way by which a value acts on the loss: what gives its part of the gradient.
 
     Where nothing is done to the gradient of the result, it is that gradient itself.
     """
 
     by: Record
-    side: Derivation
+    side: roles.Derivation
     operation: op.Recorded | None
     inputs: tuple[Value, ...]
 
@@ -59,16 +46,16 @@ def gradients(tape: Tape) -> dict[Value, Value]:
     """
     records = tuple(tape.records)
     losses, counted = _losses(records)
-    back = _WayBack(tape, {record.output: record for record in records}, _learned(records))
-    ways: dict[Value, list[Way]] = defaultdict(list)
+    back = _BackwardPass(tape, {record.output: record for record in records}, _learned(records))
+    ways: dict[Value, list[GradientPath]] = defaultdict(list)
     found: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
-        if value in losses and isinstance(record.operation, elementwise.Surprise):
+        if value in losses and isinstance(record.operation, el.NegativeLogLikelihood):
             handed = back.from_the_loss(record, record.operation, counted)
         elif value in ways:
             found[value] = gradient = back.gathered(value, ways.pop(value))
-            handed = back.handed_on(record, gradient)
+            handed = back.to_operands(record, gradient)
         else:
             continue
         for operand, way in handed:
@@ -76,7 +63,7 @@ def gradients(tape: Tape) -> dict[Value, Value]:
                 ways[operand].append(way)
     if not found:
         message = "nothing is learned here: between the loss and the weights all is given"
-        raise TracerError(Problem(message, address="loss", way=("given",)))
+        raise TracerError(Problem(message, address="loss", yaml_path=("given",)))
     return found
 
 
@@ -108,42 +95,44 @@ def _learned(records: Sequence[Record]) -> set[Value]:
 
 
 @frozen
-class _WayBack:
+class _BackwardPass:
     tape: Tape
     producers: dict[Value, Record]
     learned: set[Value]
 
-    def record(self, of: Value, role: Role, operation: op.Recorded, *inputs: Value) -> Value:
+    def record(self, of: Value, role: roles.Role, operation: op.Recorded, *inputs: Value) -> Value:
         """Record a gradient, with the axes of the value that it is of."""
         with self.tape.within(replace(of.place, phase="gradient")):
             return self.tape.record_as(role, operation, of.axes, *inputs)
 
-    def gathered(self, value: Value, ways: Sequence[Way]) -> Value:
+    def gathered(self, value: Value, ways: Sequence[GradientPath]) -> Value:
         """∂L/∂value: what its ways come to together."""
-        role = derived(value.role, "gradient")
+        role = roles.derived(value.role, "gradient")
         if len(ways) == 1:
             (way,) = ways
             return self.record(value, role, way.operation or op.Copy(), *way.inputs)
-        return self.record(value, role, learn.Together(), *[self.along(value, way) for way in ways])
+        return self.record(
+            value, role, learn.AccumulateGradients(), *[self.along(value, way) for way in ways]
+        )
 
-    def along(self, value: Value, way: Way) -> Value:
+    def along(self, value: Value, way: GradientPath) -> Value:
         """The gradient along one way of several."""
         if way.operation is None:
             return way.inputs[0]
         by = way.by.output
         with self.tape.within(replace(by.place, phase="gradient")):
-            role = derived(by.role, way.side)
+            role = roles.derived(by.role, way.side)
             return self.tape.record_as(role, way.operation, value.axes, *way.inputs)
 
     def from_the_loss(
-        self, record: Record, surprise: elementwise.Surprise, counted: int
-    ) -> Iterator[tuple[Value, Way]]:
+        self, record: Record, surprise: el.NegativeLogLikelihood, counted: int
+    ) -> Iterator[tuple[Value, GradientPath]]:
         """∂L/∂z = (p - y) / n: softmax and cross-entropy together."""
         (p,) = record.inputs
         if p in self.learned:
             share = self.producers[p]
-            operation = elementwise.Miss(surprise.columns, counted)
-            yield self.exponents(share), Way(record, "left", operation, (p,))
+            operation = el.SoftmaxCrossEntropyGrad(surprise.columns, counted)
+            yield self.exponents(share), GradientPath(record, "left", operation, (p,))
 
     def exponents(self, share: Record) -> Value:
         """The scores of a softmax, whose last step is on record.
@@ -153,29 +142,25 @@ class _WayBack:
         exp, total = share.inputs
         if isinstance(self.producers[total].operation, op.Pinned):
             message = "a part of a softmax is given here, which nothing can be learned through"
-            raise TracerError(Problem(message, address=total.address, way=("given", total.address)))
+            raise TracerError(
+                Problem(message, address=total.address, yaml_path=("given", total.address))
+            )
         scores = self.producers[exp].inputs[0]
         record = self.producers[scores]
-        is_shifted = isinstance(record.operation, elementwise.Subtract)
+        is_shifted = isinstance(record.operation, el.Subtract)
         return record.inputs[0] if is_shifted else scores
 
-    def handed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, Way]]:
+    def to_operands(self, record: Record, g: Value) -> Iterator[tuple[Value, GradientPath]]:
         """What an operation hands on to each of its inputs, g being the gradient of its result."""
         x = record.inputs
 
-        def to(operand: int, operation: op.Recorded, *inputs: Value) -> tuple[Value, Way]:
-            return x[operand], Way(record, SIDES[operand], operation, inputs)
+        def to(operand: int, operation: op.Recorded, *inputs: Value) -> tuple[Value, GradientPath]:
+            return x[operand], GradientPath(record, SIDES[operand], operation, inputs)
 
         operation = record.operation
         assert not isinstance(operation, learn.OfTraining)
         match operation:
-            case (
-                elementwise.Add()
-                | op.Concat()
-                | op.Copy()
-                | elementwise.Mask()
-                | elementwise.Subtract()
-            ):
+            case el.Add() | op.Concat() | op.Copy() | el.Mask() | el.Subtract():
                 yield from self.passed_on(record, g)
             case op.MatMul():
                 yield to(0, op.Dot(), g, x[1])
@@ -185,119 +170,116 @@ class _WayBack:
             case op.Dot():
                 yield to(0, op.MatMul(), g, x[1])
                 yield to(1, learn.TransposedMatMul(), g, x[0])
-            case elementwise.Divide():
-                yield to(0, elementwise.Divide(), g, x[1])
-            case elementwise.Share():
+            case el.Divide():
+                yield to(0, el.Divide(), g, x[1])
+            case el.DivideByRowSum():
                 scores = self.exponents(record)
                 yield (
                     scores,
-                    Way(
+                    GradientPath(
                         record,
                         "left",
-                        elementwise.Multiply(),
+                        el.Multiply(),
                         (record.output, self.above(record, g)),
                     ),
                 )
-            case elementwise.Normalize():
+            case el.Normalize():
                 yield from self.through_norm(record, operation, g)
-            case elementwise.SquareRoot(epsilon, outside):
-                slope = elementwise.RootSlope(epsilon if outside else Decimal(0))
+            case el.SquareRoot(epsilon, outside):
+                slope = el.RootSlope(epsilon if outside else Decimal(0))
                 yield to(0, slope, g, record.output)
             case op.Mean(sample):
                 width = x[0].shape[1]
-                yield to(0, elementwise.Spread(width - sample, width), g)
-            case elementwise.Square():
-                yield to(0, elementwise.TwiceProduct(), g, x[0])
-            case elementwise.Multiply():
-                yield to(0, elementwise.Multiply(), g, x[1])
-                yield to(1, elementwise.Multiply(), g, x[0])
-            case elementwise.Activate(function):
-                role = OPEN if function == "relu" else SLOPE
+                yield to(0, el.BroadcastDivide(width - sample, width), g)
+            case el.Square():
+                yield to(0, el.TwiceProduct(), g, x[0])
+            case el.Multiply():
+                yield to(0, el.Multiply(), g, x[1])
+                yield to(1, el.Multiply(), g, x[0])
+            case el.Activate(function):
+                role = roles.OPEN if function == "relu" else roles.SLOPE
                 yield to(
                     0,
-                    elementwise.Multiply(),
+                    el.Multiply(),
                     g,
-                    self.record(x[0], role, elementwise.Slope(function), x[0]),
+                    self.record(x[0], role, el.Slope(function), x[0]),
                 )
             case op.Rotate(layout):
                 yield to(0, learn.RotateBack(layout), g, x[1], x[2])
             case op.Given() | op.Pinned():
                 return
             case (
-                elementwise.Exp()
+                el.Exp()
                 | op.Total()
                 | op.Largest()
                 | op.MeanOf()
                 | op.Join()
-                | elementwise.Surprise()
+                | el.NegativeLogLikelihood()
             ):
                 return  # gone back through as a whole: softmax, and softmax with the loss
-            case (
-                op.DivTerm()
-                | elementwise.Outer()
-                | elementwise.Sin()
-                | elementwise.Cos()
-                | op.Interleave()
-            ):
+            case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | op.Interleave():
                 return  # nothing of the positions' waves is learned
-            case elementwise.Elementwise():
+            case el.Elementwise():
                 for operand in range(len(x)):
-                    yield to(operand, elementwise.GradientOf(operation, operand), g, *x)
+                    yield to(operand, el.GradientOf(operation, operand), g, *x)
             case op.Append() | op.Reused() | op.Select() | op.Cumulate() | op.ArgMax() | op.Pick():
                 return  # they stand in generated texts
             case _:
                 assert_never(operation)
 
-    def passed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, Way]]:
+    def passed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, GradientPath]]:
         """Where an input is only moved or added to, its gradient is that of the result."""
         x = record.inputs
         match record.operation:
-            case elementwise.Add():
-                yield x[0], Way(record, "left", None, (g,))
-                yield x[1], Way(record, "right", None, (g,))
-            case elementwise.Subtract():
-                yield x[0], Way(record, "left", None, (g,))
-                yield x[1], Way(record, "right", learn.NegativeTotal(), (g,))
+            case el.Add():
+                yield x[0], GradientPath(record, "left", None, (g,))
+                yield x[1], GradientPath(record, "right", None, (g,))
+            case el.Subtract():
+                yield x[0], GradientPath(record, "left", None, (g,))
+                yield x[1], GradientPath(record, "right", learn.NegativeTotal(), (g,))
             case op.Concat():
                 start = 0
                 for head in x:
                     stop = start + head.shape[1]
-                    yield head, Way(record, "left", learn.Columns(start, stop), (g,))
+                    yield head, GradientPath(record, "left", learn.Columns(start, stop), (g,))
                     start = stop
             case _:
-                yield x[0], Way(record, "left", None, (g,))
+                yield x[0], GradientPath(record, "left", None, (g,))
 
     def above(self, share: Record, g: Value) -> Value:
         """How far the gradient of each weight is above their mean, weighted by the weights."""
         weights = share.output
         with self.tape.within(replace(weights.place, phase="gradient")):
-            mean = derived(weights.role, "mean")
+            mean = roles.derived(weights.role, "mean")
             rows = weights.axes[:1]
             average = self.tape.record_as(mean, learn.RowDot(), rows, weights, g)
-            difference = derived(weights.role, "difference")
-            return self.tape.record_as(difference, elementwise.Subtract(), weights.axes, g, average)
+            difference = roles.derived(weights.role, "difference")
+            return self.tape.record_as(difference, el.Subtract(), weights.axes, g, average)
 
     def through_norm(
-        self, record: Record, operation: elementwise.Normalize, g: Value
-    ) -> Iterator[tuple[Value, Way]]:
+        self, record: Record, operation: el.Normalize, g: Value
+    ) -> Iterator[tuple[Value, GradientPath]]:
         """d / σ · γ + β: on to d and σ, γ and β."""
         deviation, std, *parameters = record.inputs
         gain = parameters[0] if operation.gain else None
         norm = standardized = record.output
         if (gain or operation.shift) and (gain in self.learned or std in self.learned):
-            standardized = self.record(norm, STANDARDIZED, elementwise.Normalize(), deviation, std)
+            standardized = self.record(norm, roles.STANDARDIZED, el.Normalize(), deviation, std)
         if operation.shift:
-            yield parameters[-1], Way(record, "fourth", learn.ColumnTotal(), (g,))
+            yield parameters[-1], GradientPath(record, "fourth", learn.ColumnTotal(), (g,))
         if gain:
-            yield gain, Way(record, "third", learn.ColumnDot(), (g, standardized))
+            yield gain, GradientPath(record, "third", learn.ColumnDot(), (g, standardized))
         if deviation not in self.learned:
             return
         if gain:
-            g = self.record(norm, derived(norm.role, "scaled"), elementwise.TimesRow(), g, gain)
-        along = Way(record, "left", elementwise.Normalize(), (g, std))
+            g = self.record(norm, roles.derived(norm.role, "scaled"), el.TimesRow(), g, gain)
+        along = GradientPath(record, "left", el.Normalize(), (g, std))
         if std not in self.learned:
             yield deviation, along
             return
         direct = self.along(deviation, along)
-        yield deviation, Way(record, "left", None, (direct,))
-        yield std, Way(record, "right", learn.RowDot(negative=True), (direct, standardized))
+        yield deviation, GradientPath(record, "left", None, (direct,))
+        yield (
+            std,
+            GradientPath(record, "right", learn.RowDot(negative=True), (direct, standardized)),
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.decoder import roles
-from tracer.decoder.attention import Turn
+from tracer.decoder.attention import RotaryAngles
 from tracer.decoder.axes import Axis, numbered
 from tracer.decoder.elementwise import Add, Cos, Outer, Sin
 from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate
@@ -23,7 +23,7 @@ from tracer.tokenization.tokenization import Tokenization
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
-def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Turn | None]:
+def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, RotaryAngles | None]:
     """X′ = X + P, (n, d_model): embeddings plus position vectors, from the `first` token on.
 
     With rotary positions X′ = X, and the angles for queries and keys are returned, too.
@@ -40,8 +40,8 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Turn 
     x = tape.given(roles.EMBEDDING, rows, (tokens, features))
     positions = tower.positions
     if positions and positions.rotary:
-        turn = rotary(tape, tower, positions.rotary, tokens)
-        return tape.record(roles.INPUT, Copy(), x), turn
+        angles = rotary(tape, tower, positions.rotary, tokens)
+        return tape.record(roles.INPUT, Copy(), x), angles
     if tape.address(roles.POSITION) in tape.pinned:
         # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
         p = tape.given(roles.POSITION, rows, (tokens, features))
@@ -100,7 +100,7 @@ def waves_at(
     return tape.record(waves.sin, Sin(), angle), tape.record(waves.cos, Cos(), angle)
 
 
-def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None:
+def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngles | None:
     """cos and sin of the rotary angles, each (n, d_k / 2) (Su et al. 2021); None without heads.
 
     All heads have the same d_k.
@@ -111,7 +111,7 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> Turn | None
     start = asked.start + len(tower.tokens) - len(tokens.labels)
     frequencies = DivTerm(columns(heads[0].W_Q), asked.base, asked.factors or ())
     sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
-    return Turn(Rotate(asked.layout), cos, sin)
+    return RotaryAngles(Rotate(asked.layout), cos, sin)
 
 
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:

@@ -12,7 +12,7 @@ from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
 
 
-def look_through(
+def logit_lens(
     tape: Tape, leaving: Sequence[Value], to_words: tuple[Value, ...], scenario: Scenario
 ) -> None:
     """Record softmax(Norm(x) W_U) of each layer's output x: (n, d_model) → (n, vocabulary).
@@ -22,13 +22,13 @@ def look_through(
     """
     if not to_words:
         raise TracerError(
-            Problem("the lens needs a vocabulary", address="vocabulary", way=("vocabulary",))
+            Problem("the lens needs a vocabulary", address="vocabulary", yaml_path=("vocabulary",))
         )
     width = to_words[0].shape[0]
     for number, x in enumerate(leaving, start=1):
         if x.shape[1] != width:
             message = f"layer {number} leaves {x.shape[1]} numbers, the vocabulary needs {width}"
-            raise TracerError(Problem(message, way=("layers", number - 1)))
+            raise TracerError(Problem(message, yaml_path=("layers", number - 1)))
         with tape.at(layer=number, sub_layer="lens"):
             if scenario.final_norm:
                 x = normalized(tape, x, scenario.final_norm)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.decoder.elementwise import Surprise
+from tracer.decoder.elementwise import NegativeLogLikelihood
 from tracer.decoder.operations import Join, MeanOf
 from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
 from tracer.decoder.tape import Tape
@@ -25,7 +25,7 @@ def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) ->
     """
     if predicted is None:
         raise TracerError(
-            Problem("the loss needs a vocabulary", address="vocabulary", way=("vocabulary",))
+            Problem("the loss needs a vocabulary", address="vocabulary", yaml_path=("vocabulary",))
         )
     probabilities = predicted.probabilities
     words = probabilities.axes[1].labels
@@ -33,7 +33,7 @@ def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) ->
     columns = tuple(None if word is None else words.index(word) for word in targets)
     labels = tuple(NO_TARGET if word is None else word for word in targets)
     tape.given(TARGET, labels, probabilities.axes[:1])
-    return tape.record(TOKEN_LOSS, Surprise(columns, labels), probabilities)
+    return tape.record(TOKEN_LOSS, NegativeLogLikelihood(columns, labels), probabilities)
 
 
 def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
@@ -50,7 +50,7 @@ def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
             Problem(
                 "no position has a next token that is in the vocabulary",
                 address="targets",
-                way=("targets",),
+                yaml_path=("targets",),
             )
         )
     return tape.record(LOSS, MeanOf(counted), losses)

@@ -31,7 +31,7 @@ def no_result(
     given = [value.address for value in inputs if value.address in pinned]
     zeros = ZERO if place.phase == "forward" else NO_SLOPE
     nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
-    return Problem(_reason(error, nothing, given), address=address, way=place.way)
+    return Problem(_reason(error, nothing, given), address=address, yaml_path=place.yaml_path)
 
 
 def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:

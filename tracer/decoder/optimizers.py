@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from tracer.decoder import elementwise, roles
+from tracer.decoder import elementwise as el, roles
 from tracer.decoder.operations import Copy, Recorded
 from tracer.decoder.tape import Tape
-from tracer.decoder.training_operations import SumOfSquares, Together
+from tracer.decoder.training_operations import AccumulateGradients, SumOfSquares
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
 from tracer.scenario.optimizer import Optimizer
@@ -30,7 +30,7 @@ class Learned:
 
 
 @frozen
-class Memory:
+class OptimizerState:
     """What an optimizer keeps of the steps before: how many, and its means by their addresses."""
 
     steps: int = 0
@@ -38,26 +38,26 @@ class Memory:
 
 
 def update(
-    tape: Tape, optimizer: Optimizer, learned: Sequence[Learned], memory: Memory
-) -> tuple[dict[Value, Value], Memory]:
+    tape: Tape, optimizer: Optimizer, learned: Sequence[Learned], state: OptimizerState
+) -> tuple[dict[Value, Value], OptimizerState]:
     """The new numbers of every parameter, and what the next step needs to know of this one."""
     if optimizer.clip is not None:
         learned = _clipped(tape, optimizer.clip, learned)
-    step = _Update(tape, optimizer, memory)
+    step = _Update(tape, optimizer, state)
     new = {each.parameter: step.new(each.parameter, each.gradient) for each in learned}
-    return new, Memory(memory.steps + 1, step.kept)
+    return new, OptimizerState(state.steps + 1, step.kept)
 
 
 def _clipped(tape: Tape, largest: Decimal, learned: Sequence[Learned]) -> Sequence[Learned]:
     """The gradients, shrunk together where their norm is larger than it may be."""
     squares = [_squares(tape, each) for each in learned]
     with tape.within(roles.Place(phase="gradient")):
-        total = tape.record_as(roles.SQUARES, Together(), (), *squares)
-        norm = tape.record(roles.GRADIENT_NORM, elementwise.SquareRoot(), total)
+        total = tape.record_as(roles.SQUARES, AccumulateGradients(), (), *squares)
+        norm = tape.record(roles.GRADIENT_NORM, el.SquareRoot(), total)
         if norm.numbers <= tape.arithmetic.array(largest):
             return learned
         factor = tape.record(
-            roles.SHRINK, elementwise.Divide(), tape.given(roles.LARGEST_NORM, largest, ()), norm
+            roles.SHRINK, el.Divide(), tape.given(roles.LARGEST_NORM, largest, ()), norm
         )
     return [replace(each, gradient=_shrunk(tape, each, factor)) for each in learned]
 
@@ -72,7 +72,7 @@ def _shrunk(tape: Tape, each: Learned, factor: Value) -> Value:
     g = each.gradient
     with tape.within(g.place):
         return tape.record_as(
-            roles.derived(each.parameter.role, "clipped"), elementwise.Times(), g.axes, g, factor
+            roles.derived(each.parameter.role, "clipped"), el.Times(), g.axes, g, factor
         )
 
 
@@ -80,7 +80,7 @@ def _shrunk(tape: Tape, each: Learned, factor: Value) -> Value:
 class _Update:
     tape: Tape
     optimizer: Optimizer
-    memory: Memory
+    state: OptimizerState
     kept: dict[str, Value] = field(default_factory=dict)
 
     def new(self, w: Value, g: Value) -> Value:
@@ -95,7 +95,7 @@ class _Update:
                     direction = self.adam(w, g)
                     w = self.shrunk(w)
             return self.record(
-                w, "new", elementwise.Combine(ONE, -self.optimizer.learning_rate), w, direction
+                w, "new", el.Combine(ONE, -self.optimizer.learning_rate), w, direction
             )
 
     def sgd(self, w: Value, g: Value) -> Value:
@@ -103,31 +103,29 @@ class _Update:
         g, momentum = self.decayed(w, g), self.optimizer.momentum
         if not momentum:
             return g
-        return self.keep(w, "velocity", Copy(), elementwise.Combine(momentum, ONE), g)
+        return self.keep(w, "velocity", Copy(), el.Combine(momentum, ONE), g)
 
     def adam(self, w: Value, g: Value) -> Value:
         """m̂ / (√v̂ + ε)."""
-        adam, steps = self.optimizer, self.memory.steps + 1
+        adam, steps = self.optimizer, self.state.steps + 1
         one, two = adam.beta_1, adam.beta_2
-        m = self.keep(
-            w, "first_moment", elementwise.Scale(1 - one), elementwise.Combine(one, 1 - one), g
-        )
-        squared = self.record(w, "squared", elementwise.Square(), g)
+        m = self.keep(w, "first_moment", el.Scale(1 - one), el.Combine(one, 1 - one), g)
+        squared = self.record(w, "squared", el.Square(), g)
         v = self.keep(
             w,
             "second_moment",
-            elementwise.Scale(1 - two),
-            elementwise.Combine(two, 1 - two),
+            el.Scale(1 - two),
+            el.Combine(two, 1 - two),
             squared,
         )
-        mean = self.record(w, "unbiased_first", elementwise.Unbias(one, steps), m)
-        spread = self.record(w, "unbiased_second", elementwise.Unbias(two, steps), v)
-        return self.record(w, "direction", elementwise.Ratio(adam.epsilon), mean, spread)
+        mean = self.record(w, "unbiased_first", el.BiasCorrection(one, steps), m)
+        spread = self.record(w, "unbiased_second", el.BiasCorrection(two, steps), v)
+        return self.record(w, "direction", el.Ratio(adam.epsilon), mean, spread)
 
     def decayed(self, w: Value, g: Value) -> Value:
         """g + λ W."""
         decay = self.optimizer.weight_decay
-        return self.record(w, "decayed", elementwise.Combine(ONE, decay), g, w) if decay else g
+        return self.record(w, "decayed", el.Combine(ONE, decay), g, w) if decay else g
 
     def shrunk(self, w: Value) -> Value:
         """(1 - η λ) W."""
@@ -135,13 +133,13 @@ class _Update:
         if not optimizer.weight_decay:
             return w
         factor = 1 - optimizer.learning_rate * optimizer.weight_decay
-        return self.record(w, "decayed", elementwise.Scale(factor), w)
+        return self.record(w, "decayed", el.Scale(factor), w)
 
     def keep(
         self, w: Value, derivation: roles.Derivation, first: Recorded, later: Recorded, g: Value
     ) -> Value:
         """Record what the next step needs: from the one before, where there is one."""
-        before = self.memory.kept.get(self.tape.address(roles.derived(_of(w), derivation)))
+        before = self.state.kept.get(self.tape.address(roles.derived(_of(w), derivation)))
         kept = (
             self.record(w, derivation, first, g)
             if before is None

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from tracer.decoder.roles import Keeps, Role
+from tracer.decoder.roles import Role, RoundingRule
 from tracer.formula.arithmetic import Array, RoundPart, no_rounding
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed, visible_places
 from tracer.scenario.carry import Carry
@@ -76,21 +76,21 @@ class Pencil:
         """
         if not self.rounds:
             return None
-        if role.keeps is Keeps.WHOLE:
+        if role.rounding_rule is RoundingRule.WHOLE:
             return numbers
-        if role.keeps is Keeps.ALL:
+        if role.rounding_rule is RoundingRule.ALL:
             return np.asarray(np.frompyfunc(self._readable, 1, 1)(numbers), object)
         chosen = self._chosen_for(role, address)
         if chosen or self.carry is Carry.LINE:
             return self._rounded(numbers, (chosen or self._usual).places)
-        match role.keeps:
-            case Keeps.EXACT | Keeps.ALL | Keeps.WHOLE:
+        match role.rounding_rule:
+            case RoundingRule.EXACT | RoundingRule.ALL | RoundingRule.WHOLE:
                 return None
-            case Keeps.RESULT:
+            case RoundingRule.RESULT:
                 return self._rounded(numbers, self._usual.places)
-            case Keeps.WORKING:
+            case RoundingRule.WORKING:
                 return self._rounded(numbers, self._working_places)
-            case Keeps.SHARED:
+            case RoundingRule.SHARED:
                 sources = numbers if numbers.ndim == 2 or operand is None else operand
                 rows = [
                     self._rounded(np.asarray(row, object), _sharing(self._shared_decimals(source)))
@@ -110,11 +110,11 @@ class Pencil:
 
     def places(self, role: Role, address: str, number: Decimal) -> int:
         """The decimals with which a number in full precision is printed."""
-        if role.keeps is Keeps.WHOLE:
+        if role.rounding_rule is RoundingRule.WHOLE:
             return 0
         chosen = self._chosen_for(role, address)
         places = (chosen or self._usual).places(number)
-        if chosen or role.keeps is not Keeps.SHARED:
+        if chosen or role.rounding_rule is not RoundingRule.SHARED:
             return places
         # Of a large exponential nobody reads all digits; and its exponent would need as many.
         exponent = number.adjusted()

@@ -10,10 +10,8 @@ from typing import assert_never, get_args
 
 import numpy as np
 
-from tracer.decoder import operations as op
-from tracer.decoder import training_operations as learn
+from tracer.decoder import elementwise as el, operations as op, training_operations as learn
 from tracer.decoder.axes import Axes
-from tracer.decoder.elementwise import Elementwise, Miss, Share, Spread, Surprise
 from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 
 NOT_COMPUTED = frozenset(get_args(op.Moved | op.Chosen))
@@ -36,7 +34,7 @@ def _result(
     match operation:  # the most frequent first
         case op.MatMul():
             return arithmetic.matmul(x[0], x[1], x[2:], part)
-        case Elementwise():
+        case el.Elementwise():
             return _entries(arithmetic, operation, x, part)
         case op.Dot():
             return arithmetic.matmul(x[0], x[1].T, [], part)
@@ -83,7 +81,7 @@ def _of_training(
     match operation:
         case learn.TransposedMatMul():
             return arithmetic.matmul(x[0].T, x[1], [], part)
-        case learn.Together():
+        case learn.AccumulateGradients():
             return arithmetic.sum(np.stack([np.asarray(way) for way in x]), axis=0)
         case learn.RowDot(negative):
             total = arithmetic.sum(part(x[0] * x[1]), axis=1)
@@ -111,27 +109,27 @@ def _of_training(
 
 
 def _entries(
-    arithmetic: Arithmetic, operation: Elementwise, x: list[Array], part: RoundPart
+    arithmetic: Arithmetic, operation: el.Elementwise, x: list[Array], part: RoundPart
 ) -> Array:
     """The formula of an elementwise operation, for all entries."""
     compute = operation.formula.compute
     match operation:
-        case Share():
+        case el.DivideByRowSum():
             return compute([x[0], _divisors(x[0], x[1])], arithmetic, part)
-        case Surprise(columns):
+        case el.NegativeLogLikelihood(columns):
             losses, rows = _zeros((len(columns),), arithmetic, x[0]), _with_target(columns)
             right = x[0][rows, [column for column in columns if column is not None]]
             if not all(right):
                 raise Overflow
             losses[rows] = compute([right], arithmetic, part)
             return losses
-        case Miss(columns):
+        case el.SoftmaxCrossEntropyGrad(columns):
             found, rows = _zeros(x[0].shape, arithmetic, x[0]), _with_target(columns)
             targets = _zeros(x[0].shape, arithmetic, x[0])
             targets[rows, [column for column in columns if column is not None]] += 1
             found[rows] = compute([x[0][rows], targets[rows]], arithmetic, part)
             return found
-        case Spread(_, columns_of_result):
+        case el.BroadcastDivide(_, columns_of_result):
             return np.repeat(compute(x, arithmetic, part), columns_of_result, axis=1)
         case _:
             return np.asarray(compute(x, arithmetic, part))

@@ -48,7 +48,7 @@ class Place:
         return within + layer + sub_layer + head
 
     @property
-    def way(self) -> tuple[int | str, ...]:
+    def yaml_path(self) -> tuple[int | str, ...]:
         """Where in a scenario it is said what happens here: ("layers", 0, "attention")."""
         tower = ("encoder",) if self.encoder else ()
         if self.final:
@@ -62,7 +62,7 @@ class Place:
         return self.prefix + role.name
 
 
-class Keeps(Enum):
+class RoundingRule(Enum):
     """Which digits a number keeps with `carry: step`."""
 
     RESULT = auto()
@@ -113,7 +113,7 @@ class Role:
     """A value of a pass: `name` is the end of its address."""
 
     name: str
-    keeps: Keeps = Keeps.RESULT
+    rounding_rule: RoundingRule = RoundingRule.RESULT
     parameter: bool = False
     words: bool = False
     """Words, such as a prediction; only numbers can be pinned."""
@@ -163,14 +163,14 @@ TOKENS = Role("tokens", words=True)
 TOKEN_IDS = Role("token_ids")
 EMBEDDING = Role("embedding")
 POSITION_INDEX = Role("position.index")
-DIV_TERM = Role("position.div_term", Keeps.WORKING)
-ANGLE = Role("position.angle", Keeps.WORKING)
+DIV_TERM = Role("position.div_term", RoundingRule.WORKING)
+ANGLE = Role("position.angle", RoundingRule.WORKING)
 SIN = Role("position.sin")
 COS = Role("position.cos")
 POSITION = Role("position")
 ROTARY_INDEX = Role("position.index")
-ROTARY_DIV_TERM = Role("position.div_term", Keeps.WORKING)
-ROTARY_ANGLE = Role("position.angle", Keeps.WORKING)
+ROTARY_DIV_TERM = Role("position.div_term", RoundingRule.WORKING)
+ROTARY_ANGLE = Role("position.angle", RoundingRule.WORKING)
 ROTARY_SIN = Role("position.sin")
 ROTARY_COS = Role("position.cos")
 INPUT = Role("input")
@@ -190,20 +190,20 @@ ROTATED_KEY = Role("rotated_key")
 KEYS = Role("keys")
 ROTATED_KEYS = Role("keys")
 VALUES = Role("values")
-DOT = Role("dot", Keeps.EXACT)
+DOT = Role("dot", RoundingRule.EXACT)
 D_K = Role("d_k")
-SCALE = Role("scale", Keeps.EXACT)
+SCALE = Role("scale", RoundingRule.EXACT)
 SCORES = Role("scores")
 MASKED = Role("masked")
 MAX = Role("max")
 SHIFTED = Role("shifted")
-EXP = Role("exp", Keeps.SHARED)
-EXP_SUM = Role("exp_sum", Keeps.SHARED)
+EXP = Role("exp", RoundingRule.SHARED)
+EXP_SUM = Role("exp_sum", RoundingRule.SHARED)
 WEIGHTS = Role("weights")
 UNMASKED_MAX = Role("unmasked.max")
 UNMASKED_SHIFTED = Role("unmasked.shifted")
-UNMASKED_EXP = Role("unmasked.exp", Keeps.SHARED)
-UNMASKED_EXP_SUM = Role("unmasked.exp_sum", Keeps.SHARED)
+UNMASKED_EXP = Role("unmasked.exp", RoundingRule.SHARED)
+UNMASKED_EXP_SUM = Role("unmasked.exp_sum", RoundingRule.SHARED)
 UNMASKED_WEIGHTS = Role("unmasked.weights")
 HEAD_OUTPUT = Role("output")
 
@@ -215,16 +215,16 @@ ATTENTION_OUTPUT = Role("output")
 RESIDUAL = Role("residual")
 GAIN = Role("norm.gain", parameter=True)
 SHIFT = Role("norm.shift", parameter=True)
-MEAN = Role("norm.mean", Keeps.WORKING)
-DEVIATION = Role("norm.deviation", Keeps.WORKING)
-SQUARED = Role("norm.squared", Keeps.WORKING)
-VARIANCE = Role("norm.variance", Keeps.WORKING)
-STD = Role("norm.std", Keeps.WORKING)
+MEAN = Role("norm.mean", RoundingRule.WORKING)
+DEVIATION = Role("norm.deviation", RoundingRule.WORKING)
+SQUARED = Role("norm.squared", RoundingRule.WORKING)
+VARIANCE = Role("norm.variance", RoundingRule.WORKING)
+STD = Role("norm.std", RoundingRule.WORKING)
 NORM = Role("norm")
 STANDARDIZED = Role("norm.standardized")
-ROOT_SQUARED = Role("norm.squared", Keeps.WORKING)
-MEAN_SQUARE = Role("norm.mean_square", Keeps.WORKING)
-RMS = Role("norm.rms", Keeps.WORKING)
+ROOT_SQUARED = Role("norm.squared", RoundingRule.WORKING)
+MEAN_SQUARE = Role("norm.mean_square", RoundingRule.WORKING)
+RMS = Role("norm.rms", RoundingRule.WORKING)
 RMS_NORM = Role("norm")
 
 W_1 = Role("W_1", parameter=True)
@@ -232,7 +232,7 @@ B_1 = Role("b_1", parameter=True)
 HIDDEN = Role("hidden")
 ACTIVATION = Role("activation")
 SLOPE = Role("slope")
-OPEN = Role("slope", Keeps.WHOLE)
+OPEN = Role("slope", RoundingRule.WHOLE)
 W_3 = Role("W_3", parameter=True)
 B_3 = Role("b_3", parameter=True)
 UP = Role("up")
@@ -248,13 +248,13 @@ B_U = Role("unembedding.b_U", parameter=True)
 LOGITS = Role("logits")
 WORD_MAX = Role("probabilities.max")
 WORD_SHIFTED = Role("probabilities.shifted")
-WORD_EXP = Role("probabilities.exp", Keeps.SHARED)
-WORD_EXP_SUM = Role("probabilities.exp_sum", Keeps.SHARED)
+WORD_EXP = Role("probabilities.exp", RoundingRule.SHARED)
+WORD_EXP_SUM = Role("probabilities.exp_sum", RoundingRule.SHARED)
 PROBABILITIES = Role("probabilities")
 PREDICTION = Role("prediction", words=True)
 
 TARGET = Role("loss.target", words=True)
-TOKEN_LOSS = Role("loss.token", Keeps.WORKING)
+TOKEN_LOSS = Role("loss.token", RoundingRule.WORKING)
 BATCH_LOSSES = Role("loss.batch")
 LOSS = Role("loss")
 
@@ -265,16 +265,16 @@ SHRINK = Role("norm.factor")
 
 DRAWN_LOGITS = Role("sampling.logits")
 TEMPERATURE = Role("sampling.temperature")
-SCALED = Role("sampling.scaled", Keeps.WORKING)
+SCALED = Role("sampling.scaled", RoundingRule.WORKING)
 DRAWN_MAX = Role("sampling.max")
 DRAWN_SHIFTED = Role("sampling.shifted")
-DRAWN_EXP = Role("sampling.exp", Keeps.SHARED)
-DRAWN_EXP_SUM = Role("sampling.exp_sum", Keeps.SHARED)
+DRAWN_EXP = Role("sampling.exp", RoundingRule.SHARED)
+DRAWN_EXP_SUM = Role("sampling.exp_sum", RoundingRule.SHARED)
 DRAWN_PROBABILITIES = Role("sampling.probabilities")
 CANDIDATES = Role("sampling.candidates")
-CANDIDATES_SUM = Role("sampling.candidates_sum", Keeps.WORKING)
+CANDIDATES_SUM = Role("sampling.candidates_sum", RoundingRule.WORKING)
 RENORMALIZED = Role("sampling.renormalized")
-CUMULATIVE = Role("sampling.cumulative", Keeps.ALL)
+CUMULATIVE = Role("sampling.cumulative", RoundingRule.ALL)
 DRAW = Role("sampling.draw")
 WORD = Role("sampling.word", words=True)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 
 from tracer.decoder import roles
-from tracer.decoder.elementwise import Divide, Share
+from tracer.decoder.elementwise import Divide, DivideByRowSum
 from tracer.decoder.operations import Cumulate, Pick, Select, Total
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
@@ -37,7 +37,7 @@ def sample(tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool) -> N
     p = tape.record(roles.CANDIDATES, Select(kept), probabilities)
     if len(kept) < words:
         rest = tape.record(roles.CANDIDATES_SUM, Total(), p)
-        p = tape.record(roles.RENORMALIZED, Share(), p, rest)
+        p = tape.record(roles.RENORMALIZED, DivideByRowSum(), p, rest)
     cumulative = tape.record(roles.CUMULATIVE, Cumulate(), p)
     draw = tape.given(roles.DRAW, sampling.draw, ())
     tape.record(roles.WORD, Pick(p.axes[1].labels), cumulative, draw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracer.decoder.elementwise import Exp, Share, Subtract
+from tracer.decoder.elementwise import DivideByRowSum, Exp, Subtract
 from tracer.decoder.operations import Largest, Total
 from tracer.decoder.roles import Softmax
 from tracer.decoder.tape import Tape
@@ -20,4 +20,4 @@ def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Valu
         scores = tape.record(roles.shifted, Subtract(), scores, largest)
     exponentials = tape.record(roles.exp, Exp(), scores)
     total = tape.record(roles.total, Total(), exponentials)
-    return tape.record(roles.shares, Share(), exponentials, total)
+    return tape.record(roles.shares, DivideByRowSum(), exponentials, total)

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from tracer.decoder import roles
+from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import numbered
-from tracer.decoder.elementwise import (
-    Activate,
-    Add,
-    Multiply,
-    Normalize,
-    Square,
-    SquareRoot,
-    Subtract,
-)
 from tracer.decoder.operations import Copy, MatMul, Mean
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.tape import Tape
@@ -38,7 +29,7 @@ def sub_layer(
     before = norm is not None and norm.placement == "pre"
     change = compute(normalized(tape, x, norm) if norm and before else x)
     if parameters.residual:
-        change = tape.record(roles.RESIDUAL, Add(), x, change)
+        change = tape.record(roles.RESIDUAL, el.Add(), x, change)
     return normalized(tape, change, norm) if norm and not before else change
 
 
@@ -61,11 +52,11 @@ def layer_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
     gain = bias(tape, roles.GAIN, norm.gain, x)
     shift = bias(tape, roles.SHIFT, norm.shift, x)
     mean = tape.record(roles.MEAN, Mean(), x)
-    deviation = tape.record(roles.DEVIATION, Subtract(), x, mean)
-    squared = tape.record(roles.SQUARED, Square(), deviation)
+    deviation = tape.record(roles.DEVIATION, el.Subtract(), x, mean)
+    squared = tape.record(roles.SQUARED, el.Square(), deviation)
     variance = tape.record(roles.VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
-    std = tape.record(roles.STD, SquareRoot(norm.epsilon, norm.epsilon_outside), variance)
-    normalize = Normalize(gain=bool(gain), shift=bool(shift))
+    std = tape.record(roles.STD, el.SquareRoot(norm.epsilon, norm.epsilon_outside), variance)
+    normalize = el.Normalize(gain=bool(gain), shift=bool(shift))
     return tape.record(roles.NORM, normalize, deviation, std, *gain, *shift)
 
 
@@ -76,10 +67,10 @@ def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
     """
     gain = bias(tape, roles.GAIN, norm.gain, x)
     shift = bias(tape, roles.SHIFT, norm.shift, x)
-    squared = tape.record(roles.ROOT_SQUARED, Square(), x)
+    squared = tape.record(roles.ROOT_SQUARED, el.Square(), x)
     mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)
-    rms = tape.record(roles.RMS, SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
-    normalize = Normalize(gain=bool(gain), shift=bool(shift))
+    rms = tape.record(roles.RMS, el.SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
+    normalize = el.Normalize(gain=bool(gain), shift=bool(shift))
     return tape.record(roles.RMS_NORM, normalize, x, rms, *gain, *shift)
 
 
@@ -96,13 +87,13 @@ def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
         roles.HIDDEN, MatMul(), x, w_1, *bias(tape, roles.B_1, parameters.b_1, w_1)
     )
     function = parameters.activation
-    activate = Copy() if function == "none" else Activate(function)
+    activate = Copy() if function == "none" else el.Activate(function)
     behind = parameters.activates == "output"
     active = hidden if behind else tape.record(roles.ACTIVATION, activate, hidden)
     if parameters.W_3 is not None:
         w_3 = weights(tape, roles.W_3, parameters.W_3, x, units, "hidden")
         up = tape.record(roles.UP, MatMul(), x, w_3, *bias(tape, roles.B_3, parameters.b_3, w_3))
-        active = tape.record(roles.GATED, Multiply(), active, up)
+        active = tape.record(roles.GATED, el.Multiply(), active, up)
     w_2 = weights(tape, roles.W_2, parameters.W_2, active, features_of(x, columns(parameters.W_2)))
     b_2 = bias(tape, roles.B_2, parameters.b_2, w_2)
     if not behind:

@@ -11,7 +11,7 @@ from tracer.decoder.axes import Axis
 from tracer.decoder.gradients import gradients
 from tracer.decoder.operations import Copy, Recorded
 from tracer.decoder.tape import Tape
-from tracer.decoder.training_operations import AsRows, ByWord, Together
+from tracer.decoder.training_operations import AccumulateGradients, AsRows, ByWord
 from tracer.decoder.value import Value
 from tracer.scenario.model import Scenario, Tower
 
@@ -109,4 +109,4 @@ def _of_table(
         with tape.within(replace(at, example=way.g.place.example)):
             along.append(tape.record_as(roles.derived(role, way.side), way.operation, axes, way.g))
     with tape.within(at):
-        tape.record_as(whole, Together(), axes, *along)
+        tape.record_as(whole, AccumulateGradients(), axes, *along)

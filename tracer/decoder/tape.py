@@ -11,26 +11,25 @@ from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
+from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
-from tracer.decoder.later import Demand, Stored, Waiting
+from tracer.decoder.lazy import LazyContext, LazyResult, LazyTensor
 from tracer.decoder.no_result import no_result
-from tracer.decoder.operations import Chosen, Forward, Given, Moved, Operation, Pinned, Recorded
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.results import result
-from tracer.decoder.roles import MASK, MASKS, ROLES, Place, Role, SubLayer
 from tracer.decoder.training_operations import Taken
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, RoundPart, no_rounding
 from tracer.names import closest, count
 
-_DECLARED = frozenset(ROLES)
-_GIVEN, _PINNED = Given(), Pinned()
+_DECLARED = frozenset(roles.ROLES)
+_GIVEN, _PINNED = op.Given(), op.Pinned()
 
-_MOVED, _CHOSEN = frozenset(get_args(Moved | Taken)), frozenset(get_args(Chosen))
+_MOVED, _CHOSEN = frozenset(get_args(op.Moved | Taken)), frozenset(get_args(op.Chosen))
 
-Instead: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
+Overrides: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
 """Single numbers, by address and index, that are worked on with in place of those computed."""
 
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
@@ -41,7 +40,7 @@ _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
 class Record:
     """One recorded operation; of a pinned value, `inputs` are what it would be computed from."""
 
-    operation: Operation
+    operation: op.Operation
     inputs: tuple[Value, ...]
     output: Value
 
@@ -57,13 +56,13 @@ class Tape:
     arithmetic: Arithmetic
     pencil: Pencil
     pinned: Mapping[str, Any] = field(default_factory=dict)
-    instead: Instead = field(default_factory=dict)
+    overrides: Overrides = field(default_factory=dict)
     located: Located = tuple
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    said: Mapping[str, str] = field(default_factory=dict)
+    address_in_file: Mapping[str, str] = field(default_factory=dict)
     """What the scenario calls an address that is pinned in another example of a batch."""
-    place: Place = field(default_factory=Place)
+    place: roles.Place = field(default_factory=roles.Place)
     _prefix: str = ""
     """Of addresses at the place: kept, since every value asks for it."""
     _parameters: dict[str, Value] = field(default_factory=dict)
@@ -77,7 +76,7 @@ class Tape:
         self,
         *,
         layer: int | None = None,
-        sub_layer: SubLayer | None = None,
+        sub_layer: roles.SubLayer | None = None,
         head: int | None = None,
         final: bool = False,
         encoder: bool = False,
@@ -85,7 +84,7 @@ class Tape:
         """Values recorded inside are in this layer, sub-layer or head of where it is now."""
         outer = self.place
         return self.within(
-            Place(
+            roles.Place(
                 layer or outer.layer,
                 sub_layer or outer.sub_layer,
                 head or outer.head,
@@ -96,7 +95,7 @@ class Tape:
         )
 
     @contextmanager
-    def within(self, place: Place) -> Iterator[None]:
+    def within(self, place: roles.Place) -> Iterator[None]:
         """Values recorded inside are at this place."""
         outer, prefix = self.place, self._prefix
         self.place, self._prefix = place, place.prefix
@@ -106,18 +105,18 @@ class Tape:
             self.place, self._prefix = outer, prefix
 
     @cached_property
-    def _demand(self) -> Demand:
-        return Demand(self.arithmetic, self.pinned, self.located)
+    def _lazy_context(self) -> LazyContext:
+        return LazyContext(self.arithmetic, self.pinned, self.located)
 
     def has_powers_of(self, value: Value) -> bool:
         """Whether e to the power of each number is one that can be worked with."""
         return self.arithmetic.has_powers_of(value.numbers)
 
-    def address(self, role: Role) -> str:
+    def address(self, role: roles.Role) -> str:
         """The address of a role here."""
         return self.place.address(role)
 
-    def given(self, role: Role, numbers: object, axes: Axes) -> Value:
+    def given(self, role: roles.Role, numbers: object, axes: Axes) -> Value:
         """Record numbers that the scenario gives."""
         address = self._prefix + role.name
         if role.parameter and self.place.example:
@@ -128,21 +127,21 @@ class Tape:
         from_file = hasattr(numbers, "shape")
         form = _ROUNDED if from_file else _AS_THEY_ARE
         if from_file and self.arithmetic.on_demand:
-            stored = Stored(numbers, role, self.place, address, axes, form, self._demand)
+            stored = LazyTensor(numbers, role, self.place, address, axes, form, self._lazy_context)
             return self._recorded(_GIVEN, (), stored)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
-        numbers = array if not self.instead else self._put_in(address, array)
+        numbers = array if not self.overrides else self._with_overrides(address, array)
         typed = Value(role, self.place, address, numbers, axes, form, array)
         return self._recorded(_GIVEN, (), typed)
 
-    def _shared(self, role: Role, address: str) -> Value:
+    def _shared(self, role: roles.Role, address: str) -> Value:
         """The parameter that all examples have, also where it is pinned."""
-        value = self._parameters[self._said_at(role)]
+        value = self._parameters[self._base_address(role)]
         if self.pinned.get(address) is not self.pinned.get(value.address):
             self._misfit(value.address, "given in one example, and all have the same parameters")
         return value
 
-    def record(self, role: Role, operation: Forward, *inputs: Value) -> Value:
+    def record(self, role: roles.Role, operation: op.Forward, *inputs: Value) -> Value:
         """Compute an operation of the pass and record what it gives.
 
         Raises:
@@ -151,7 +150,9 @@ class Tape:
         axes = operation.axes(*[value.axes for value in inputs])
         return self.record_as(role, operation, axes, *inputs)
 
-    def record_as(self, role: Role, operation: Recorded, axes: Axes, *inputs: Value) -> Value:
+    def record_as(
+        self, role: roles.Role, operation: op.Recorded, axes: Axes, *inputs: Value
+    ) -> Value:
         """The same, of what has the axes of another value, as a gradient has.
 
         Raises:
@@ -164,8 +165,8 @@ class Tape:
             form = _AS_THEY_ARE if role.words else _ROUNDED
             if type(operation) in _MOVED:
                 form = _form_of_moved(operation, inputs)
-            place, demand = self.place, self._demand
-            waiting = Waiting(operation, inputs, role, place, address, axes, form, demand)
+            place, lazy_context = self.place, self._lazy_context
+            waiting = LazyResult(operation, inputs, role, place, address, axes, form, lazy_context)
             return self._recorded(operation, inputs, waiting)
         if type(operation) in _CHOSEN:
             arrays = [value.computed for value in inputs]
@@ -174,7 +175,7 @@ class Tape:
         part: RoundPart = no_rounding
         rounds = self.pencil.rounds
         if rounds:
-            said_at = address if self.place.example is None else self._said_at(role)
+            said_at = address if self.place.example is None else self._base_address(role)
             part = self.pencil.part(said_at)
         try:
             numbers = computed = result(self.arithmetic, operation, arrays, axes, part)
@@ -194,12 +195,12 @@ class Tape:
                 kept = self.pencil.kept(role, said_at, computed, operand)
             if kept is not None:
                 numbers, form = kept, _AS_THEY_ARE
-        if self.instead:
-            numbers = self._put_in(address, numbers)
+        if self.overrides:
+            numbers = self._with_overrides(address, numbers)
         done = Value(role, self.place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
 
-    def _said_at(self, role: Role) -> str:
+    def _base_address(self, role: roles.Role) -> str:
         """The address for which digits are said: of whichever example of a batch."""
         return replace(self.place, example=None).address(role)
 
@@ -216,7 +217,7 @@ class Tape:
         ]
         for address in self.pinned:
             # An example has the loss and the parameters of all.
-            said = self.said.get(address, address)
+            said = self.address_in_file.get(address, address)
             if address in known and known[address].words:
                 self._misfit(address, "these are words, and only numbers can be given")
             elif address not in known and said not in known:
@@ -226,12 +227,12 @@ class Tape:
             raise TracerError(*self.problems)
 
     def _misfit(self, address: str, message: str) -> None:
-        said = self.said.get(address, address)
-        problem = Problem(message, address=said, way=("given", said))
+        said = self.address_in_file.get(address, address)
+        problem = Problem(message, address=said, yaml_path=("given", said))
         if problem not in self.problems:
             self.problems.append(problem)
 
-    def _recorded(self, operation: Operation, inputs: tuple[Value, ...], value: Value) -> Value:
+    def _recorded(self, operation: op.Operation, inputs: tuple[Value, ...], value: Value) -> Value:
         if (value.role.of or value.role) not in _DECLARED:
             raise KeyError(f"{value.address}: a role that tracer.decoder.roles does not declare")
         self.records.append(Record(operation, inputs, value))
@@ -239,16 +240,16 @@ class Tape:
             self._parameters[value.address] = value
         return value
 
-    def _put_in(self, address: str, numbers: Array) -> Array:
+    def _with_overrides(self, address: str, numbers: Array) -> Array:
         """The numbers, with those that stand in place of some."""
-        if address not in self.instead:
+        if address not in self.overrides:
             return numbers
         changed = np.array(numbers)
-        for at, number in self.instead[address].items():
+        for at, number in self.overrides[address].items():
             changed[at] = number
         return changed
 
-    def _pinned(self, role: Role, address: str, axes: Axes) -> Value | None:
+    def _pinned(self, role: roles.Role, address: str, axes: Axes) -> Value | None:
         """What is pinned at an address, if it has the right shape."""
         if role.words:
             return None
@@ -263,21 +264,21 @@ class Tape:
         return Value(role, self.place, address, numbers, axes, form, numbers)
 
 
-def _unfit(role: Role, array: Array, expected: tuple[int, ...]) -> str | None:
+def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | None:
     """Why what is pinned cannot stand there, if it cannot."""
     if array.dtype == object and any(isinstance(entry, tuple) for entry in array.flat):
         return "as rows of different lengths"
     if array.shape != expected:
         return f"as {_shape(array.shape)}, expected {_shape(expected)}"
     finite = np.isfinite(array.astype(np.float64))
-    if role not in MASKS and not finite.all():
+    if role not in roles.MASKS and not finite.all():
         return "as -∞, which only a mask and what it masks can hold"
-    if role is MASK and array[finite].any():
+    if role is roles.MASK and array[finite].any():
         return "as other numbers than 0 and -∞, and a mask only hides"
     return None
 
 
-def _form_of_moved(operation: Recorded, inputs: tuple[Value, ...]) -> Form:
+def _form_of_moved(operation: op.Recorded, inputs: tuple[Value, ...]) -> Form:
     if isinstance(operation, Mask):
         return inputs[0].form  # of the scores; what is added to them has no digits of its own
     as_they_are = all(value.form is _AS_THEY_ARE for value in inputs)

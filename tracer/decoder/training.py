@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tracer import progress
+from tracer.console import progress
 from tracer.decoder import roles
 from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
-from tracer.decoder.optimizers import Learned, Memory, update
+from tracer.decoder.optimizers import Learned, OptimizerState, update
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -17,9 +17,9 @@ from tracer.errors import Located
 from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.replacing import Way, with_parameters
+from tracer.scenario.replacing import YamlPath, with_parameters
 
-KEYS: dict[roles.Role, Way] = {
+KEYS: dict[roles.Role, YamlPath] = {
     roles.GAIN: ("norm", "gain"),
     roles.SHIFT: ("norm", "shift"),
     roles.W_U: ("unembedding", "W_U"),
@@ -64,13 +64,13 @@ def train(
         TracerError: it has no loss, or nothing in it is learned; or numbers go beyond all bounds.
     """
     done: list[Trace] = []
-    memory = Memory()
+    state = OptimizerState()
     gradients = PassOptions(gradients=True, located=located)
     for step in range(1, options.steps + 1):
-        progress.tell(f"step {step} of {options.steps}")
+        progress.report(f"step {step} of {options.steps}")
         worked, others = _batch(scenario, options.example)
         found = trace(name, worked, gradients, others=others)
-        found, new, memory = _updated(found, options.optimizer, memory, located)
+        found, new, state = _updated(found, options.optimizer, state, located)
         done.append(found)
         scenario = with_parameters(scenario, new)
     worked, others = _batch(scenario, options.example)
@@ -91,17 +91,18 @@ def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int,
 
 
 def _updated(
-    found: Trace, optimizer: Optimizer, memory: Memory, located: Located
-) -> tuple[Trace, dict[Way, object], Memory]:
+    found: Trace, optimizer: Optimizer, state: OptimizerState, located: Located
+) -> tuple[Trace, dict[YamlPath, object], OptimizerState]:
     """The trace with the update behind it, and what the parameters are then."""
     scenario, records = found.scenario, list(found.records)
     tape = Tape(arithmetic_of(scenario), found.pencil, located=located, records=records)
     with tape.computing():
-        new, memory = update(tape, optimizer, _learned(tape, found), memory)
+        new, state = update(tape, optimizer, _learned(tape, found), state)
     moved = {
-        way_of(old.place, old.role): _as_said(scenario, old, value) for old, value in new.items()
+        yaml_path_of(old.place, old.role): _as_said(scenario, old, value)
+        for old, value in new.items()
     }
-    return replace(found, records=tuple(tape.records)), moved, memory
+    return replace(found, records=tuple(tape.records)), moved, state
 
 
 def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
@@ -125,10 +126,10 @@ def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
     return [Learned(value, gradients[at[value]]) for value in parameters if at[value] in gradients]
 
 
-def way_of(place: roles.Place, parameter: roles.Role) -> Way:
+def yaml_path_of(place: roles.Place, parameter: roles.Role) -> YamlPath:
     """Where a scenario says a parameter."""
     keys = KEYS.get(parameter, (parameter.name,))
-    return (*place.way, *(keys[1:] if place.final else keys))
+    return (*place.yaml_path, *(keys[1:] if place.final else keys))
 
 
 def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:

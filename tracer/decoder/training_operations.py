@@ -60,7 +60,7 @@ class Columns:
     stop: int
 
 
-class Together:
+class AccumulateGradients:
     """a + b + …, of the same shape: all ways of a gradient."""
 
     name: ClassVar[str] = "add_all"
@@ -103,7 +103,7 @@ Trained: TypeAlias = (
     | RowDot
     | NegativeTotal
     | RotateBack
-    | Together
+    | AccumulateGradients
     | ByWord
     | SumOfSquares
 )

@@ -48,7 +48,7 @@ class Value:
     """The numbers before they were rounded to go on with: choices are made on these."""
 
     @property
-    def said_at(self) -> str:
+    def base_address(self) -> str:
         """The address for which digits are said: of whichever example of a batch."""
         if self.place.example is None:
             return self.address

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tracer.decoder import roles
 from tracer.decoder.operations import ArgMax, MatMul
 from tracer.decoder.parameters import bias, weights
-from tracer.decoder.roles import B_U, LOGITS, PREDICTION, W_U, WORD_SOFTMAX
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -24,8 +24,8 @@ def projection(tape: Tape, output: Value, scenario: Scenario) -> tuple[Value, ..
     """W_U, and b_U if there is one; nothing without a vocabulary."""
     if scenario.unembedding is None or not scenario.vocabulary:
         return ()
-    w_u = weights(tape, W_U, scenario.unembedding.W_U, output, scenario.vocabulary, "word")
-    return (w_u, *bias(tape, B_U, scenario.unembedding.b_U, w_u))
+    w_u = weights(tape, roles.W_U, scenario.unembedding.W_U, output, scenario.vocabulary, "word")
+    return (w_u, *bias(tape, roles.B_U, scenario.unembedding.b_U, w_u))
 
 
 def predict(
@@ -35,7 +35,7 @@ def predict(
 
     The most probable word of each row is recorded, too.
     """
-    logits = tape.record(LOGITS, MatMul(), output, *to_words)
-    probabilities = softmax(tape, WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
-    tape.record(PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)
+    logits = tape.record(roles.LOGITS, MatMul(), output, *to_words)
+    probabilities = softmax(tape, roles.WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
+    tape.record(roles.PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)
     return Predicted(logits, probabilities)

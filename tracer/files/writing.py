@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from tracer.console.interruption import defer_sigint
 from tracer.files.attributes import carry_over
 from tracer.files.drafts import Drafts
 from tracer.files.targets import Target, check, refused, writing_to
 from tracer.frozen import frozen
-from tracer.interruption import put_off
 
 
 def write(
@@ -37,7 +37,7 @@ def write(
         if target.is_stream:
             _send(target, text)
     files = [(target, text) for target, text in pairs if not target.is_stream]
-    with put_off() as let_through, _made(make), ExitStack() as stack:
+    with defer_sigint() as let_through, _made(make), ExitStack() as stack:
         drafts: dict[Path, Drafts] = {}
         replacements = []
         for target, text in files:
@@ -57,7 +57,7 @@ def create(path: Path, text: str) -> None:
     Raises:
         TracerError: there is something of that name, or it cannot be written.
     """
-    with put_off() as let_through, writing_to(path), Drafts(path.parent) as drafts:
+    with defer_sigint() as let_through, writing_to(path), Drafts(path.parent) as drafts:
         draft = drafts.written(text)
         let_through()
         try:

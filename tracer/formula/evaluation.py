@@ -10,34 +10,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
 from typing import assert_never
 
-from tracer.formula.expression import (
-    Blank,
-    Brackets,
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    Function,
-    InSymbols,
-    MatrixProduct,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Partial,
-    Pi,
-    Power,
-    Product,
-    Quotient,
-    Relation,
-    Rest,
-    Root,
-    Sized,
-    Subtotal,
-    Sum,
-    Symbol,
-    Transposed,
-)
+from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
 
@@ -51,7 +24,7 @@ def total_of(terms: Iterable[Decimal]) -> Decimal:
         return sum(terms, Decimal(0))
 
 
-def value(expression: Expression) -> tuple[Decimal, bool]:
+def value(expression: ex.Expression) -> tuple[Decimal, bool]:
     """What an expression comes to, and whether that is exact rather than cut off somewhere.
 
     A number beyond all bounds is ∞, and nothing is left of what is divided by it.
@@ -66,52 +39,58 @@ def value(expression: Expression) -> tuple[Decimal, bool]:
         return result, not context.flags[Inexact]
 
 
-def _value(expression: Expression, context: Context) -> Decimal:
+def _value(expression: ex.Expression, context: Context) -> Decimal:
     match expression:
-        case Number():
+        case ex.Number():
             return expression.value
-        case Blank(_, answer):
+        case ex.Blank(_, answer):
             return answer.value
-        case Product(factors):
+        case ex.Product(factors):
             return math.prod([_value(factor, context) for factor in factors], start=Decimal(1))
-        case Sum(terms):
+        case ex.Sum(terms):
             return context.plus(total_of([_value(term, context) for term in terms]))
-        case Rest(_, total):
+        case ex.Rest(_, total):
             return total.value
-        case Pi():
+        case ex.Pi():
             context.flags[Inexact] = True
             return PI
-        case Part(of) | Subtotal(of):
+        case ex.Part(of) | ex.Subtotal(of):
             return _value(of, context)
-        case Difference(left, right):
+        case ex.Difference(left, right):
             return context.plus(
                 total_of([_value(left, context), _value(right, context).copy_negate()])
             )
-        case Quotient(over, under):
+        case ex.Quotient(over, under):
             dividend = _value(over, context)
             # Nothing divided by anything is nothing, exactly: also by √2.
             return dividend / _value(under, context) if dividend else dividend
-        case Power(base, Quotient(Number(p), Number(q))):
+        case ex.Power(base, ex.Quotient(ex.Number(p), ex.Number(q))):
             return _root_of_power(_value(base, context), p, q)
-        case Power(base, exponent):
+        case ex.Power(base, exponent):
             return _value(base, context) ** _value(exponent, context)
-        case Root(of):
+        case ex.Root(of):
             return _value(of, context).sqrt()
-        case Exponential(exponent):
+        case ex.Exponential(exponent):
             return _value(exponent, context).exp()
-        case Negative(of):
+        case ex.Negative(of):
             return -_value(of, context)
-        case Call(name, arguments):
+        case ex.Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
         case (
-            Symbol() | Operand() | MatrixProduct() | Transposed() | Brackets() | Sized() | Partial()
+            ex.Symbol()
+            | ex.Operand()
+            | ex.MatrixProduct()
+            | ex.Transposed()
+            | ex.Brackets()
+            | ex.Sized()
+            | ex.Partial()
         ):
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
 
 
-def _called(name: Function | InSymbols, of: list[Decimal], context: Context) -> Decimal:
+def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Context) -> Decimal:
     match name:
         case "max":
             return max(of)
@@ -149,39 +128,45 @@ def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
     return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
 
 
-def product(factors: tuple[Number, Number]) -> Decimal:
+def product(factors: tuple[ex.Number, ex.Number]) -> Decimal:
     """What a product comes to."""
     return CONTEXT.multiply(factors[0].value, factors[1].value)
 
 
-def relation(left: Expression, right: Expression) -> Relation:
+def relation(left: ex.Expression, right: ex.Expression) -> ex.Relation:
     """`=` where each part of `left` is the same in `right` or replaced by its exact value."""
     return "=" if _same(left, right) else "≈"
 
 
-def _same(left: Expression, right: Expression) -> bool:
-    if left == right or isinstance(left, Symbol):
+def _same(left: ex.Expression, right: ex.Expression) -> bool:
+    if left == right or isinstance(left, ex.Symbol):
         return True
     match left, right:
-        case _, Number(number):
+        case _, ex.Number(number):
             result, exact = value(left)
             return exact and result == number
-        case (Sum(a), Sum(b)) | (Product(a), Product(b)) | (Call(_, a), Call(_, b)):
+        case (
+            (ex.Sum(a), ex.Sum(b)) | (ex.Product(a), ex.Product(b)) | (ex.Call(_, a), ex.Call(_, b))
+        ):
             return len(a) == len(b) and all(map(_same, a, b))
         case (
-            (Quotient(a, b), Quotient(c, d))
-            | (Difference(a, b), Difference(c, d))
-            | (Power(a, b), Power(c, d))
+            (ex.Quotient(a, b), ex.Quotient(c, d))
+            | (ex.Difference(a, b), ex.Difference(c, d))
+            | (ex.Power(a, b), ex.Power(c, d))
         ):
             return _same(a, c) and _same(b, d)
-        case (Negative(a), Negative(b)) | (Root(a), Root(b)) | (Exponential(a), Exponential(b)):
+        case (
+            (ex.Negative(a), ex.Negative(b))
+            | (ex.Root(a), ex.Root(b))
+            | (ex.Exponential(a), ex.Exponential(b))
+        ):
             return _same(a, b)
-        case Rest(_, a), Rest(_, b):
+        case ex.Rest(_, a), ex.Rest(_, b):
             return a.value == b.value
         case _:
             return False
 
 
-def holds(left: Expression, right: Number, places: int) -> bool:
+def holds(left: ex.Expression, right: ex.Number, places: int) -> bool:
     """Whether `right` is `left`, correctly rounded to so many places."""
     return round_half_away(value(left)[0], places) == right.value

@@ -27,7 +27,7 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     if value.form is Form.AS_THEY_ARE:
         # A float has no digits of its own: the 2 that was typed is stored as 2.0.
         return Number(trimmed(exact or exact.copy_abs()), Entry(value, index))
-    places = pencil.places(value.role, value.said_at, exact)
+    places = pencil.places(value.role, value.base_address, exact)
     if guard:
         places = guarded(exact, places, guard)
     return Number(pencil.printed(exact, places), Entry(value, index))

@@ -6,31 +6,21 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import TypeAlias, get_args
 
-from tracer.decoder.roles import (
-    ATTENTION_OUTPUT,
-    FFN_OUTPUT,
-    INPUT,
-    NORM,
-    RESIDUAL,
-    RMS_NORM,
-    ROLES,
-    W_Q,
-    SubLayer,
-)
+from tracer.decoder import roles
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
-Where: TypeAlias = tuple[bool, int | None, int | None, SubLayer | None, bool]
+Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bool]
 """A sub-layer, or a norm behind the layers: encoder, example, layer, sub-layer, final."""
 
-ENDS = (ATTENTION_OUTPUT, FFN_OUTPUT, RESIDUAL, NORM, RMS_NORM)
+ENDS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.RESIDUAL, roles.NORM, roles.RMS_NORM)
 """What may leave a sub-layer."""
 
-VECTORS = (INPUT, *ENDS)
+VECTORS = (roles.INPUT, *ENDS)
 """The vectors of the tokens, which sub-layers read."""
 
-RANKS = {role: rank for rank, role in enumerate(ROLES)}
-SUB_LAYERS = (*get_args(SubLayer), None)
+RANKS = {role: rank for rank, role in enumerate(roles.ROLES)}
+SUB_LAYERS = (*get_args(roles.SubLayer), None)
 
 
 def where(value: Value) -> Where:
@@ -64,7 +54,7 @@ def in_order(records: Sequence[Record]) -> list[Record]:
 def _rank(record: Record) -> tuple[float, ...]:
     """Examples before the batch, encoder before decoder, the lens last; heads before their sum."""
     role, place = record.output.role, record.output.place
-    outside = 0 if RANKS[role] < RANKS[W_Q] else inf  # of all layers: before them, or behind
+    outside = 0 if RANKS[role] < RANKS[roles.W_Q] else inf  # of all layers: before them, or behind
     return (
         role.parameter,
         place.example or inf,

@@ -17,9 +17,9 @@ from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
-from tracer.lesson.selection import steps
-from tracer.lesson.survey import NUMBER_TYPES, Survey, table_name, table_symbol
-from tracer.lesson.symbols import symbols
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
+from tracer.lesson.texts.symbols import symbols
 from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text
 
@@ -42,14 +42,14 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
     """
     turns = [
         {
-            "input": list(turn.trace.tokens),
-            "outputs": list(turn.outputs[-1:] if cached and i else turn.outputs),
-            "word": turn.word,
-            **({"values": _values(turn.trace, turn.trace.records, None)} if worked else {}),
+            "input": list(step.trace.tokens),
+            "outputs": list(step.outputs[-1:] if cached and i else step.outputs),
+            "word": step.word,
+            **({"values": _values(step.trace, step.trace.records, None)} if worked else {}),
         }
-        for i, turn in enumerate(result.turns)
+        for i, step in enumerate(result.steps)
     ]
-    first = result.turns[0].trace
+    first = result.steps[0].trace
     return dumped({**_header(first), "turns": turns, "text": list(result.text)})
 
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from tracer.lesson.document import Curve, Document, Figure, Matrix, Picture
+from tracer.lesson import document as doc
 from tracer.renderers import curve, svg
 from tracer.renderers.picture import as_svg
 
-Drawn: TypeAlias = Matrix | Picture | Curve
+Drawn: TypeAlias = doc.Matrix | doc.Picture | doc.Curve
 """Blocks that can be figures."""
 
 _WRITERS: dict[type[Drawn], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    Matrix: (svg.heat_map, svg.description),
-    Picture: (as_svg.image_of, as_svg.description),
-    Curve: (curve.image_of, curve.description),
+    doc.Matrix: (svg.heat_map, svg.description),
+    doc.Picture: (as_svg.image_of, as_svg.description),
+    doc.Curve: (curve.image_of, curve.description),
 }
 """What draws each kind, and what says in words what it shows."""
 
 
-def figures(document: Document) -> dict[str, str]:
+def figures(document: doc.Document) -> dict[str, str]:
     """The name of each file, and what it holds."""
     blocks = [*document.introduction, *(block for s in document.sections for block in s.blocks)]
     found = (block for block in blocks if isinstance(block, Drawn))
     return {file_name(block.figure): image(block) for block in found if block.figure}
 
 
-def file_name(figure: Figure) -> str:
+def file_name(figure: doc.Figure) -> str:
     """The file of a figure."""
     return f"{figure.name}.svg"
 

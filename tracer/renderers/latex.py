@@ -9,22 +9,7 @@ from typing import assert_never
 
 from tracer.formula.expression import Sized
 from tracer.frozen import frozen
-from tracer.lesson.document import (
-    Block,
-    Cell,
-    Curve,
-    Document,
-    Formula,
-    Inline,
-    Matrix,
-    Name,
-    Paragraph,
-    Percent,
-    Picture,
-    Reference,
-    Table,
-    Working,
-)
+from tracer.lesson import document as doc
 from tracer.renderers import curve, links
 from tracer.renderers.displays import Displayed, displayed
 from tracer.renderers.lettering import breakable, in_text, width
@@ -93,7 +78,7 @@ LETTER = rf"""\ifPDFTeX\else
 """
 
 
-def render(document: Document, *, standalone: bool) -> str:
+def render(document: doc.Document, *, standalone: bool) -> str:
     """A document as a fragment to be included, or with all that pdflatex or lualatex needs."""
     page = _Page(document, contents=standalone)
     body = "\n\n".join(page.paragraphs()) + "\n"
@@ -112,7 +97,7 @@ HEADINGS = ("section", "subsection", "subsubsection")
 
 @frozen
 class _Page:
-    document: Document
+    document: doc.Document
     contents: bool
 
     def paragraphs(self) -> Iterator[str]:
@@ -128,7 +113,7 @@ class _Page:
         for i, section in enumerate(document.sections):
             yield "\n".join(map(self.heading, over[i]))
             written = list(self.together(section.blocks, i))
-            if section.blocks[1:] and isinstance(section.blocks[1], Paragraph):
+            if section.blocks[1:] and isinstance(section.blocks[1], doc.Paragraph):
                 # A title and its first sentence do not stand at the end of a page alone.
                 written[0] += "\\par\\nopagebreak"
             yield from written
@@ -149,7 +134,7 @@ class _Page:
     def steps(self) -> links.Steps:
         return links.Steps(self.document)
 
-    def together(self, blocks: Sequence[Block], section: int) -> Iterator[str]:
+    def together(self, blocks: Sequence[doc.Block], section: int) -> Iterator[str]:
         """Paragraphs; what is displayed goes on with the one in front of it."""
         written: list[str] = []
         for _, following in groupby(blocks, lambda block: isinstance(block, Displayed)):
@@ -160,30 +145,30 @@ class _Page:
                 written += [self.block(block, section) for block in together]
         yield from written
 
-    def block(self, block: Block, section: int) -> str:
+    def block(self, block: doc.Block, section: int) -> str:
         match block:
-            case Paragraph(parts):
+            case doc.Paragraph(parts):
                 return "".join(self.inline(part, section) for part in parts)
-            case Formula() | Working() | Matrix():
+            case doc.Formula() | doc.Working() | doc.Matrix():
                 return displayed([block])
-            case Table():
+            case doc.Table():
                 return _table(block)
-            case Picture():
+            case doc.Picture():
                 return in_latex(block, in_text)
-            case Curve():
+            case doc.Curve():
                 return curve.in_latex(block)
             case _:
                 assert_never(block)
 
-    def inline(self, part: Inline, section: int) -> str:
+    def inline(self, part: doc.Inline, section: int) -> str:
         match part:
             case str():
                 return _words(part)
-            case Name(name):
+            case doc.Name(name):
                 return rf"\texttt{{{breakable(name)}}}"
-            case Percent():
+            case doc.Percent():
                 return rf"${PAPER.in_lines.write(in_percent(part))}$\,\%"
-            case Reference(number):
+            case doc.Reference(number):
                 to = self.steps.meant(section, number)
                 step = f"step~{number}"
                 return step if to is None else rf"\hyperref[{self.labels[to]}]{{{step}}}"
@@ -218,16 +203,16 @@ def _form(widths: Sequence[int]) -> str:
     return "".join("l" if share is None else COLUMN.format(share) for share in shares)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: doc.Cell) -> str:
     """What stands in a table: text, or a symbol."""
-    if isinstance(cell, Name):
+    if isinstance(cell, doc.Name):
         return breakable(cell.text)
     return f"${PAPER.in_lines.write(cell)}$"
 
 
-def _table(table: Table) -> str:
+def _table(table: doc.Table) -> str:
     """A table across pages; columns that together are too wide share the width of the page."""
-    columns = list(zip(*[map(Name, table.header), *table.rows], strict=True))
+    columns = list(zip(*[map(doc.Name, table.header), *table.rows], strict=True))
     form = _form([max(width(cell_text(cell)) for cell in column) for column in columns])
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)
     lines = []

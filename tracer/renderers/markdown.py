@@ -10,23 +10,7 @@ from urllib.parse import quote
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
 from tracer.frozen import frozen
-from tracer.lesson.document import (
-    Block,
-    Cell,
-    Curve,
-    Document,
-    Formula,
-    Inline,
-    Line,
-    Matrix,
-    Name,
-    Paragraph,
-    Percent,
-    Picture,
-    Reference,
-    Table,
-    Working,
-)
+from tracer.lesson import document as doc
 from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
@@ -57,7 +41,11 @@ MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def render(
-    document: Document, *, math: bool, heading: Heading = Heading.TWO, figures: str | None = None
+    document: doc.Document,
+    *,
+    math: bool,
+    heading: Heading = Heading.TWO,
+    figures: str | None = None,
 ) -> str:
     """A document; with `math`, formulas and worked lines in $$ … $$.
 
@@ -76,7 +64,7 @@ def escaped(name: str) -> str:
 
 @frozen
 class _Page:
-    document: Document
+    document: doc.Document
     math: bool
     level: int | None
     """Of the sections' titles; None leaves all titles out."""
@@ -137,35 +125,35 @@ class _Page:
         """What each section is linked by."""
         return links.of_sections(self.anchors)
 
-    def block(self, block: Block, section: int) -> str:
+    def block(self, block: doc.Block, section: int) -> str:
         match block:
-            case Paragraph(parts):
+            case doc.Paragraph(parts):
                 return "".join(self._inline(part, section) for part in parts)
-            case Formula(chain):
+            case doc.Formula(chain):
                 return (
                     _display(PAGE.formula(chain)) if self.math else f"> {_words(one_line(chain))}"
                 )
-            case Working(lines):
+            case doc.Working(lines):
                 return _displays(block) if self.math else fenced(_written(lines))
-            case Matrix():
+            case doc.Matrix():
                 return "\n\n".join([self._matrix(block), *self._figure(block)])
-            case Table(header, rows, marked):
+            case doc.Table(header, rows, marked):
                 cells = [[self._cell(cell) for cell in row] for row in rows]
                 return _table([name and escaped(name) for name in header], cells, marked, "---")
-            case Picture():
+            case doc.Picture():
                 return "".join(self._figure(block)) or fenced(in_characters(block, WIDTH))
-            case Curve():
+            case doc.Curve():
                 return "".join(self._figure(block)) or fenced(curve.in_characters(block, WIDTH))
             case _:
                 assert_never(block)
 
-    def _figure(self, block: Matrix | Picture | Curve) -> list[str]:
+    def _figure(self, block: doc.Matrix | doc.Picture | doc.Curve) -> list[str]:
         if self.figures is None or block.figure is None:
             return []
         path = quote(f"{self.figures}/{figures.file_name(block.figure)}")
         return [f"![{escaped(figures.description(block))}]({path})"]
 
-    def _matrix(self, matrix: Matrix) -> str:
+    def _matrix(self, matrix: doc.Matrix) -> str:
         header = [self._symbol(matrix.symbol), *(name and escaped(name) for name in matrix.columns)]
         cells = [
             [label and escaped(label), *map(self._number, numbers)]
@@ -173,17 +161,17 @@ class _Page:
         ]
         return _table(header, cells, matrix.marked, "---:")
 
-    def _inline(self, part: Inline, section: int) -> str:
+    def _inline(self, part: doc.Inline, section: int) -> str:
         match part:
             case str():
                 return _words(part)
-            case Name(name):
+            case doc.Name(name):
                 return _code(name)
-            case Percent():
+            case doc.Percent():
                 return f"{self._number(in_percent(part))} %"
             case Number():
                 return number_text(part)
-            case Reference(number):
+            case doc.Reference(number):
                 return self.reference(number, section)
             case Sized(of, shape):
                 return f"{self._symbol(of)} ({' × '.join(map(str, shape))})"
@@ -193,8 +181,8 @@ class _Page:
     def _number(self, number: Number | Blank) -> str:
         return number_text(number) if isinstance(number, Number) else self._symbol(number)
 
-    def _cell(self, cell: Cell) -> str:
-        return escaped(cell.text) if isinstance(cell, Name) else self._symbol(cell)
+    def _cell(self, cell: doc.Cell) -> str:
+        return escaped(cell.text) if isinstance(cell, doc.Name) else self._symbol(cell)
 
     def _symbol(self, expression: Expression) -> str:
         if self.math:
@@ -224,14 +212,14 @@ def _display(mathematics: str) -> str:
     return f"$$\n{mathematics}\n$$"
 
 
-def _displays(working: Working) -> str:
+def _displays(working: doc.Working) -> str:
     """Worked lines below each other; in two displays, or more, where one would be too long."""
     lines = working.lines
     aligned = f"\\begin{{aligned}}\n{PAGE.lines(working)}\n\\end{{aligned}}"
     if len(aligned) <= LONGEST or len(lines) == 1:
         return _display(aligned)
     half = len(lines) // 2
-    return "\n\n".join(map(_displays, (Working(lines[:half]), Working(lines[half:]))))
+    return "\n\n".join(map(_displays, (doc.Working(lines[:half]), doc.Working(lines[half:]))))
 
 
 def fenced(lines: Sequence[str]) -> str:
@@ -240,7 +228,7 @@ def fenced(lines: Sequence[str]) -> str:
     return "\n".join([f"{fence}text", *lines, fence])
 
 
-def _written(lines: Sequence[Line]) -> list[str]:
+def _written(lines: Sequence[doc.Line]) -> list[str]:
     """Worked lines, their labels padded to the same width."""
     labels = ["" if line.label is None else f"{name_text(line.label)}: " for line in lines]
     longest = max(map(cells, labels))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Sum, Symbol
+from tracer.formula import expression as ex
 from tracer.lesson.document import Line, Working
 from tracer.node import found
 from tracer.renderers.lettering import LETTERS, in_text, on_page, short, width
@@ -43,7 +43,7 @@ class LatexNotation(Notation):
     def __init__(self, named: Callable[[str], str], *, fractions: bool) -> None:
         self.named, self.fractions = named, fractions
 
-    def number(self, number: Number) -> str:
+    def number(self, number: ex.Number) -> str:
         value = number.value
         if value.is_infinite():
             return r"-\infty" if value < 0 else r"\infty"
@@ -52,12 +52,12 @@ class LatexNotation(Notation):
         mantissa = number_text(number).partition("×")[0]
         return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
 
-    def blank(self, blank: Blank) -> str:
+    def blank(self, blank: ex.Blank) -> str:
         answer = blank.answer
         inside = rf"\kern0.15em{{{self.number(answer)}}}" if blank.filled else self.room_for(answer)
         return rf"{APART_FROM_OTHERS}\boxed{{{{}}^{{{blank.number}}}{inside}}}"
 
-    def symbol(self, symbol: Symbol) -> str:
+    def symbol(self, symbol: ex.Symbol) -> str:
         base = symbol.base.removesuffix("′")
         prime = "'" if symbol.base.endswith("′") else ""
         below = symbol.below if len(symbol.below) < 2 else self.named(symbol.below)
@@ -65,20 +65,20 @@ class LatexNotation(Notation):
         upper = f"^{{{symbol.above}}}" if symbol.above else ""
         return self._word(base) + prime + lower + upper
 
-    def rest(self, rest: Rest) -> str:
+    def rest(self, rest: ex.Rest) -> str:
         return rf"[\text{{{rest.terms} more: }} {self.number(rest.total)}]"
 
-    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+    def quotient(self, quotient: ex.Quotient) -> tuple[str, Binding]:
         if self.fractions:
             over, under = self.write(quotient.over), self.write(quotient.under)
             return rf"\frac{{{over}}}{{{under}}}", Binding.ATOM
         first = self.inside(quotient.over, Binding.POWER, first=True)
         return f"{first} / {self.inside(quotient.under, Binding.POWER)}", Binding.PRODUCT
 
-    def raised(self, base: str, exponent: Expression) -> str:
+    def raised(self, base: str, exponent: ex.Expression) -> str:
         return f"{base}^{{{LatexNotation(self.named, fractions=False).write(exponent)}}}"
 
-    def root(self, of: Expression) -> str:
+    def root(self, of: ex.Expression) -> str:
         return rf"\sqrt{{{self.write(of)}}}"
 
     def call(self, name: str, arguments: Sequence[str]) -> str:
@@ -114,20 +114,20 @@ class MeasureNotation(Notation):
     def __init__(self, *, fractions: bool) -> None:
         self.fractions = fractions
 
-    def number(self, number: Number) -> str:
+    def number(self, number: ex.Number) -> str:
         return super().number(number).replace("×", self.times)
 
-    def raised(self, base: str, exponent: Expression) -> str:
+    def raised(self, base: str, exponent: ex.Expression) -> str:
         return base + super().raised("", exponent).replace(" ", FIRM)
 
-    def root(self, of: Expression) -> str:
+    def root(self, of: ex.Expression) -> str:
         return super().root(of).replace(" ", FIRM)
 
-    def blank(self, blank: Blank) -> str:
+    def blank(self, blank: ex.Blank) -> str:
         number = f"[{blank.number}]"
         return f"{number}{self.number(blank.answer)}" if blank.filled else super().blank(blank)
 
-    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+    def quotient(self, quotient: ex.Quotient) -> tuple[str, Binding]:
         if not self.fractions:
             return super().quotient(quotient)
         return max(self.write(quotient.over), self.write(quotient.under), key=cells), Binding.ATOM
@@ -157,18 +157,18 @@ class Mathematics:
         self.measured = MeasureNotation(fractions=not paper)
         self.named, self.letters, self.paper = named, letters, paper
 
-    def formula(self, chain: Chain) -> str:
+    def formula(self, chain: ex.Chain) -> str:
         """A chain in symbols, in one line; a sum that is too long for it goes on below."""
         last = chain.sides[-1]
-        if isinstance(last, Sum) and self.width_of_formula(chain) > self.letters:
+        if isinstance(last, ex.Sum) and self.width_of_formula(chain) > self.letters:
             return self._broken(chain, last)
         first, *rest = map(self.in_formulas.write, chain.sides)
         related = zip(chain.relations, rest, strict=True)
         return " ".join([first, *(f"{RELATIONS[relation]} {side}" for relation, side in related)])
 
-    def _broken(self, chain: Chain, last: Sum) -> str:
+    def _broken(self, chain: ex.Chain, last: ex.Sum) -> str:
         """A chain that ends in a long sum, in several rows."""
-        before = Chain((*chain.sides[:-1], last.terms[0]), chain.relations)
+        before = ex.Chain((*chain.sides[:-1], last.terms[0]), chain.relations)
         written, used = [self.formula(before)], self.width_of_formula(before)
         for term in last.terms[1:]:
             wide = cells(f" + {FRACTIONS.write(term)}")
@@ -186,7 +186,7 @@ class Mathematics:
         room = self.letters - labels
         written = [self._rows(line, room - results) for line in working.lines]
         # The widths of blanks are not known so well that a result could stand over other rows.
-        apart = any(found(working, Blank))
+        apart = any(found(working, ex.Blank))
         if self.paper and not apart and any(len(rows) > 1 for rows in written):
             written = [self._rows(line, room, results) for line in working.lines]
         shown = "".join(row for rows in written for row in rows)
@@ -200,7 +200,7 @@ class Mathematics:
         )
         return sum(_margins(working)) + max(map(cells, written))
 
-    def width_of_formula(self, chain: Chain) -> int:
+    def width_of_formula(self, chain: ex.Chain) -> int:
         """How wide a chain in symbols is, in characters of plain text."""
         return cells(" = ".join(map(FRACTIONS.write, chain.sides)))
 
@@ -260,7 +260,7 @@ def _label(line: Line) -> str:
     return "" if line.label is None else short(line.label)
 
 
-def _sides(chain: Chain) -> Iterator[tuple[str, Expression]]:
+def _sides(chain: ex.Chain) -> Iterator[tuple[str, ex.Expression]]:
     """What stands in the middle column: all but the result, each behind its relation."""
     sides = chain.sides[:-1] if chain.relations else chain.sides
     return zip(["", *chain.relations], sides, strict=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from operator import add
 
-from tracer.formula.expression import Blank, Chain, Expression, Number, Quotient, Rest, Symbol
+from tracer.formula import expression as ex
 from tracer.renderers.notation import Binding, Notation, is_scientific
 from tracer.renderers.text import number_text, text
 
@@ -28,19 +28,19 @@ class MathmlNotation(Notation):
     pi, euler = "<mi>π</mi>", "<mi>e</mi>"
     parentheses = (_sign("("), _sign(")"))
 
-    def number(self, number: Number) -> str:
+    def number(self, number: ex.Number) -> str:
         value = number.value
         sign, size = (self.minus, -value) if value.is_signed() else ("", value)
-        written = number_text(Number(size))
+        written = number_text(ex.Number(size))
         if size.is_infinite() or not is_scientific(size):
             return f"{sign}<mn>{written}</mn>"
         mantissa, power = written.partition("×")[0], f"<mn>{size.adjusted()}</mn>"
         return f"{sign}<mn>{mantissa}</mn>{self.times}<msup><mn>10</mn>{_row(power)}</msup>"
 
-    def blank(self, blank: Blank) -> str:
+    def blank(self, blank: ex.Blank) -> str:
         return f"<mtext>{text(blank)}</mtext>"
 
-    def symbol(self, symbol: Symbol) -> str:
+    def symbol(self, symbol: ex.Symbol) -> str:
         base = _word(symbol.base)
         below, above = _word(symbol.below), _word(symbol.above)
         if symbol.below and symbol.above:
@@ -49,17 +49,17 @@ class MathmlNotation(Notation):
             return f"<msub>{base}{below}</msub>"
         return f"<msup>{base}{above}</msup>" if symbol.above else base
 
-    def rest(self, rest: Rest) -> str:
+    def rest(self, rest: ex.Rest) -> str:
         return f"<mtext>[{rest.terms} more: </mtext>{self.number(rest.total)}<mtext>]</mtext>"
 
-    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+    def quotient(self, quotient: ex.Quotient) -> tuple[str, Binding]:
         over, under = self.write(quotient.over), self.write(quotient.under)
         return f"<mfrac>{_row(over)}{_row(under)}</mfrac>", Binding.ATOM
 
-    def raised(self, base: str, exponent: Expression) -> str:
+    def raised(self, base: str, exponent: ex.Expression) -> str:
         return f"<msup>{_row(base)}{_row(self.write(exponent))}</msup>"
 
-    def root(self, of: Expression) -> str:
+    def root(self, of: ex.Expression) -> str:
         return f"<msqrt>{self.write(of)}</msqrt>"
 
     def call(self, name: str, arguments: Sequence[str]) -> str:
@@ -89,12 +89,12 @@ def _word(word: str) -> str:
 _MATHML = MathmlNotation()
 
 
-def symbol(expression: Expression) -> str:
+def symbol(expression: ex.Expression) -> str:
     """An expression in a sentence or a table."""
     return f"<math>{_MATHML.write(expression)}</math>"
 
 
-def formula(chain: Chain) -> str:
+def formula(chain: ex.Chain) -> str:
     """A chain in symbols, by itself."""
     relations = ["", *map(_sign, chain.relations)]
     written = map(_MATHML.write, chain.sides)

@@ -11,31 +11,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import assert_never
 
-from tracer.formula.expression import (
-    Blank,
-    Brackets,
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    MatrixProduct,
-    Negative,
-    Number,
-    Operand,
-    Part,
-    Partial,
-    Pi,
-    Power,
-    Product,
-    Quotient,
-    Rest,
-    Root,
-    Sized,
-    Subtotal,
-    Sum,
-    Symbol,
-    Transposed,
-)
+from tracer.formula import expression as ex
 from tracer.formula.numbers import PLAIN_ZEROS
 
 
@@ -90,7 +66,7 @@ class Notation:
     """A blank for what stands before decimals, and for each decimal."""
     power_of_ten = "10^__"
 
-    def number(self, number: Number) -> str:
+    def number(self, number: ex.Number) -> str:
         """A number with its digits, as a power of ten where it is very large or very small."""
         value = number.value
         plain = str(value)
@@ -105,42 +81,42 @@ class Notation:
         sign = "-" if value < 0 else ""
         return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
 
-    def blank(self, blank: Blank) -> str:
+    def blank(self, blank: ex.Blank) -> str:
         """Room for a number, or in the key the number, beside that of the blank."""
         inside = f" {self.number(blank.answer)}" if blank.filled else self.room_for(blank.answer)
         return f"[{blank.number}:{inside}]"
 
-    def room_for(self, answer: Number) -> str:
+    def room_for(self, answer: ex.Number) -> str:
         """Room for a number, which shows how many decimals belong there."""
         behind = decimals(answer.value)
         room = f"{self.before_point}.{self.digit * behind}" if behind else self.room
         return f"{room}{self.times}{self.power_of_ten}" if is_scientific(answer.value) else room
 
-    def symbol(self, symbol: Symbol) -> str:
+    def symbol(self, symbol: ex.Symbol) -> str:
         """A base with an index below and one above."""
         below = symbol.below
         lower = below.translate(SUBSCRIPTS) if below.isdigit() else f"_{below}" if below else ""
         return symbol.base + lower + symbol.above.translate(SUPERSCRIPTS)
 
-    def rest(self, rest: Rest) -> str:
+    def rest(self, rest: ex.Rest) -> str:
         """The terms of a sum that are not written out."""
         return f"[{rest.terms} more: {self.number(rest.total)}]"
 
-    def quotient(self, quotient: Quotient) -> tuple[str, Binding]:
+    def quotient(self, quotient: ex.Quotient) -> tuple[str, Binding]:
         """a / b."""
         over, under = quotient.over, quotient.under
         # (a×b) / c: with the parentheses nobody asks whether c divides b alone.
-        tight = POWER if isinstance(over, Product | Partial) else PRODUCT
+        tight = POWER if isinstance(over, ex.Product | ex.Partial) else PRODUCT
         first = self.inside(over, tight, first=True)
         return f"{first} / {self.inside(under, POWER)}", PRODUCT
 
-    def raised(self, base: str, exponent: Expression) -> str:
+    def raised(self, base: str, exponent: ex.Expression) -> str:
         """A base, in parentheses where it needs them, to a power."""
-        if isinstance(exponent, Number) and str(exponent.value) in ("2", "3"):
+        if isinstance(exponent, ex.Number) and str(exponent.value) in ("2", "3"):
             return base + ("²" if exponent.value == 2 else "³")
         return f"{base}^{self.inside(exponent, ATOM)}"
 
-    def root(self, of: Expression) -> str:
+    def root(self, of: ex.Expression) -> str:
         """√a."""
         return f"√{self.inside(of, ATOM)}"
 
@@ -164,70 +140,70 @@ class Notation:
         """∂L/∂A."""
         return f"∂{over}/∂{of}", PRODUCT
 
-    def write(self, expression: Expression) -> str:
+    def write(self, expression: ex.Expression) -> str:
         """An expression as one line."""
-        if isinstance(expression, Number):  # as most are: nobody asks how tightly it binds
+        if isinstance(expression, ex.Number):  # as most are: nobody asks how tightly it binds
             return self.number(expression)
         return self.bound(expression)[0]
 
-    def bound(self, expression: Expression) -> tuple[str, Binding]:
+    def bound(self, expression: ex.Expression) -> tuple[str, Binding]:
         """The line, and how tightly it binds."""
         match expression:
-            case Product(factors):
+            case ex.Product(factors):
                 return self.times.join([self.inside(each, POWER) for each in factors]), PRODUCT
-            case Number():
+            case ex.Number():
                 return self.number(expression), _number_binds(expression.value)
-            case Blank():
+            case ex.Blank():
                 return self.blank(expression), ATOM
-            case Rest():
+            case ex.Rest():
                 return self.rest(expression), ATOM
-            case Pi():
+            case ex.Pi():
                 return self.pi, ATOM
-            case Symbol():
+            case ex.Symbol():
                 return self.symbol(expression), ATOM
-            case Sum(terms):
+            case ex.Sum(terms):
                 return " ".join(self._summands(terms)), SUM
-            case Difference(left, right):
+            case ex.Difference(left, right):
                 first = self.inside(left, SUM, first=True)
                 return f"{first} {self.minus} {self.inside(right, PRODUCT)}", SUM
-            case Quotient():
+            case ex.Quotient():
                 return self.quotient(expression)
-            case Power(base, exponent):
+            case ex.Power(base, exponent):
                 return self.raised(self._base(base), exponent), POWER
-            case Root(of):
+            case ex.Root(of):
                 return self.root(of), POWER
-            case Exponential(exponent):
+            case ex.Exponential(exponent):
                 return self.raised(self.euler, exponent), POWER
-            case Call(name, arguments):
+            case ex.Call(name, arguments):
                 return self.call(name, [self.write(a) for a in arguments]), ATOM
-            case Negative(of):
+            case ex.Negative(of):
                 return f"{self.minus}{self.inside(of, PRODUCT)}", SUM
-            case MatrixProduct(left, right):
-                binding = PRODUCT if isinstance(right, Partial) else POWER
+            case ex.MatrixProduct(left, right):
+                binding = PRODUCT if isinstance(right, ex.Partial) else POWER
                 first = self.inside(left, PRODUCT)
                 return f"{first}{self.dot}{self.inside(right, binding)}", PRODUCT
-            case Transposed(of):
+            case ex.Transposed(of):
                 return self.transposed(self.inside(of, ATOM)), POWER
-            case Brackets(items):
+            case ex.Brackets(items):
                 return self.brackets([self.write(item) for item in items]), ATOM
-            case Sized(of, shape):
-                binding = PRODUCT if isinstance(of, Partial) else POWER
+            case ex.Sized(of, shape):
+                binding = PRODUCT if isinstance(of, ex.Partial) else POWER
                 return self.sized(self.inside(of, binding), shape), ATOM
-            case Partial(of, over):
+            case ex.Partial(of, over):
                 return self.partial(self.inside(of, ATOM), self.symbol(over))
-            case Operand() | Part() | Subtotal():
+            case ex.Operand() | ex.Part() | ex.Subtotal():
                 raise TypeError(f"{expression} stands in a formula, for what is put in there")
             case _:
                 assert_never(expression)
 
-    def _base(self, base: Expression) -> str:
+    def _base(self, base: ex.Expression) -> str:
         """What is raised: an index above it would look like a power."""
         inner = self.inside(base, ATOM)
-        return inner.join(self.parentheses) if isinstance(base, Symbol) and base.above else inner
+        return inner.join(self.parentheses) if isinstance(base, ex.Symbol) and base.above else inner
 
-    def inside(self, expression: Expression, binding: Binding, *, first: bool = False) -> str:
+    def inside(self, expression: ex.Expression, binding: Binding, *, first: bool = False) -> str:
         """An operand; a negative number that comes first needs no parentheses."""
-        if isinstance(expression, Number):  # as most are
+        if isinstance(expression, ex.Number):  # as most are
             inner = self.number(expression)
             bare = first or _number_binds(expression.value) >= binding
         else:
@@ -235,13 +211,13 @@ class Notation:
             bare = binds >= binding
         return inner if bare else inner.join(self.parentheses)
 
-    def _summands(self, terms: Sequence[Expression]) -> list[str]:
+    def _summands(self, terms: Sequence[ex.Expression]) -> list[str]:
         """a + b - c: a long sum of plain numbers takes their signs as its own."""
-        plain = all(isinstance(term, Number) and term.value.is_finite() for term in terms)
+        plain = all(isinstance(term, ex.Number) and term.value.is_finite() for term in terms)
         written = [self.inside(terms[0], PRODUCT, first=True)]
         for term in terms[1:]:
-            if plain and isinstance(term, Number) and term.value < 0 and len(terms) > 2:
-                written += [self.minus, self.write(Number(-term.value, term.entry))]
+            if plain and isinstance(term, ex.Number) and term.value < 0 and len(terms) > 2:
+                written += [self.minus, self.write(ex.Number(-term.value, term.entry))]
             else:
                 written += [self.plus, self.inside(term, PRODUCT)]
         return written

@@ -7,18 +7,7 @@ from itertools import pairwise, zip_longest
 from typing import TypeAlias
 
 from tracer.decoder.value import Value
-from tracer.formula.expression import (
-    Brackets,
-    Chain,
-    Expression,
-    MatrixProduct,
-    Quotient,
-    Sized,
-    Sum,
-    Symbol,
-    Transposed,
-    entries_in,
-)
+from tracer.formula import expression as ex
 from tracer.lesson.document import Block, Matrix, Working
 from tracer.renderers.rows import Row, cells, padded
 from tracer.renderers.tables import matrix_rows
@@ -28,14 +17,14 @@ SIDE_BY_SIDE = 120
 """Cells from which on matrices stand beside each other."""
 UNBROKEN = 10_000
 
-Board: TypeAlias = dict[Expression, Matrix]
+Board: TypeAlias = dict[ex.Expression, Matrix]
 """The matrices that stand on the page, the last under each symbol."""
 
-Parts: TypeAlias = list[str | Expression]
+Parts: TypeAlias = list[str | ex.Expression]
 """Operators and symbols, in the order of an equation."""
 
 
-def equation(formula: Chain, blocks: Sequence[Block], board: Board) -> list[str | Matrix] | None:
+def equation(formula: ex.Chain, blocks: Sequence[Block], board: Board) -> list[str | Matrix] | None:
     """The matrices of a formula with the operators between them: X, `·`, W, `=`, Q.
 
     Only where all of them stand in these blocks, or stood on the page and are what the lines of
@@ -68,35 +57,35 @@ def equation_rows(parts: Sequence[str | Matrix], width: int) -> list[Row] | None
     return [_beside(row, widths) for row in zip_longest(*columns)]
 
 
-def bare(expression: Expression) -> Expression:
+def bare(expression: ex.Expression) -> ex.Expression:
     """A symbol without the shapes that a formula gives."""
     match expression:
-        case Sized(of):
+        case ex.Sized(of):
             return bare(of)
-        case Brackets(items):
-            return Brackets(tuple(map(bare, items)))
+        case ex.Brackets(items):
+            return ex.Brackets(tuple(map(bare, items)))
         case _:
             return expression
 
 
-def _parts(side: Expression) -> Parts | None:
+def _parts(side: ex.Expression) -> Parts | None:
     """What stands in a side; None, where something is no matrix."""
     match side:
-        case Sized(of):
+        case ex.Sized(of):
             return _parts(of)
-        case Symbol() | Brackets() | Transposed():
+        case ex.Symbol() | ex.Brackets() | ex.Transposed():
             return [side]
-        case MatrixProduct(left, right):
+        case ex.MatrixProduct(left, right):
             return _joined([left, right], "·")
-        case Sum(terms):
+        case ex.Sum(terms):
             return _joined(terms, "+")
-        case Quotient(MatrixProduct() as over, under):
+        case ex.Quotient(ex.MatrixProduct() as over, under):
             return [*product, f"/ {text(under)}"] if (product := _parts(over)) else None
         case _:
             return None
 
 
-def _joined(operands: Sequence[Expression], operator: str) -> Parts | None:
+def _joined(operands: Sequence[ex.Expression], operator: str) -> Parts | None:
     joined: Parts = []
     for operand in operands:
         parts = _parts(operand)
@@ -106,9 +95,9 @@ def _joined(operands: Sequence[Expression], operator: str) -> Parts | None:
     return joined
 
 
-def _matrix(symbol: Expression, known: Mapping[Expression, Matrix]) -> Matrix | None:
+def _matrix(symbol: ex.Expression, known: Mapping[ex.Expression, Matrix]) -> Matrix | None:
     match bare(symbol):
-        case Transposed(of):
+        case ex.Transposed(of):
             found = known.get(bare(of))
             return None if found is None else _transposed(found)
         case found:
@@ -124,18 +113,18 @@ def _factor(part: str | Matrix) -> str | Matrix:
 
 def _transposed(matrix: Matrix) -> Matrix:
     turned = tuple(zip(*matrix.cells, strict=True))
-    return Matrix(Transposed(matrix.symbol), matrix.columns, matrix.rows, turned)
+    return Matrix(ex.Transposed(matrix.symbol), matrix.columns, matrix.rows, turned)
 
 
 def _values_put_in(blocks: Sequence[Block]) -> set[Value | None]:
     """The values whose numbers the worked lines put in."""
     lines = [line for block in blocks if isinstance(block, Working) for line in block.lines]
-    sides = [side for line in lines for side in line.chain.sides if not isinstance(side, Symbol)]
-    return {entry.value for side in sides for entry in entries_in(side)}
+    sides = [side for line in lines for side in line.chain.sides if not isinstance(side, ex.Symbol)]
+    return {entry.value for side in sides for entry in ex.entries_in(side)}
 
 
 def _value(matrix: Matrix) -> Value | None:
-    entry = next(entries_in(matrix.cells[0][0]), None)
+    entry = next(ex.entries_in(matrix.cells[0][0]), None)
     return entry.value if entry else None
 
 

@@ -10,22 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tracer.formula.expression import Chain, Number
-from tracer.lesson.document import (
-    Block,
-    Curve,
-    Document,
-    Formula,
-    Inline,
-    Matrix,
-    Name,
-    Paragraph,
-    Percent,
-    Picture,
-    Reference,
-    Section,
-    Table,
-    Working,
-)
+from tracer.lesson import document as doc
 from tracer.renderers import curve
 from tracer.renderers.palette import NAME, RESULT, RULE, SECTION, TITLE
 from tracer.renderers.picture.characters import in_characters
@@ -42,12 +27,12 @@ JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
 """Between the pieces of a title; under the title of a part and of a step."""
 
 
-def plain(document: Document, width: int | None = None) -> str:
+def plain(document: doc.Document, width: int | None = None) -> str:
     """A document as a terminal without colour shows it: one of `width` cells, or this one."""
     return "".join(f"{line.plain}\n" for line in laid_out(document, width))
 
 
-def laid_out(document: Document, width: int | None = None) -> list[Row]:
+def laid_out(document: doc.Document, width: int | None = None) -> list[Row]:
     """A document in lines for a terminal of `width` cells, or for this one."""
     console = _console()
     coloured = console.color_system is not None
@@ -72,7 +57,7 @@ def _console() -> Console:
     return console
 
 
-def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
+def _lines(document: doc.Document, width: int, coloured: bool) -> Iterator[Row]:
     """The lines of a document, broken for a width, with an empty one behind each block."""
     yield from wrapped(Text(name_text(document.title), TITLE), min(width, MEASURE))
     yield Row()
@@ -93,10 +78,10 @@ def _lines(document: Document, width: int, coloured: bool) -> Iterator[Row]:
 
 
 def _section(
-    section: Section, rule: str, width: int, coloured: bool, board: Board
+    section: doc.Section, rule: str, width: int, coloured: bool, board: Board
 ) -> Iterator[Row]:
     """A step: its title, with its formula where it has only one and that fits, and its blocks."""
-    formulas = [block for block in section.blocks if isinstance(block, Formula)]
+    formulas = [block for block in section.blocks if isinstance(block, doc.Formula)]
     only = formulas[0].chain if len(formulas) == 1 else None
     title, measure = _title(section), min(width, MEASURE)
     beside = only is not None and cells(title + GAP + one_line(only)) <= measure
@@ -106,16 +91,16 @@ def _section(
     for rows in _rows_of(blocks, only, width, coloured, board):
         yield from rows
         yield Row()
-    board.update((bare(block.symbol), block) for block in blocks if isinstance(block, Matrix))
+    board.update((bare(block.symbol), block) for block in blocks if isinstance(block, doc.Matrix))
 
 
-def _title(section: Section) -> str:
+def _title(section: doc.Section) -> str:
     """`7 · Head 1 · Attention scores`."""
     number = [] if section.number is None else [str(section.number)]
     return JOINT.join([*number, *(section.within or (section.title,))])
 
 
-def _part_titles(sections: Sequence[Section]) -> Iterator[str | None]:
+def _part_titles(sections: Sequence[doc.Section]) -> Iterator[str | None]:
     """The title of a part that begins with each section, if one begins there and needs a title.
 
     So it does beside other parts, and where it says what the titles of its steps do not.
@@ -142,7 +127,7 @@ def _heading(title: str, rule: str, width: int, formula: Chain | None = None) ->
 
 
 def _rows_of(
-    blocks: Sequence[Block], formula: Chain | None, width: int, coloured: bool, board: Board
+    blocks: Sequence[doc.Block], formula: Chain | None, width: int, coloured: bool, board: Board
 ) -> Iterator[Iterable[Row]]:
     """The rows of each block; on a wide terminal the matrices of the formula beside each other."""
     parts = equation(formula, blocks, board) if formula and width >= SIDE_BY_SIDE else None
@@ -155,37 +140,37 @@ def _rows_of(
             whole = []
 
 
-def _rendered(block: Block, width: int, coloured: bool) -> Iterable[Row]:
+def _rendered(block: doc.Block, width: int, coloured: bool) -> Iterable[Row]:
     match block:
-        case Paragraph(parts):
+        case doc.Paragraph(parts):
             return wrapped(Text.assemble(*(_inline(part) for part in parts)), min(width, MEASURE))
-        case Formula(chain):
+        case doc.Formula(chain):
             return formula_rows(chain, width)
-        case Working():
+        case doc.Working():
             return working_rows(block, width, coloured=coloured)
-        case Matrix():
+        case doc.Matrix():
             return matrix_rows(block, width, coloured=coloured)
-        case Table():
+        case doc.Table():
             return table_rows(block, width)
-        case Picture():
+        case doc.Picture():
             return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
-        case Curve():
+        case doc.Curve():
             return indented(map(Row, curve.in_characters(block, width - INDENT)), INDENT)
         case _:
             assert_never(block)
 
 
-def _inline(part: Inline) -> Text:
+def _inline(part: doc.Inline) -> Text:
     match part:
         case str():
             return Text(part)
-        case Name(name):
+        case doc.Name(name):
             return Text(f"“{name_text(name)}”", NAME)
-        case Percent():
+        case doc.Percent():
             return Text(f"{text(in_percent(part))} %", RESULT)
         case Number():
             return Text(text(part), RESULT)
-        case Reference(number):
+        case doc.Reference(number):
             return Text(f"step {number}")
         case _:
             return Text(text(part))

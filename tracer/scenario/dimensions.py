@@ -17,24 +17,15 @@ from pydantic import ConfigDict, Field
 
 from tracer.errors import Problem
 from tracer.frozen import frozen
+from tracer.scenario import model
 from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, Words, described
 from tracer.scenario.layers import ActivationName
 from tracer.scenario.lookup import Lookup
-from tracer.scenario.model import (
-    Encoder,
-    Generation,
-    Positions,
-    Rotary,
-    Scenario,
-    Sinusoidal,
-    Tied,
-    Unembedding,
-)
-from tracer.scenario.outline import Blank, WithoutNumbers
 from tracer.scenario.parts import Sizes
 from tracer.scenario.rounding import Rounding, never_carried
+from tracer.scenario.shape_only import Blank, WithoutNumbers
 
 MOST = 1_000_000
 """Of rows or columns: each has a label."""
@@ -123,8 +114,8 @@ class Dimensioned(Frozen):
     random: Seed | None = described(
         "Draws the weights; without it only the shapes are known.", "{seed: 1}", None
     )
-    generation: Generation = described(
-        "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
+    generation: model.Generation = described(
+        "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
     )
     rounding: Annotated[Rounding, never_carried("weights from a seed")] = described(
         "How many digits are shown; all are carried on.",
@@ -137,7 +128,7 @@ class Dimensioned(Frozen):
         sizes, tokens, d_k = self.dimensions, self.tokens or (), _d_k(self.dimensions)
 
         def problem(name: str, message: str) -> Problem:
-            return Problem(message, address=f"dimensions.{name}", way=("dimensions", name))
+            return Problem(message, address=f"dimensions.{name}", yaml_path=("dimensions", name))
 
         if sizes.d_k is None and sizes.width % sizes.heads:
             expected = f"expected a divisor of {sizes.width}, the width, or d_k: 64"
@@ -154,7 +145,7 @@ class Dimensioned(Frozen):
             yield problem("context", "missing, expected context: 1024")
         if sizes.context and len(tokens) > sizes.context:
             message = f"{len(tokens)}, expected at most {sizes.context}, the context"
-            yield Problem(message, address="tokens", way=("tokens",))
+            yield Problem(message, address="tokens", yaml_path=("tokens",))
         if len(set(tokens)) > sizes.words:
             message = f"{sizes.words}, expected at least {len(set(tokens))}, one for each token"
             yield problem("words", message)
@@ -211,7 +202,7 @@ class Drawn:
         return drawn.normal(0, DEVIATION, (rows, self.stored[1]))
 
 
-class FromSeed(Scenario):
+class FromSeed(model.Scenario):
     """A scenario whose numbers are drawn where somebody looks at them."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -224,7 +215,7 @@ class FromSeed(Scenario):
         return table.rows[[table.ids[token] for token in self.tokens]]
 
 
-def from_dimensions(asked: Dimensioned) -> Scenario:
+def from_dimensions(asked: Dimensioned) -> model.Scenario:
     """The scenario that dimensions and tokens make; with numbers if there is a seed."""
     sizes, made = asked.dimensions, _Made(asked)
     numbered = tuple(f"t{1 + place % sizes.words}" for place in range(sizes.context or 1))
@@ -258,9 +249,9 @@ def from_dimensions(asked: Dimensioned) -> Scenario:
         "final_norm": blueprint.final_norm() if sizes.final_norm else None,
         "vocabulary": words,
         "unembedding": (
-            Tied.model_construct(W_U=turned)
+            model.Tied.model_construct(W_U=turned)
             if sizes.tied
-            else blueprint.made(Unembedding, "unembedding")
+            else blueprint.made(model.Unembedding, "unembedding")
         ),
         "generation": asked.generation,
         "rounding": asked.rounding,
@@ -307,27 +298,27 @@ class _Made:
         row = length[sizes[0]]
         return np.full(row, float(name == "gain")) if self.asked.random else Blank((row,))
 
-    def positions(self) -> Positions | None:
+    def positions(self) -> model.Positions | None:
         sizes = self.asked.dimensions
         match sizes.positions:
             case "learned":
                 table = self.matrix("positions", sizes.context or 1, sizes.width)
-                return Positions.model_construct(table=table)
+                return model.Positions.model_construct(table=table)
             case "sinusoidal":
-                return Positions(sinusoidal=Sinusoidal(start=0))
+                return model.Positions(sinusoidal=model.Sinusoidal(start=0))
             case "rotary":
-                return Positions(rotary=Rotary())
+                return model.Positions(rotary=model.Rotary())
             case None:
                 return None
 
-    def encoder(self) -> Encoder | None:
+    def encoder(self) -> model.Encoder | None:
         asked = self.asked.encoder
         if asked is None:
             return None
         width = asked.width or self.asked.dimensions.width
         vectors = self.matrix("encoder.vectors", len(asked.tokens), width)
         numbers = np.asarray(vectors) if self.asked.random else vectors
-        return Encoder.model_construct(tokens=asked.tokens, vectors=numbers)
+        return model.Encoder.model_construct(tokens=asked.tokens, vectors=numbers)
 
 
 def _d_k(sizes: Dimensions) -> int:

@@ -15,8 +15,7 @@ from pydantic import (
     TypeAdapter,
     ValidatorFunctionWrapHandler,
 )
-from pydantic_core import CoreSchema, PydanticCustomError
-from pydantic_core import core_schema as core
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema as core
 
 from tracer.frozen import frozen
 

@@ -15,13 +15,13 @@ from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file, read_standard_input, reason
 from tracer.frozen import frozen
 from tracer.names import closest
-from tracer.scenario.counting import part
 from tracer.scenario.fields import Pinned
-from tracer.scenario.forms import written_out
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import LINE_BREAK, Source, read
 from tracer.scenario.shapes import shapes
+from tracer.scenario.shorthand import written_out
+from tracer.scenario.sizes import part
 from tracer.scenario.texts import with_tokens, wrong
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -72,7 +72,7 @@ class Loaded:
     text: str
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def locating_problems(self) -> Iterator[None]:
         """A problem on the way is one of the scenario's file."""
         try:
             yield
@@ -84,7 +84,7 @@ class Loaded:
         return _shown(tuple(map(self._located, problems)), self.text)
 
     def _located(self, problem: Problem) -> Problem:
-        way = problem.way
+        way = problem.yaml_path
         if not way:
             return replace(problem, file=self.source.file)
         if way[0] == "given":
@@ -221,7 +221,7 @@ def _trained(source: Source, name: str, folder: Path) -> Scenario:
     except TracerError as error:
         # What names no file is told of the scenario, where it names the model.
         found = (
-            p if p.file else source.problem(p.way or ("checkpoint",), p.message, p.address)
+            p if p.file else source.problem(p.yaml_path or ("checkpoint",), p.message, p.address)
             for p in error.problems
         )
         raise TracerError(*found) from None
@@ -232,7 +232,7 @@ def _dimensioned(source: Source, name: str) -> Scenario:
     from tracer.scenario.dimensions import Dimensioned, from_dimensions
 
     asked = _validated(Dimensioned, source, name)
-    problems = [source.problem(p.way or (), p.message, p.address) for p in asked.misfits()]
+    problems = [source.problem(p.yaml_path or (), p.message, p.address) for p in asked.misfits()]
     if problems:
         raise TracerError(*problems)
     return from_dimensions(asked)

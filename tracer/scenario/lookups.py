@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tracer.names import closest
-from tracer.scenario.counting import Counting
 from tracer.scenario.model import NO_TARGET
-from tracer.scenario.reader import Data, Place
+from tracer.scenario.reader import Data, YamlPath
+from tracer.scenario.sizes import Counting
 
 
 def look_up(scenario: Counting) -> None:
@@ -29,9 +29,9 @@ def look_up(scenario: Counting) -> None:
 
 
 def _targets(scenario: Counting) -> None:
-    place: Place = ("targets",)
+    place: YamlPath = ("targets",)
     if scenario.has(*place) and not scenario.has("vocabulary"):
-        scenario.tell(place, "targets without a vocabulary, expected vocabulary: […]")
+        scenario.report(place, "targets without a vocabulary, expected vocabulary: […]")
     _are_words(scenario, place)
 
 
@@ -44,7 +44,7 @@ def _generation(scenario: Counting) -> None:
         _unknown(scenario, ("generation", "start"), start, table)
 
 
-def _are_words(scenario: Counting, place: Place) -> None:
+def _are_words(scenario: Counting, place: YamlPath) -> None:
     """Targets are words of the vocabulary."""
     known = scenario.words("vocabulary")
     if known is None:
@@ -54,30 +54,30 @@ def _are_words(scenario: Counting, place: Place) -> None:
             _not_a_word(scenario, (*place, i), word, known)
 
 
-def _not_a_word(scenario: Counting, place: Place, word: str, known: Iterable[Data]) -> None:
+def _not_a_word(scenario: Counting, place: YamlPath, word: str, known: Iterable[Data]) -> None:
     near = closest(word, [name for name in known if isinstance(name, str)])
-    scenario.tell(place, f"{word!r} is not in the vocabulary{near}")
+    scenario.report(place, f"{word!r} is not in the vocabulary{near}")
 
 
-def _have_embeddings(scenario: Counting, place: Place) -> None:
+def _have_embeddings(scenario: Counting, place: YamlPath) -> None:
     """Other tokens than the scenario's own are looked up by their text."""
     _by_word(scenario, place, "other tokens need")
     _are_in(scenario, (), place)
 
 
-def _by_word(scenario: Counting, place: Place, needs: str) -> None:
+def _by_word(scenario: Counting, place: YamlPath, needs: str) -> None:
     if isinstance(scenario.part("embeddings"), list):
-        scenario.tell(place, f"{needs} embeddings by word, {{big: [0.9, 0.1], …}}")
+        scenario.report(place, f"{needs} embeddings by word, {{big: [0.9, 0.1], …}}")
 
 
-def _table(scenario: Counting, tower: Place) -> dict[str, Data] | None:
+def _table(scenario: Counting, tower: YamlPath) -> dict[str, Data] | None:
     """The typed embeddings by word, if there are such; drawn ones have every word."""
     table = scenario.part(*tower, "embeddings")
     drawn = scenario.random(*tower, "embeddings")
     return table if isinstance(table, dict) and not drawn else None
 
 
-def _are_in(scenario: Counting, tower: Place, place: Place, noun: str = "token") -> None:
+def _are_in(scenario: Counting, tower: YamlPath, place: YamlPath, noun: str = "token") -> None:
     table, told = _table(scenario, tower), set[str]()
     if table is None:
         return
@@ -88,8 +88,8 @@ def _are_in(scenario: Counting, tower: Place, place: Place, noun: str = "token")
 
 
 def _unknown(
-    scenario: Counting, place: Place, word: str, table: Iterable[str], noun: str = "token"
+    scenario: Counting, place: YamlPath, word: str, table: Iterable[str], noun: str = "token"
 ) -> None:
     near = closest(word, table)
     form = "" if near else f", expected {word}: [0.9, 0.1] in embeddings"
-    scenario.tell(place, f"no embedding for the {noun} {word!r}{near}{form}")
+    scenario.report(place, f"no embedding for the {noun} {word!r}{near}{form}")

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Normalization
 from tracer.scenario.model import Positions, Scenario, Tower, Unembedding
-from tracer.scenario.reader import Place
+from tracer.scenario.reader import YamlPath
 
 Sizes: TypeAlias = tuple[str, ...]
 """The names of the sizes of a parameter: rows and columns, or the entries of a row."""
@@ -56,7 +56,7 @@ def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
     return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
 
 
-def parameters(part: BaseModel, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def parameters(part: BaseModel, place: YamlPath = ()) -> Iterator[tuple[YamlPath, Any]]:
     """Every parameter that a part of a scenario has, with its place."""
     own = declared(type(part))
     for name in type(part).model_fields:
@@ -111,7 +111,7 @@ def shape_of(numbers: Any) -> tuple[int, ...]:
     return (len(numbers), len(first)) if isinstance(first, tuple) else (len(numbers),)
 
 
-def with_part(whole: Any, place: Place, new: Any) -> Any:
+def with_part(whole: Any, place: YamlPath, new: Any) -> Any:
     """Plain data or a scenario with another part at a place; all else is shared with it."""
     if not place:
         return new
@@ -137,7 +137,7 @@ def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
     return tuple([changed(each, change) for each in numbers])
 
 
-def address(place: Place) -> str:
+def address(place: YamlPath) -> str:
     """The address of a place: ("layers", 0, "ffn", "W_1", 2) → layer1.ffn.W_1 row 3."""
     parts: list[str] = []
     indices: list[int] = []

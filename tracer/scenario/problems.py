@@ -11,17 +11,17 @@ from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem
 from tracer.names import closest
-from tracer.scenario.counting import part
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address
-from tracer.scenario.reader import Data, Place, Source
+from tracer.scenario.reader import Data, Source, YamlPath
+from tracer.scenario.sizes import part
 
 
 def of_keys(
     error: ValidationError,
     source: Source,
-    filled: Set[Place],
+    filled: Set[YamlPath],
     form: type[BaseModel] = Scenario,
 ) -> Iterator[Problem]:
     """What a form of scenario refuses, each at its place; but for places that were written out.
@@ -38,9 +38,9 @@ def of_keys(
         yield source.problem(place, _message(detail, place, form), address(place) or None)
 
 
-def place_of(detail: ErrorDetails, data: Data) -> Place:
+def place_of(detail: ErrorDetails, data: Data) -> YamlPath:
     """Where in the data: pydantic also names the kinds it chose between."""
-    place: Place = ()
+    place: YamlPath = ()
     for step in detail["loc"]:
         if step in TAGS and part(data, (*place, step)) is None:
             continue
@@ -86,7 +86,7 @@ def message_of(detail: ErrorDetails) -> str:
 WRONG_KIND = (*MAPPING_TYPES, "tuple_type", OWN_MESSAGE)
 
 
-def _message(detail: ErrorDetails, place: Place, form: type[BaseModel]) -> str:
+def _message(detail: ErrorDetails, place: YamlPath, form: type[BaseModel]) -> str:
     """With what is wanted, where another kind of thing stands, or nothing."""
     name, example = place[-1] if place else "", _example(place, form)
     match detail["type"]:
@@ -113,7 +113,7 @@ def _came(value: Any) -> str:
             return f"got {value}"
 
 
-def _unknown(name: str, place: Place, form: type[BaseModel]) -> str:
+def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:
     """An unknown key: the nearest one that belongs here, or where it belongs."""
     model = _model_at(place[:-1], form)
     here = closest(name, model.model_fields) if model else ""
@@ -132,7 +132,7 @@ def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str]]:
             yield from _keys(inner, f"{place}.{name}".removeprefix("."))
 
 
-def _example(place: Place, form: type[BaseModel]) -> str:
+def _example(place: YamlPath, form: type[BaseModel]) -> str:
     """How the key at a place is written."""
     model = _model_at(place[:-1], form)
     if model is None or not place or place[-1] not in model.model_fields:
@@ -140,7 +140,7 @@ def _example(place: Place, form: type[BaseModel]) -> str:
     return str((model.model_fields[str(place[-1])].examples or [""])[0])
 
 
-def _model_at(place: Place, form: type[BaseModel]) -> type[BaseModel] | None:
+def _model_at(place: YamlPath, form: type[BaseModel]) -> type[BaseModel] | None:
     """The model of the mapping at a place; None where its keys are the author's own."""
     model: type[BaseModel] | None = form
     for step in place:

@@ -17,7 +17,7 @@ from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 
 Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
-Place: TypeAlias = tuple[int | str, ...]
+YamlPath: TypeAlias = tuple[int | str, ...]
 """The way to a part of the data: ("layers", 0, "attention", "W_O", 2)."""
 
 MAX_DEPTH = 100
@@ -67,11 +67,11 @@ class Source:
     data: Data
     where: Where
 
-    def problem(self, place: Place, message: str, address: str | None = None) -> Problem:
+    def problem(self, place: YamlPath, message: str, address: str | None = None) -> Problem:
         """A problem at a place, or at the nearest place around it that exists."""
         return Problem(message, self.file, *_at(self.where, place), address)
 
-    def read_off(self, key: str, made: str, data: Data) -> Source:
+    def at(self, key: str, made: str, data: Data) -> Source:
         """With another key, made of what stands under the first one: it stands there too."""
         assert isinstance(self.data, dict) and isinstance(self.where, _Mapping)
         parts = {**self.where.parts, made: self.where.parts[key]}
@@ -278,7 +278,7 @@ def _start(where: Where) -> At:
     return where if isinstance(where, tuple) else where.at
 
 
-def _at(where: Where, place: Place) -> At:
+def _at(where: Where, place: YamlPath) -> At:
     """Where the innermost existing part on the way to `place` starts."""
     for depth, part in enumerate(place, 1):
         match where:

@@ -12,11 +12,11 @@ from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address, changed, with_own_norms, with_part
 
-Way = tuple[int | str, ...]
+YamlPath = tuple[int | str, ...]
 """Where in a scenario a parameter stands: ("layers", 0, "ffn", "W_1")."""
 
 
-def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
+def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario:
     """The scenario with other numbers at some places: arrays or nested rows.
 
     They keep no more digits than typed ones have, and are 0 where those would be too small. A norm
@@ -31,7 +31,7 @@ def with_parameters(scenario: Scenario, new: Mapping[Way, Any]) -> Scenario:
             found = with_part(found, way, changed(numbers, _typed))
         except OverflowError:
             message = "the new numbers are too large; a lower learning rate may help"
-            raise TracerError(Problem(message, address=address(way), way=way)) from None
+            raise TracerError(Problem(message, address=address(way), yaml_path=way)) from None
     assert isinstance(found, Scenario)
     return tied(found) if found.is_tied else found
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from tracer.names import count
-from tracer.scenario.counting import AS_THE_OTHERS, Counting, Shapes, Size, usual, whole
 from tracer.scenario.layers import FFN, Attention, Head, Normalization
 from tracer.scenario.lookups import look_up
 from tracer.scenario.model import Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
-from tracer.scenario.reader import Data, Place, Source
+from tracer.scenario.reader import Data, Source, YamlPath
+from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Shapes, Size, usual, whole
 
 OF_INPUT = "one per feature of the input"
 
@@ -46,7 +46,7 @@ def shapes(source: Source) -> Shapes:
 
 @dataclass
 class _Counted(Counting):
-    widths: dict[Place, Size] = field(default_factory=dict)
+    widths: dict[YamlPath, Size] = field(default_factory=dict)
     """How many columns the query, key and value weights have."""
 
     def scenario(self) -> None:
@@ -60,7 +60,7 @@ class _Counted(Counting):
 
     def encoder(self) -> Size:
         """The width of the encoder's vectors, given or computed."""
-        at: Place = ("encoder",)
+        at: YamlPath = ("encoder",)
         vectors, tokens = self.part(*at, "vectors"), self.words(*at, "tokens")
         if self.has(*at, "embeddings"):
             return self.tower(at, tokens, None)
@@ -72,7 +72,7 @@ class _Counted(Counting):
         self.length((*at, "features"), width, "one per column of the vectors")
         return width
 
-    def tower(self, at: Place, tokens: Sequence[Data] | None, memory: Size) -> Size:
+    def tower(self, at: YamlPath, tokens: Sequence[Data] | None, memory: Size) -> Size:
         """The width behind the last layer; `memory` is that of the encoder's vectors."""
         width = self.embeddings(at, tokens)
         feature = "one per feature of the embedding"
@@ -86,8 +86,8 @@ class _Counted(Counting):
 
     # --- what goes in ----------------------------------------------------------------------------
 
-    def embeddings(self, at: Place, tokens: Sequence[Data] | None) -> Size:
-        place: Place = (*at, "embeddings")
+    def embeddings(self, at: YamlPath, tokens: Sequence[Data] | None) -> Size:
+        place: YamlPath = (*at, "embeddings")
         rows: dict[int | str, Data] = {}
         match self.part(*place):
             case {"random": dict() as form}:
@@ -100,23 +100,23 @@ class _Counted(Counting):
                 rows = dict(enumerate(table))
         width = usual(rows.values())
         if width == 0:
-            self.tell((*place, next(iter(rows))), "no numbers, expected one per feature")
+            self.report((*place, next(iter(rows))), "no numbers, expected one per feature")
             return None
         for key in rows:
             self.length((*place, key), width, "as many as in the other embeddings", "number")
         return width
 
-    def random_embeddings(self, at: Place, form: dict[str, Data]) -> Size:
-        place: Place = (*at, "embeddings")
+    def random_embeddings(self, at: YamlPath, form: dict[str, Data]) -> Size:
+        place: YamlPath = (*at, "embeddings")
         width = whole(form.get("columns")) or self.size(*at, "features")
         if width is None:
-            self.tell(place, "how many features? expected {random: {columns: 4}} or features")
+            self.report(place, "how many features? expected {random: {columns: 4}} or features")
         else:
             self.want(place, len(self.words(*at, "vocabulary") or ()) + 1, width)
         return width
 
-    def table(self, at: Place, tokens: Size, width: Size, feature: str) -> None:
-        place: Place = (*at, "positions", "table")
+    def table(self, at: YamlPath, tokens: Size, width: Size, feature: str) -> None:
+        place: YamlPath = (*at, "positions", "table")
         if isinstance(table := self.part(*place), list):
             self.enough(place, tokens, "row")
             self.rectangle(place, table, None, "", width, feature)
@@ -127,12 +127,12 @@ class _Counted(Counting):
             for i, _ in enumerate(rows):
                 self.enough(("mask", i), tokens, "entry")
 
-    def enough(self, place: Place, tokens: Size, noun: str) -> None:
+    def enough(self, place: YamlPath, tokens: Size, noun: str) -> None:
         """Tell if a list is shorter than the tokens are many."""
         if tokens is not None and len(self.entries(*place)) < tokens:
             self.length(place, tokens, "one per token", noun)
 
-    def rotary(self, at: Place) -> None:
+    def rotary(self, at: YamlPath) -> None:
         """Queries of all heads are turned by the same angles, a pair of columns by each."""
         if not isinstance(self.part(*at, "positions", "rotary"), dict):
             return
@@ -148,14 +148,14 @@ class _Counted(Counting):
             if width % 2:
                 expected = "an even number of them (rotary positions turn pairs)"
             if width % 2 or width != first:
-                self.tell(place, f"{count(width, 'column')}, expected {expected}")
+                self.report(place, f"{count(width, 'column')}, expected {expected}")
 
     # --- layers ----------------------------------------------------------------------------------
 
-    def layer(self, layer: Place, width: Size, memory: Size) -> Size:
+    def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
         """The width behind a layer; `memory` is that of the encoder's vectors."""
         for name in SUB_LAYERS:
-            place: Place = (*layer, name)
+            place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
                 continue
             crosses = name == "cross_attention"
@@ -164,10 +164,10 @@ class _Counted(Counting):
             else:
                 out = self.attention(place, width, memory if crosses else width)
             if crosses and layer[0] == "encoder":
-                self.tell(place, "cross-attention in the encoder, which looks at its own tokens")
+                self.report(place, "cross-attention in the encoder, which looks at its own tokens")
             elif crosses and not self.has("encoder"):
                 form = "encoder: {tokens: […], vectors: [[…], …]}"
-                self.tell(place, f"cross-attention without an encoder, expected {form}")
+                self.report(place, f"cross-attention without an encoder, expected {form}")
             self.residual(place, width, out)
             # A norm is written with its sub-layer, or for the layer as a whole.
             at = place if self.has(*place, "norm") else layer
@@ -176,7 +176,7 @@ class _Counted(Counting):
             width = out
         return width
 
-    def attention(self, place: Place, width: Size, source: Size) -> Size:
+    def attention(self, place: YamlPath, width: Size, source: Size) -> Size:
         """`source` is the width of what keys and values are made of."""
         heads = self.entries(*place, "heads")
         even = None if width is None or not heads else max(1, width // len(heads))
@@ -187,9 +187,9 @@ class _Counted(Counting):
         self.matrices(Attention, place, known, {"out": width})
         return known["out"].size if "out" in known else concat
 
-    def head(self, heads: Place, number: int, width: Size, source: Size, even: Size) -> Size:
+    def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
         """The width of a head's values; `even` is that of heads which share the features evenly."""
-        place: Place = (*heads, number)
+        place: YamlPath = (*heads, number)
         shared = self.shared(heads, number)
         crossed = "cross_attention" in place
         of_source = "one per feature of the encoder" if crossed else OF_INPUT
@@ -200,29 +200,29 @@ class _Counted(Counting):
         for name in ("W_K", "W_V"):
             if not self.has(*place, name) and not self.has(*place, "shares"):
                 instead = " or shares: 1" * bool(number)
-                self.tell((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
+                self.report((*place, name), f"missing, expected {name}: [[1, 0], …]{instead}")
         return known["d_v"].size if "d_v" in known else self.widths.get((*shared, "W_V"))
 
-    def shared(self, heads: Place, number: int) -> Place:
+    def shared(self, heads: YamlPath, number: int) -> YamlPath:
         """The head whose keys and values a head shares; it has none of its own. () if none."""
-        place: Place = (*heads, number)
+        place: YamlPath = (*heads, number)
         shared = whole(self.part(*place, "shares"))
         if shared is None:
             return ()
         parameters = [(name,) for name in declared(Head) if name.endswith(("K", "V"))]
         for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
             if self.has(*place, *own):
-                self.tell((*place, *own), f"beside shares: {shared}, expected one of both")
+                self.report((*place, *own), f"beside shares: {shared}, expected one of both")
         if shared > number:
             earlier = f"1 to {number}" if number > 1 else "1" if number else "there is none here"
-            self.tell((*place, "shares"), f"{shared}, expected an earlier head: {earlier}")
+            self.report((*place, "shares"), f"{shared}, expected an earlier head: {earlier}")
             return ()
         if self.has(*heads, shared - 1, "shares"):
-            self.tell((*place, "shares"), f"head {shared} has no keys and values of its own")
+            self.report((*place, "shares"), f"head {shared} has no keys and values of its own")
             return ()
         return (*heads, shared - 1)
 
-    def ffn(self, place: Place, width: Size) -> Size:
+    def ffn(self, place: YamlPath, width: Size) -> Size:
         four_times = None if width is None else 4 * width
         known = {"width": Known(width, OF_INPUT)}
         self.matrices(FFN, place, known, {"hidden": four_times, "out": width})
@@ -231,7 +231,7 @@ class _Counted(Counting):
     def matrices(
         self,
         form: type[BaseModel],
-        place: Place,
+        place: YamlPath,
         known: dict[str, Known],
         guesses: Mapping[str, Size],
     ) -> None:
@@ -246,7 +246,7 @@ class _Counted(Counting):
             at, bias = (*place, name), (*place, name.replace("W", "b"))
             if not self.has(*at) and not form.model_fields[name].is_required():
                 if form is not Head and self.has(*bias):
-                    self.tell(bias, f"a bias without {name}")
+                    self.report(bias, f"a bias without {name}")
                 continue
             labels = (*place, *LABELS.get(name, ("labels", "")))
             typed = [self.size(*labels), *self.typed(form, place, columns), guesses.get(columns)]
@@ -259,7 +259,7 @@ class _Counted(Counting):
             if expected is None:
                 known[columns] = Known(found, per_column, f"as many as {name} has")
 
-    def typed(self, form: type[BaseModel], place: Place, size: str) -> Iterator[Size]:
+    def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
         """A size as typed parameters of a part have it; a sub-layer returns what it is given."""
         for name, sizes in declared(form).items() if size != "out" else ():
             if sizes[1:] == (size,):
@@ -267,19 +267,19 @@ class _Counted(Counting):
             elif sizes[0] == size:
                 yield len(self.entries(*place, name))
 
-    def residual(self, place: Place, width: Size, out: Size) -> None:
+    def residual(self, place: YamlPath, width: Size, out: Size) -> None:
         off = str(self.part(*place, "residual")).lower() in ("false", "no", "off", "f", "n", "0")
         if not off and None not in (width, out) and width != out:
             sizes = f"{count(out or 0, 'output')} cannot be added to {count(width or 0, 'input')}"
-            self.tell(place, f"{sizes}; expected as many, or residual: false")
+            self.report(place, f"{sizes}; expected as many, or residual: false")
 
-    def norm(self, place: Place, name: str, width: Size) -> None:
+    def norm(self, place: YamlPath, name: str, width: Size) -> None:
         """γ and β; and a sample of one number has no deviation."""
-        at: Place = (*place, name)
+        at: YamlPath = (*place, name)
         for parameter in declared(Normalization):
             self.length((*at, parameter), width, "one per feature", "number")
         if width == 1 and self.part(*at, "deviation") == "sample":
-            self.tell((*at, "deviation"), "the deviation of a sample needs two features")
+            self.report((*at, "deviation"), "the deviation of a sample needs two features")
 
     # --- words -----------------------------------------------------------------------------------
 
@@ -287,10 +287,10 @@ class _Counted(Counting):
         words, projection = self.words("vocabulary"), self.part("unembedding")
         if self.has("vocabulary") and projection is None:
             form = "unembedding: {W_U: [[…], …]} or tied"
-            self.tell(("vocabulary",), f"a vocabulary without unembedding, expected {form}")
+            self.report(("vocabulary",), f"a vocabulary without unembedding, expected {form}")
         elif projection is not None and not self.has("vocabulary"):
             form = "vocabulary: […]"
-            self.tell(("unembedding",), f"unembedding without a vocabulary, expected {form}")
+            self.report(("unembedding",), f"unembedding without a vocabulary, expected {form}")
         columns = None if words is None else len(words)
         if isinstance(projection, dict):
             known = {
@@ -303,7 +303,7 @@ class _Counted(Counting):
         """Targets, training examples and the sequences of a batch: how long they are."""
         self.length(("targets",), tokens, "one per token")
         for i, _ in enumerate(self.entries("training")):
-            place: Place = ("training", i)
+            place: YamlPath = ("training", i)
             self.length((*place, "targets"), self.size(*place, "tokens"), "one per token")
         first = self.size("batch", 0)
         for i, _ in enumerate(self.entries("batch")):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from tracer.errors import Problem
 from tracer.names import closest
-from tracer.scenario.counting import part, words_of
 from tracer.scenario.fields import pair_of
 from tracer.scenario.parts import address
-from tracer.scenario.reader import Data, Place, Source
+from tracer.scenario.reader import Data, Source, YamlPath
+from tracer.scenario.sizes import part, words_of
 from tracer.tokenization.typed import encode
 
 
@@ -27,8 +27,8 @@ def with_tokens(source: Source) -> Source:
     tokens: list[Data] = [token.text for token in encode(text, pairs).tokens]
     words = words_of(part(source.data, ("vocabulary",))) or []
     if part(source.data, ("token_ids",)) is None and all(token in words for token in tokens):
-        source = source.read_off("text", "token_ids", [str(words.index(each)) for each in tokens])
-    return source.read_off("text", "tokens", tokens)
+        source = source.at("text", "token_ids", [str(words.index(each)) for each in tokens])
+    return source.at("text", "tokens", tokens)
 
 
 def wrong(source: Source) -> list[Problem]:
@@ -37,7 +37,7 @@ def wrong(source: Source) -> list[Problem]:
     return [source.problem(place, message, address(place)) for place, message in found]
 
 
-def _faults(data: Data) -> Iterator[tuple[Place, str]]:
+def _faults(data: Data) -> Iterator[tuple[YamlPath, str]]:
     has_text, has_merges = (part(data, (name,)) is not None for name in ("text", "merges"))
     if has_text and part(data, ("tokens",)) is not None:
         yield ("text",), "beside tokens, expected one of both"
@@ -49,7 +49,7 @@ def _faults(data: Data) -> Iterator[tuple[Place, str]]:
     yield from _unknown_symbols(_pairs(data) or [])
 
 
-def _unknown_symbols(pairs: list[tuple[str, str]]) -> Iterator[tuple[Place, str]]:
+def _unknown_symbols(pairs: list[tuple[str, str]]) -> Iterator[tuple[YamlPath, str]]:
     """What is joined has to be there by then."""
     made, joined = set[str](), dict[tuple[str, str], int]()
     for i, pair in enumerate(pairs):

@@ -18,6 +18,7 @@ from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
+from tracer.scenario import model
 from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import (
@@ -30,16 +31,6 @@ from tracer.scenario.fields import (
     described,
 )
 from tracer.scenario.lookup import Lookup
-from tracer.scenario.model import (
-    GIVEN,
-    TARGETS,
-    Generation,
-    Positions,
-    Rotary,
-    Scenario,
-    Tied,
-    Unembedding,
-)
 from tracer.scenario.rounding import Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
@@ -68,11 +59,11 @@ class Trained(Frozen):
     token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
         "The tokens by their numbers, in place of a text.", "[504, 3575]", None
     )
-    targets: Words | None = TARGETS
-    generation: Generation = described(
-        "How a generated text begins and ends.", "{max_tokens: 5}", Generation()
+    targets: Words | None = model.TARGETS
+    generation: model.Generation = described(
+        "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
     )
-    given: PinnedValues = GIVEN
+    given: PinnedValues = model.GIVEN
     rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
         "How many digits are shown; all are carried on.",
         "{decimals: 4, carry: never}",
@@ -86,7 +77,7 @@ class Trained(Frozen):
         return self
 
 
-class FromCheckpoint(Scenario):
+class FromCheckpoint(model.Scenario):
     """A scenario that holds arrays of a checkpoint where another holds typed rows."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -156,7 +147,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     """
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
-    words = _told_apart(tokenizer.texts(architecture.words))
+    words = _distinct_texts(tokenizer.texts(architecture.words))
     ids = tokenizer.encode(asked.text).ids if asked.text is not None else asked.token_ids or ()
     _known(ids, len(words))
     embeddings = parameters["embeddings"]
@@ -184,9 +175,9 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         final_norm=blueprint.final_norm(),
         vocabulary=words,
         unembedding=(
-            Unembedding.model_construct(W_U=parameters["unembedding.W_U"])
+            model.Unembedding.model_construct(W_U=parameters["unembedding.W_U"])
             if "unembedding.W_U" in parameters
-            else Tied.model_construct(W_U=embeddings.T)
+            else model.Tied.model_construct(W_U=embeddings.T)
         ),
         targets=asked.targets,
         generation=asked.generation,
@@ -199,7 +190,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
 def _known(ids: Sequence[int], words: int) -> None:
     expected = f"expected 0 to {words - 1}"
     problems = [
-        Problem(f"{number}, {expected}", address="token_ids", way=("token_ids", i))
+        Problem(f"{number}, {expected}", address="token_ids", yaml_path=("token_ids", i))
         for i, number in enumerate(ids)
         if not 0 <= number < words
     ]
@@ -207,21 +198,23 @@ def _known(ids: Sequence[int], words: int) -> None:
         raise TracerError(*problems)
 
 
-def _told_apart(texts: Sequence[str]) -> Names:
+def _distinct_texts(texts: Sequence[str]) -> Names:
     """The texts of all tokens; of those that are alike, with their numbers."""
     times = Counter(texts)
     return tuple(f"{text} ({i})" if times[text] > 1 else text for i, text in enumerate(texts))
 
 
-def _positions(architecture: Architecture, parameters: Mapping[str, Parameter]) -> Positions | None:
+def _positions(
+    architecture: Architecture, parameters: Mapping[str, Parameter]
+) -> model.Positions | None:
     rotary = architecture.rotary
     if rotary is None:
         table = parameters.get("positions")
-        return None if table is None else Positions.model_construct(table=table)
+        return None if table is None else model.Positions.model_construct(table=table)
     factors = None if rotary.factors is None else tuple(map(_decimal, rotary.factors))
     base = _decimal(rotary.base)
-    turning = Rotary.model_construct(base=base, layout=rotary.layout, factors=factors)
-    return Positions.model_construct(rotary=turning)
+    turning = model.Rotary.model_construct(base=base, layout=rotary.layout, factors=factors)
+    return model.Positions.model_construct(rotary=turning)
 
 
 def _decimal(number: float) -> Decimal:

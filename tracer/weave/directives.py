@@ -7,7 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from tracer.asked import (
+from tracer.decoder.forward import Trace
+from tracer.decoder.training import TrainingOptions
+from tracer.decoder.variant import TRIES
+from tracer.errors import Problem, TracerError
+from tracer.lesson.texts.tutorial import MOST_TURNS
+from tracer.names import closest
+from tracer.renderers import Format
+from tracer.renderers.markdown import fenced
+from tracer.requests.options import COMMANDS, parse
+from tracer.requests.output import rendered
+from tracer.requests.pipeline import Content, answer, explain
+from tracer.requests.request import Request, check
+from tracer.requests.resolve import (
     Computed,
     Subject,
     resolve,
@@ -16,18 +28,6 @@ from tracer.asked import (
     subject_of,
     training_of,
 )
-from tracer.decoder.forward import Trace
-from tracer.decoder.training import TrainingOptions
-from tracer.decoder.variant import TRIES
-from tracer.delivery import rendered
-from tracer.errors import Problem, TracerError
-from tracer.lesson.tutorial import MOST_TURNS
-from tracer.names import closest
-from tracer.options import COMMANDS, parse
-from tracer.pipeline import Content, answer, explain
-from tracer.renderers import Format
-from tracer.renderers.markdown import fenced
-from tracer.request import Request, check
 from tracer.weave.limits import Allowance
 
 NOT_WOVEN = ("check", "page")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tracer import progress
+from tracer.console import progress
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.frozen import frozen
@@ -44,7 +44,7 @@ def woven(paths: Sequence[Path]) -> list[File]:
     problems: list[Problem] = []
     files = []
     for path in paths:
-        progress.tell(f"weave {path}")
+        progress.report(f"weave {path}")
         try:
             old = read_file(path)
             new = weave(old, str(path), renderer(path))

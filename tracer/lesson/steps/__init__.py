@@ -10,16 +10,16 @@ from tracer.decoder.roles import ROLES, Role
 from tracer.formula.expression import Symbol
 from tracer.lesson.steps import (
     attention,
+    backward,
     ffn,
     inputs,
     sub_layers,
     tokenization,
     training,
     updates,
-    way_back,
     words,
 )
-from tracer.lesson.steps.kind import Kind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.kind import Naming, RoleText, Step, StepKind, SymbolOf
 from tracer.lesson.steps.query_key_value import of_head
 
 
@@ -29,7 +29,7 @@ def _as_named(role: Role) -> SymbolOf:
     return of_head(base, below)
 
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[StepKind, ...] = (
     *tokenization.KINDS,
     *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
     *training.KINDS,
@@ -48,25 +48,27 @@ OPERANDS: dict[Role, SymbolOf] = {
 }
 """The symbols of what belongs to the step that uses it: parameters, the mask."""
 
-OF_TRAINING: tuple[Kind, ...] = (*way_back.BACK.values(), *updates.KINDS)
+OF_TRAINING: tuple[StepKind, ...] = (*backward.BACK.values(), *updates.KINDS)
 """The way back, and the update; each goes by the step that it belongs to."""
 
-KIND_OF: dict[Role, Kind] = {role: kind for kind in (*KINDS, *OF_TRAINING) for role in kind.roles}
+KIND_OF: dict[Role, StepKind] = {
+    role: kind for kind in (*KINDS, *OF_TRAINING) for role in kind.roles
+}
 
 
-def telling(role: Role) -> SymbolOf:
+def symbol_of(role: Role) -> SymbolOf:
     """The symbol of a role."""
     return OPERANDS[role] if role in OPERANDS else KIND_OF[role].roles[role].symbol
 
 
-def untold() -> list[str]:
+def undeclared() -> list[str]:
     """The roles that are not told once: parameters as operands, all others by a step."""
     told = [*OPERANDS, *(role for kind in (*KINDS, *OF_TRAINING) for role in kind.roles)]
     misplaced = [role for role in ROLES if role.parameter and role not in OPERANDS]
     return [role.name for role in ROLES if told.count(role) != 1 or role in misplaced]
 
 
-if _gaps := untold():
+if _gaps := undeclared():
     raise AssertionError(f"to be told once each in tracer.lesson.steps: {', '.join(_gaps)}")
 
-__all__ = ["KINDS", "KIND_OF", "OPERANDS", "Kind", "Naming", "Step", "Telling", "telling"]
+__all__ = ["KINDS", "KIND_OF", "OPERANDS", "Naming", "RoleText", "Step", "StepKind", "symbol_of"]

@@ -5,80 +5,57 @@ from __future__ import annotations
 from tracer.decoder import roles
 from tracer.decoder.operations import Copy, MatMul
 from tracer.decoder.roles import Role, Softmax
-from tracer.formula.expression import (
-    Brackets,
-    Call,
-    Difference,
-    Exponential,
-    Expression,
-    MatrixProduct,
-    Number,
-    Quotient,
-    Root,
-    Sum,
-    Symbol,
-    Transposed,
-)
+from tracer.formula import expression as ex
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
-from tracer.lesson.steps import attention_reasons as why
-from tracer.lesson.steps import query_key_value
-from tracer.lesson.steps.attention_claims import (
-    best_key,
-    crosses,
-    hidden,
-    leak,
-    main_value,
-    not_seen,
-    shares,
-)
+from tracer.lesson.steps import attention_claims, attention_reasons as why, query_key_value
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import InnerKind, Naming, Step, SymbolOf, Telling
+from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
 from tracer.lesson.steps.signs import linear
-from tracer.lesson.told import Told
 
-W_O = Symbol("W", "O")
-D_K_SYMBOL = Symbol("d", "k")
-SCALE_SYMBOL, DIVISOR = Root(D_K_SYMBOL), Symbol("c")
+W_O = ex.Symbol("W", "O")
+D_K_SYMBOL = ex.Symbol("d", "k")
+SCALE_SYMBOL, DIVISOR = ex.Root(D_K_SYMBOL), ex.Symbol("c")
 
 
 # --- scores, mask --------------------------------------------------------------------------------
 
 
-def _scores_sign(step: Step, told: Told) -> Sign:
+def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
     """A pinned d_k or root has no number that the shape tells."""
-    shared = keys_of(step, told)
-    keys = Symbol("K", above=str(shared or ""))
-    products = MatrixProduct(Symbol("Q"), Transposed(keys))
-    scale = told.value(step.place, roles.SCALE)
+    shared = keys_of(step, ctx)
+    keys = ex.Symbol("K", above=str(shared or ""))
+    products = ex.MatrixProduct(ex.Symbol("Q"), ex.Transposed(keys))
+    scale = ctx.value(step.place, roles.SCALE)
     if scale is None:
         return (products,)
-    if told.value(step.place, roles.D_K) is None:
-        return (Quotient(products, told.number(scale)),)
-    whole = Number.of(step.records[0].inputs[0].shape[1])
-    divisor = SCALE_SYMBOL if step.is_partly_given else Root(whole)
-    return (Quotient(products, divisor),)
+    if ctx.value(step.place, roles.D_K) is None:
+        return (ex.Quotient(products, ctx.number(scale)),)
+    whole = ex.Number.of(step.records[0].inputs[0].shape[1])
+    divisor = SCALE_SYMBOL if step.is_partly_given else ex.Root(whole)
+    return (ex.Quotient(products, divisor),)
 
 
-def _scores_goal(step: Step, told: Told) -> Sentence:
+def _scores_goal(step: Step, ctx: LessonContext) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
-    shared = keys_of(step, told)
+    shared = keys_of(step, ctx)
     whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
-    scale = told.value(step.place, roles.SCALE)
+    scale = ctx.value(step.place, roles.SCALE)
     if scale is None:
         return (fit, *whose)
-    if told.value(step.place, roles.D_K) is None:
-        divisor = told.symbols[scale.address]
+    if ctx.value(step.place, roles.D_K) is None:
+        divisor = ctx.symbols[scale.address]
         return (fit, *whose, " It is divided by ", divisor, ", a number that is set for the model.")
-    d_k = told.symbols[step.place.address(roles.D_K)]
+    d_k = ctx.symbols[step.place.address(roles.D_K)]
     root = (" It is divided by the root of ", d_k, ", the number of columns of both.")
     return (fit, *whose, *root)
 
 
-def _divisor(naming: Naming) -> Expression:
+def _divisor(naming: Naming) -> ex.Expression:
     """√d_k, or the number that is set in its place."""
-    return Root(naming.inputs[0]) if naming.inputs else DIVISOR
+    return ex.Root(naming.inputs[0]) if naming.inputs else DIVISOR
 
 
 SCORES_STEP = InnerKind(
@@ -87,16 +64,16 @@ SCORES_STEP = InnerKind(
     "every query with every key",
     _scores_goal,
     {
-        roles.DOT: Telling(
-            lambda naming: MatrixProduct(naming.inputs[0], Transposed(naming.inputs[1]))
+        roles.DOT: RoleText(
+            lambda naming: ex.MatrixProduct(naming.inputs[0], ex.Transposed(naming.inputs[1]))
         ),
-        roles.D_K: Telling(D_K_SYMBOL),
-        roles.SCALE: Telling(_divisor, "What the dot products are divided by:"),
-        roles.SCORES: Telling(of_head("S"), "The query with the key of each token:"),
+        roles.D_K: RoleText(D_K_SYMBOL),
+        roles.SCALE: RoleText(_divisor, "What the dot products are divided by:"),
+        roles.SCORES: RoleText(of_head("S"), "The query with the key of each token:"),
     },
     sign=_scores_sign,
     reasons=why.scaled,
-    claim=best_key,
+    claim=attention_claims.best_key,
 )
 
 MASK_STEP = InnerKind(
@@ -104,10 +81,10 @@ MASK_STEP = InnerKind(
     "Mask",
     "which tokens may be seen",
     mask_goal,
-    {roles.MASKED: Telling(lambda naming: Sum(naming.inputs))},
+    {roles.MASKED: RoleText(lambda naming: ex.Sum(naming.inputs))},
     sign=("mask",),
     reasons=why_masked,
-    claim=not_seen,
+    claim=attention_claims.not_seen,
 )
 
 
@@ -126,28 +103,28 @@ def softmax_goal(numbers: str, *, shifted: bool) -> str:
     return f"The {numbers} {made}{SHIFTED_FIRST * shifted}"
 
 
-def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, Telling]:
+def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, RoleText]:
     """What is told of the values of a softmax."""
     return {
-        softmax.largest: Telling(of_head("m"), "The largest score of the row:"),
-        softmax.shifted: Telling(lambda n: Difference(*n.inputs), "Each score without it:"),
-        softmax.exp: Telling(lambda n: Exponential(n.inputs[0]), "The exponentials:"),
-        softmax.total: Telling(of_head("Σ"), "Their sum:"),
-        softmax.shares: Telling(shares, "Each of them, divided by the sum:"),
+        softmax.largest: RoleText(of_head("m"), "The largest score of the row:"),
+        softmax.shifted: RoleText(lambda n: ex.Difference(*n.inputs), "Each score without it:"),
+        softmax.exp: RoleText(lambda n: ex.Exponential(n.inputs[0]), "The exponentials:"),
+        softmax.total: RoleText(of_head("Σ"), "Their sum:"),
+        softmax.shares: RoleText(shares, "Each of them, divided by the sum:"),
     }
 
 
-def _softmax_goal(step: Step, told: Told) -> Sentence:
-    shifted = told.value(step.place, roles.SHIFTED) is not None
+def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
+    shifted = ctx.value(step.place, roles.SHIFTED) is not None
     made = softmax_goal("scores", shifted=shifted)
-    if crosses(step):
+    if attention_claims.crosses(step):
         return (f"{made} No token is hidden here.",)
-    unseen, weights = hidden(step, told), told.value(step.place, roles.WEIGHTS)
-    gathers = weights is None or any(weights.numbers[told.row(weights)])
-    if gathers or len(unseen) < len(told.names):
-        return (made, *((" ", Exponential(HIDDEN), " is 0.") if unseen else ()))
+    unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
+    gathers = weights is None or any(weights.numbers[ctx.row(weights)])
+    if gathers or len(unseen) < len(ctx.names):
+        return (made, *((" ", ex.Exponential(HIDDEN), " is 0.") if unseen else ()))
     nothing = ": its sum is 0, and there is nothing to divide. All its weights are set to 0."
-    return (f"{made} Every key is hidden from ", told.who, nothing)
+    return (f"{made} Every key is hidden from ", ctx.name, nothing)
 
 
 SOFTMAX_STEP = InnerKind(
@@ -158,7 +135,7 @@ SOFTMAX_STEP = InnerKind(
     softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A")),
     sign=("softmax",),
     reasons=(why.EXPONENTIAL,),
-    claim=shares,
+    claim=attention_claims.shares,
     picture="Attention weights",
 )
 
@@ -169,7 +146,7 @@ UNMASKED_STEP = InnerKind(
     ("The same scores without the mask: what a token would look at if nothing were hidden.",),
     softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U")),
     sign=("no mask",),
-    claim=leak,
+    claim=attention_claims.leak,
     groups=("mask", "softmax"),
     only_with="--no-mask",
     picture="Attention weights without the mask",
@@ -179,51 +156,51 @@ UNMASKED_STEP = InnerKind(
 # --- heads together ------------------------------------------------------------------------------
 
 
-def _concat_goal(step: Step, told: Told) -> Sentence:
+def _concat_goal(step: Step, ctx: LessonContext) -> Sentence:
     if len(step.last.inputs) == 1:
-        goes_on = told.passed_on(step.last)
+        goes_on = ctx.passed_on(step.last)
         return (f"There is only one head here: its output goes on {goes_on}.",)
     return ("The outputs of the heads stand side by side, one long row for each token.",)
 
 
-def _side_by_side(naming: Naming) -> Expression:
-    return Brackets(naming.inputs) if len(naming.inputs) > 1 else naming.inputs[0]
+def _side_by_side(naming: Naming) -> ex.Expression:
+    return ex.Brackets(naming.inputs) if len(naming.inputs) > 1 else naming.inputs[0]
 
 
-def _projection_goal(step: Step, told: Told) -> Sentence:
+def _projection_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(step.last.operation, Copy):
-        goes_on = told.passed_on(step.last)
+        goes_on = ctx.passed_on(step.last)
         return ("There is no ", W_O, f" here: the result of attention is passed on {goes_on}.")
-    weights = told.symbols[step.last.inputs[1].address]
-    if told.heads_of(step.place) > 1:
+    weights = ctx.symbols[step.last.inputs[1].address]
+    if ctx.heads_of(step.place) > 1:
         return (weights, " mixes what the heads have found into one vector for each token.")
     return (weights, " makes a vector for each token of what the head has found.")
 
 
-def _main_column(step: Step, told: Told) -> Sentence | None:
+def _main_column(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which column of the heads most of the largest number comes from."""
     if not isinstance(step.last.operation, MatMul):
         return None
-    return main_column(step.last, told)
+    return main_column(step.last, ctx)
 
 
-def _concat_sign(step: Step, told: Told) -> Sign:
+def _concat_sign(step: Step, ctx: LessonContext) -> Sign:
     """[O¹ O²], or [O¹ … O¹²]."""
-    heads = tuple(told.symbols[value.address] for value in step.last.inputs)
-    few = heads if len(heads) < 4 else (heads[0], Symbol("…"), heads[-1])
-    return (Brackets(few) if len(few) > 1 else few[0],)
+    heads = tuple(ctx.symbols[value.address] for value in step.last.inputs)
+    few = heads if len(heads) < 4 else (heads[0], ex.Symbol("…"), heads[-1])
+    return (ex.Brackets(few) if len(few) > 1 else few[0],)
 
 
-def _projection_sign(step: Step, told: Told) -> Sign:
-    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, told)
+def _projection_sign(step: Step, ctx: LessonContext) -> Sign:
+    return ("no ", W_O) if isinstance(step.last.operation, Copy) else linear(step, ctx)
 
 
-def _weighted_sign(step: Step, told: Told) -> Sign:
-    return (MatrixProduct(Symbol("A"), Symbol("V", above=str(keys_of(step, told) or ""))),)
+def _weighted_sign(step: Step, ctx: LessonContext) -> Sign:
+    return (ex.MatrixProduct(ex.Symbol("A"), ex.Symbol("V", above=str(keys_of(step, ctx) or ""))),)
 
 
-def _weighted_goal(step: Step, told: Told) -> Sentence:
-    shared = keys_of(step, told)
+def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
+    shared = keys_of(step, ctx)
     added = "The values are added up, and each counts as much as its attention weight says."
     return (added + f" They are those of head {shared}." * (shared is not None),)
 
@@ -233,10 +210,10 @@ WEIGHTED_SUM_STEP = InnerKind(
     "Weighted sum of the values",
     "the values, each with its weight",
     _weighted_goal,
-    {roles.HEAD_OUTPUT: Telling(of_head("O"))},
+    {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
     sign=_weighted_sign,
     reasons=why.moved,
-    claim=main_value,
+    claim=attention_claims.main_value,
 )
 
 CONCAT_STEP = InnerKind(
@@ -244,7 +221,7 @@ CONCAT_STEP = InnerKind(
     "Concatenate the heads",
     "the heads side by side",
     _concat_goal,
-    {roles.CONCAT: Telling(_side_by_side)},
+    {roles.CONCAT: RoleText(_side_by_side)},
     sign=_concat_sign,
     reasons=why.not_added,
 )
@@ -254,7 +231,7 @@ PROJECTION_STEP = InnerKind(
     "Attention output",
     "what attention gives each token",
     _projection_goal,
-    {roles.ATTENTION_OUTPUT: Telling(lambda naming: Call("Attention", (naming.x,)))},
+    {roles.ATTENTION_OUTPUT: RoleText(lambda naming: ex.Call("Attention", (naming.x,)))},
     sign=_projection_sign,
     reasons=why.mixed,
     claim=_main_column,

@@ -11,10 +11,10 @@ from tracer.decoder.operations import Append
 from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number
+from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Name, Percent, Sentence
 from tracer.lesson.steps.claims import Row, is_named, largest_named, main_part, main_source
 from tracer.lesson.steps.kind import Claim, Step
-from tracer.lesson.told import Told, listed
 from tracer.names import distinct
 
 NEARLY_ALL = Decimal("0.99")
@@ -25,24 +25,24 @@ def crosses(step: Step) -> bool:
     return step.place.sub_layer == "cross_attention"
 
 
-def hidden(step: Step, told: Told) -> list[int]:
+def hidden(step: Step, ctx: LessonContext) -> list[int]:
     """The tokens that the followed one may not look at, counted from 0."""
-    masked = told.value(step.place, MASKED)
-    row = () if masked is None else masked.numbers[told.row(masked)]
+    masked = ctx.value(step.place, MASKED)
+    row = () if masked is None else masked.numbers[ctx.row(masked)]
     return [i for i, score in enumerate(row) if score == -Decimal("Infinity")]
 
 
-def seen(step: Step, told: Told, value: Value) -> list[int]:
+def seen(step: Step, ctx: LessonContext, value: Value) -> list[int]:
     """The tokens that it may look at, of those that a value has columns for."""
-    unseen = hidden(step, told)
+    unseen = hidden(step, ctx)
     return [i for i in range(len(value.axes[1].labels)) if i not in unseen]
 
 
-def _key(step: Step, told: Told, index: int) -> Sentence:
+def _key(step: Step, ctx: LessonContext, index: int) -> Sentence:
     """The token of a key: the encoder's may have the same text as one of the decoder's."""
-    weights = told.value(step.place, WEIGHTS)
+    weights = ctx.value(step.place, WEIGHTS)
     assert weights is not None
-    token = Name(told.labels(weights.axes[1])[index])
+    token = Name(ctx.labels(weights.axes[1])[index])
     return ("the encoder's ", token) if crosses(step) else (token,)
 
 
@@ -52,17 +52,17 @@ def _key(step: Step, told: Told, index: int) -> Sentence:
 def most(does: str) -> Claim:
     """What the token asks about, or is found by, most; of reused keys, which are new."""
 
-    def claim(step: Step, told: Told) -> Sentence | None:
-        found = largest_named(step.last.output, told)
-        return reused(step) or (found and (told.who, f" {does} ", *found[0], *found[1], "."))
+    def claim(step: Step, ctx: LessonContext) -> Sentence | None:
+        found = largest_named(step.last.output, ctx)
+        return reused(step) or (found and (ctx.name, f" {does} ", *found[0], *found[1], "."))
 
     return claim
 
 
-def passes_on(step: Step, told: Told) -> Sentence | None:
+def passes_on(step: Step, ctx: LessonContext) -> Sentence | None:
     """What the token passes on most; of reused values, which are new."""
-    found = largest_named(step.last.output, told)
-    of: Sentence = ("Of what ", told.who, " passes on, ")
+    found = largest_named(step.last.output, ctx)
+    of: Sentence = ("Of what ", ctx.name, " passes on, ")
     return reused(step) or (found and (*of, *found[0], " is the largest", *found[1], "."))
 
 
@@ -86,74 +86,74 @@ def reused(step: Step) -> Sentence | None:
 # --- scores, mask, softmax -----------------------------------------------------------------------
 
 
-def best_key(step: Step, told: Told) -> Sentence | None:
+def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which key fits the token's query best, of those that it may look at, and through what."""
     scores = step.last.output
-    row = Row.of(scores, told)
-    ranked = row.ranked(seen(step, told, scores))
+    row = Row.of(scores, ctx)
+    ranked = row.ranked(seen(step, ctx, scores))
     if not ranked:
         return None
 
     def key(index: int) -> Sentence:
-        return _key(step, told, index)
+        return _key(step, ctx, index)
 
-    best = ("What ", told.who, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
-    query, part = told.value(step.place, QUERY), main_part(step.last, told, ranked[0])
-    asked = told.labels(query.axes[1]) if query else ()
-    turned = told.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
+    best = ("What ", ctx.name, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
+    query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
+    asked = ctx.labels(query.axes[1]) if query else ()
+    turned = ctx.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
     if turned or part is None or not is_named(asked[part.index]):
         return (*best, ".")
     through = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
     return (*best, ", and mostly through ", *through)
 
 
-def not_seen(step: Step, told: Told) -> Sentence | None:
+def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which tokens are hidden from the followed one."""
-    if len(told.names) < 2:
+    if len(ctx.names) < 2:
         return None
-    unseen = hidden(step, told)
+    unseen = hidden(step, ctx)
     if not unseen:
-        return ("Nothing is hidden from ", told.who, ".")
-    if len(unseen) == len(told.names):
-        return ("Everything is hidden from ", told.who, ", itself too.")
-    return (told.who, " does not see ", *listed([told.names[i] for i in unseen], "or"), ".")
+        return ("Nothing is hidden from ", ctx.name, ".")
+    if len(unseen) == len(ctx.names):
+        return ("Everything is hidden from ", ctx.name, ", itself too.")
+    return (ctx.name, " does not see ", *listed([ctx.names[i] for i in unseen], "or"), ".")
 
 
-def shares(step: Step, told: Told) -> Sentence | None:
+def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     """To whom most of the token's attention goes, of those that it may look at."""
     weights = step.last.output
-    row = Row.of(weights, told)
-    ranked = row.ranked(seen(step, told, weights))
+    row = Row.of(weights, ctx)
+    ranked = row.ranked(seen(step, ctx, weights))
     if not ranked:
         return None
 
     def receiver(index: int) -> Sentence:
-        itself = not crosses(step) and index == told.token
-        return ("itself",) if itself else _key(step, told, index)
+        itself = not crosses(step) and index == ctx.token
+        return ("itself",) if itself else _key(step, ctx, index)
 
     first, *others = ranked
     share, rest = row.printed[first], [row.printed[i] for i in others]
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
         nearly_all = row.computed[first] >= NEARLY_ALL and share.value == 1
         to: Sentence = (" goes to ", *receiver(first), ".")
-        return ("Nearly all of the attention of ", told.who, *to) if nearly_all else None
-    gives: Sentence = (told.who, " gives ", Percent(share), " of its attention to ")
+        return ("Nearly all of the attention of ", ctx.name, *to) if nearly_all else None
+    gives: Sentence = (ctx.name, " gives ", Percent(share), " of its attention to ")
     if not others:
         return (*gives, *receiver(first), ", more than to any other token.")
     then = (", then ", Percent(rest[0]), " to ", *receiver(others[0]), ".")
     return (*gives, *receiver(first), *then)
 
 
-def leak(step: Step, told: Told) -> Sentence | None:
+def leak(step: Step, ctx: LessonContext) -> Sentence | None:
     """How much the token would look at later ones, if the mask did not hide them."""
     weights = step.last.output
-    unseen, tokens = hidden(step, told), told.tower.tokens
-    later = [i for i in unseen if i > told.token and tokens[i] != told.padding]
-    if len(told.names) > 1 and not unseen and told.token == len(told.names) - 1:
-        return (told.who, " comes last: the mask takes nothing from it.")
+    unseen, tokens = hidden(step, ctx), ctx.tower.tokens
+    later = [i for i in unseen if i > ctx.token and tokens[i] != ctx.padding]
+    if len(ctx.names) > 1 and not unseen and ctx.token == len(ctx.names) - 1:
+        return (ctx.name, " comes last: the mask takes nothing from it.")
     if not later:
         return None
-    pencil, row = told.trace.pencil, told.row(weights)
+    pencil, row = ctx.trace.pencil, ctx.row(weights)
     exact = Decimal(sum(weights.numbers[row][i] for i in later))
     places = pencil.places(weights.role, weights.address, exact)
     share = Number(pencil.printed(exact, places))
@@ -162,7 +162,7 @@ def leak(step: Step, told: Told) -> Sentence | None:
     if not 0 < share.value < 1:
         much = ("also look at ",)
     return (
-        *("Without the mask ", told.who, " would ", *much, *listed([told.names[i] for i in later])),
+        *("Without the mask ", ctx.name, " would ", *much, *listed([ctx.names[i] for i in later])),
         f", which {come} later. That is data leakage: when a text is written, {they} {are} not "
         "there yet.",
     )
@@ -171,7 +171,7 @@ def leak(step: Step, told: Told) -> Sentence | None:
 # --- weighted sum --------------------------------------------------------------------------------
 
 
-def main_value(step: Step, told: Told) -> Sentence | None:
+def main_value(step: Step, ctx: LessonContext) -> Sentence | None:
     """Whose value most of the largest number comes from."""
     keys = len(step.last.inputs[0].axes[1].labels)
-    return main_source(step.last, told, lambda index: _key(step, told, index), keys)
+    return main_source(step.last, ctx, lambda index: _key(step, ctx, index), keys)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tracer.decoder import roles
 from tracer.decoder.operations import Copy, Pinned
-from tracer.decoder.roles import ROTARY_ANGLE, ROTARY_COS, ROTARY_SIN, SCALE, Place
 from tracer.formula.expression import Symbol
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.attention_claims import crosses
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.told import Told
 
 THREE_VECTORS: Sentence = (
     "Attention uses a query, a key and a value because what a token looks for, what it can be "
@@ -76,14 +76,14 @@ NOT_ADDED: Sentence = (
 )
 
 
-def three_vectors(step: Step, told: Told) -> tuple[Sentence, ...]:
+def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Why there are queries, keys and values; why the encoder's, and why several heads."""
-    several = [_several_heads(step, told)] if told.heads_of(step.place) > 1 else []
+    several = [_several_heads(step, ctx)] if ctx.heads_of(step.place) > 1 else []
     return (THREE_VECTORS, *([ACROSS] if crosses(step) else []), *several)
 
 
-def _several_heads(step: Step, told: Told) -> Sentence:
-    part = told.attention_at(step.place)
+def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
+    part = ctx.attention_at(step.place)
     own = "queries" if part and any(head.shares for head in part.heads) else "weights"
     return (
         f"There are several heads, each with {own} of its own, because a head has one set of "
@@ -91,33 +91,35 @@ def _several_heads(step: Step, told: Told) -> Sentence:
     )
 
 
-def scaled(step: Step, told: Told) -> tuple[Sentence, ...]:
+def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """When a dot product is large; why it is divided, if that makes it smaller."""
-    scale = told.value(step.place, SCALE)
+    scale = ctx.value(step.place, roles.SCALE)
     if scale is None or scale.array <= 1:
         return (FIT,)
     divided: Sentence = (
         "Dot products of longer vectors tend to be larger, and between scores that are far apart "
         "the softmax gives nearly all of its weight to one token, where its gradient nearly "
         "vanishes. Dividing by ",
-        *(told.symbols[scale.address], " brings the scores closer together."),
+        *(ctx.symbols[scale.address], " brings the scores closer together."),
     )
     return (FIT, divided)
 
 
-def turned(step: Step, told: Told) -> tuple[Sentence, ...]:
+def turned(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Why queries and keys are turned, if each is by its own position."""
-    return (TURNED,) if turns_by_position(step, told) else ()
+    return (TURNED,) if turns_by_position(step, ctx) else ()
 
 
-def turns_by_position(step: Step, told: Told) -> bool:
+def turns_by_position(step: Step, ctx: LessonContext) -> bool:
     """Whether the angles and their sines and cosines are computed from the positions."""
-    place = Place(encoder=step.place.encoder)
-    waves = (told.value(place, role) for role in (ROTARY_ANGLE, ROTARY_SIN, ROTARY_COS))
-    return not any(v and isinstance(told.trace.producers[v].operation, Pinned) for v in waves)
+    place = roles.Place(encoder=step.place.encoder)
+    waves = (
+        ctx.value(place, role) for role in (roles.ROTARY_ANGLE, roles.ROTARY_SIN, roles.ROTARY_COS)
+    )
+    return not any(v and isinstance(ctx.trace.producers[v].operation, Pinned) for v in waves)
 
 
-def moved(step: Step, told: Told) -> tuple[Sentence, ...]:
+def moved(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """That information moves between tokens, if a token attends to another; why a sum."""
     weights = step.last.inputs[0].array
     rows, keys = weights.shape
@@ -126,15 +128,15 @@ def moved(step: Step, told: Told) -> tuple[Sentence, ...]:
     return (*([FROM_TOKEN_TO_TOKEN] if moves else []), OF_ONE_WIDTH)
 
 
-def mixed(step: Step, told: Told) -> tuple[Sentence, ...]:
+def mixed(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Why there is a W_O, if there is one."""
-    part = told.attention_at(step.place)
+    part = ctx.attention_at(step.place)
     if isinstance(step.last.operation, Copy) or part is None:
         return ()
     several, added = len(part.heads) > 1, part.residual
     return (*([MIXED] if several else []), *([WIDTH_OF_THE_INPUT] if added else []))
 
 
-def not_added(step: Step, told: Told) -> tuple[Sentence, ...]:
+def not_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Why the heads stand side by side, if there are several."""
     return () if len(step.last.inputs) == 1 else (NOT_ADDED,)

@@ -16,9 +16,9 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Quotient, Sum
 from tracer.frozen import frozen
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
-from tracer.lesson.lines import Writer
-from tracer.lesson.told import Told
+from tracer.lesson.working.lines import Writer
 
 COUNTED = re.compile("[a-z][₀-₉]+")
 """d₀, q₁: what a column without a name is called."""
@@ -51,11 +51,11 @@ class Row:
     printed: Printed
 
     @staticmethod
-    def of(value: Value, told: Told) -> Row:
+    def of(value: Value, ctx: LessonContext) -> Row:
         """Labels that occur twice are told apart."""
-        row = told.row(value)
-        printed = Printed(lambda column: told.number(value, row, column))
-        return Row(told.labels(value.axes[1]), tuple(value.computed[row]), printed)
+        row = ctx.row(value)
+        printed = Printed(lambda column: ctx.number(value, row, column))
+        return Row(ctx.labels(value.axes[1]), tuple(value.computed[row]), printed)
 
     def sizes(self) -> Row:
         """The same without signs."""
@@ -98,11 +98,11 @@ class Row:
         return (", ", self.printed[first], *before)
 
 
-def largest_named(value: Value, told: Told) -> tuple[Sentence, Sentence] | None:
+def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence] | None:
     """The largest of the columns that the author has named, if it is positive, and how large."""
     if not value.per_token:
         return None
-    row = Row.of(value, told)
+    row = Row.of(value, ctx)
     ranked = row.ranked()
     if not ranked or row.printed[ranked[0]].value <= 0 or not is_named(row.labels[ranked[0]]):
         return None
@@ -118,13 +118,13 @@ class Part:
     whole: Number
 
 
-def main_part(record: Record, told: Told, column: int) -> Part | None:
+def main_part(record: Record, ctx: LessonContext, column: int) -> Part | None:
     """What most of an entry of the followed token comes from, in the numbers that its line shows.
 
     None where it has only one part, where parts take something away, or none is more than half.
     """
-    writer = Writer(told)
-    sides = writer.chain(record, (told.row(record.output), column)).sides
+    writer = Writer(ctx)
+    sides = writer.chain(record, (ctx.row(record.output), column)).sides
     sums = [side.over for side in sides if isinstance(side, Quotient)] or list(sides)
     whole = sums[-1]
     for side in sums:
@@ -143,24 +143,24 @@ def main_part(record: Record, told: Told, column: int) -> Part | None:
 
 
 def main_source(
-    record: Record, told: Told, name: Callable[[int], Sentence], sources: int
+    record: Record, ctx: LessonContext, name: Callable[[int], Sentence], sources: int
 ) -> Sentence | None:
     """What most of the largest number comes from, of `sources` things (the bias is none of them).
 
     Only where the author has named its column.
     """
-    row = Row.of(record.output, told)
+    row = Row.of(record.output, ctx)
     ranked = row.ranked() if len(row.labels) > 1 else [0]
     if not ranked or not is_named(row.labels[ranked[0]]):
         return None
-    found = main_part(record, told, ranked[0])
+    found = main_part(record, ctx, ranked[0])
     if found is None or found.index >= sources:
         return None
     source = (" comes from ", *name(found.index), ": ", found.part, " of ", found.whole, ".")
     return ("Most of ", *row.name(ranked[0]), *source)
 
 
-def main_column(record: Record, told: Told) -> Sentence | None:
+def main_column(record: Record, ctx: LessonContext) -> Sentence | None:
     """Which column of its first operand most of the largest number comes from."""
-    columns = told.labels(record.inputs[0].axes[1])
-    return main_source(record, told, lambda index: (Name(columns[index]),), len(columns))
+    columns = ctx.labels(record.inputs[0].axes[1])
+    return main_source(record, ctx, lambda index: (Name(columns[index]),), len(columns))

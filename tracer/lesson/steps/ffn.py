@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
+from tracer.decoder import roles
 from tracer.decoder.elementwise import Activate, Multiply
 from tracer.decoder.operations import Copy
-from tracer.decoder.roles import ACTIVATION, B_1, B_2, FFN_OUTPUT, GATED, HIDDEN, PROJECTED, UP
 from tracer.formula.activations import ACTIVATIONS
 from tracer.formula.expression import Call, Symbol
+from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_column
-from tracer.lesson.steps.kind import InnerKind, Step, Telling
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step
 from tracer.lesson.steps.signs import linear, linear_of
-from tracer.lesson.told import Told, listed
 from tracer.names import count
 
 MOST_NAMED = 6
 """Of more hidden units nobody reads the names."""
 
 
-def _hidden_goal(step: Step, told: Told) -> Sentence:
+def _hidden_goal(step: Step, ctx: LessonContext) -> Sentence:
     units = count(step.last.output.shape[1], "hidden number")
     return (f"The FFN takes each token by itself: of its vector it makes {units}.",)
 
 
-def _activation_goal(step: Step, told: Told) -> Sentence:
+def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
     operation = step.last.operation
     if isinstance(operation, Activate):
         return ACTIVATIONS[operation.function].goal
-    goes_on = told.passed_on(step.last)
+    goes_on = ctx.passed_on(step.last)
     return (f"There is no activation function here: each number goes on {goes_on}.",)
 
 
-def _activation_claim(step: Step, told: Told) -> Sentence | None:
+def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which hidden units of one token ReLU keeps; of many, how many, and the largest."""
     if step.last.operation != Activate("relu"):
         return None
     value = step.last.inputs[0]
-    units, hidden = told.labels(value.axes[1]), value.numbers[told.row(value)]
+    units, hidden = ctx.labels(value.axes[1]), value.numbers[ctx.row(value)]
     kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
     zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
     if len(units) < 2 or not (kept or zeroed):
@@ -47,7 +47,7 @@ def _activation_claim(step: Step, told: Told) -> Sentence | None:
         return ("ReLU keeps none: none is positive.",)
     if len(units) > MOST_NAMED:
         counts = f"ReLU keeps {len(kept)} of the {len(units)} numbers and zeroes {len(zeroed)}"
-        largest = Row.of(step.last.output, told).largest()
+        largest = Row.of(step.last.output, ctx).largest()
         return (counts, *(("; the largest is ", *largest) if largest else ()), ".")
     return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
 
@@ -74,28 +74,30 @@ GATED_ANEW: Sentence = (
 )
 
 
-def _why_hidden(step: Step, told: Told) -> tuple[Sentence, ...]:
-    has_bias = any(value.role is B_1 for value in step.last.inputs)
-    values = [told.value(step.place, role) for role in (ACTIVATION, GATED, FFN_OUTPUT)]
-    operations = [told.trace.producers[value].operation for value in values if value]
+def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    has_bias = any(value.role is roles.B_1 for value in step.last.inputs)
+    values = [
+        ctx.value(step.place, role) for role in (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
+    ]
+    operations = [ctx.trace.producers[value].operation for value in values if value]
     bends = any(isinstance(operation, Activate | Multiply) for operation in operations)
-    needed = [NOT_LINEAR] if bends and told.attends else []
+    needed = [NOT_LINEAR] if bends and ctx.attends else []
     return (*needed, UNITS, *([BIAS] if has_bias else []))
 
 
-def _why_bent(step: Step, told: Told) -> tuple[Sentence, ...]:
+def _why_bent(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """What the FFN would be without its activation function; with a gate it would be more."""
-    if not isinstance(step.last.operation, Activate) or told.value(step.place, GATED):
+    if not isinstance(step.last.operation, Activate) or ctx.value(step.place, roles.GATED):
         return ()
-    bias = " and a bias" * any(told.value(step.place, role) for role in (B_1, B_2))
+    bias = " and a bias" * any(ctx.value(step.place, role) for role in (roles.B_1, roles.B_2))
     both: Sentence = (Symbol("W", "1"), " and ", Symbol("W", "2"))
     return (("Without it ", *both, f" in turn would do no more than a single matrix{bias}."),)
 
 
-def _of_rows(step: Step, told: Told) -> tuple[Sentence, ...]:
+def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """That the product is a sum of the rows of W₂."""
-    of, weights, *bias = (told.symbols[value.address] for value in step.records[0].inputs)
-    product = told.symbols[step.records[0].output.address]
+    of, weights, *bias = (ctx.symbols[value.address] for value in step.records[0].inputs)
+    product = ctx.symbols[step.records[0].output.address]
     plus = (", plus ", *bias) if bias else ()
     return (
         (
@@ -105,9 +107,9 @@ def _of_rows(step: Step, told: Told) -> tuple[Sentence, ...]:
     )
 
 
-def _gate_goal(step: Step, told: Told) -> Sentence:
-    gate = told.value(step.place, ACTIVATION)
-    activated = gate and isinstance(told.trace.producers[gate].operation, Activate)
+def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
+    gate = ctx.value(step.place, roles.ACTIVATION)
+    activated = gate and isinstance(ctx.trace.producers[gate].operation, Activate)
     what = "The activation is" if activated else "The hidden numbers are"
     return (
         f"{what} a gate here: a second projection of the same vectors is multiplied by it, number "
@@ -115,14 +117,14 @@ def _gate_goal(step: Step, told: Told) -> Sentence:
     )
 
 
-def _largest_behind_gate(step: Step, told: Told) -> Sentence | None:
+def _largest_behind_gate(step: Step, ctx: LessonContext) -> Sentence | None:
     """The unit with the largest product, if the author has named it."""
-    found = largest_named(step.last.output, told)
-    of: Sentence = ("Of what the gate hands on of ", told.who, ", ")
+    found = largest_named(step.last.output, ctx)
+    of: Sentence = ("Of what the gate hands on of ", ctx.name, ", ")
     return found and (*of, *found[0], " is the largest", *found[1], ".")
 
 
-def _output_goal(step: Step, told: Told) -> Sentence:
+def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
     numbers = count(step.last.output.shape[1], "number")
     goal = f"The hidden layer becomes the FFN's output, {numbers} for each token."
     match step.last.operation:
@@ -134,20 +136,20 @@ def _output_goal(step: Step, told: Told) -> Sentence:
             return (goal,)
 
 
-def _main_unit(step: Step, told: Told) -> Sentence | None:
+def _main_unit(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which hidden unit most of the largest number comes from."""
     if isinstance(step.last.operation, Activate | Copy):
         return None  # what stands behind the sum is no part of it
-    return main_column(step.last, told)
+    return main_column(step.last, ctx)
 
 
-def _output_sign(step: Step, told: Told) -> Sign:
+def _output_sign(step: Step, ctx: LessonContext) -> Sign:
     projected, *activated = step.records
-    behind = (", ", *_activation_sign(step, told)) if activated else ()
-    return (*linear_of(projected, told), *behind)
+    behind = (", ", *_activation_sign(step, ctx)) if activated else ()
+    return (*linear_of(projected, ctx), *behind)
 
 
-def _activation_sign(step: Step, told: Told) -> Sign:
+def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
     operation = step.last.operation
     if isinstance(operation, Activate):
         return (ACTIVATIONS[operation.function].title,)
@@ -159,7 +161,7 @@ HIDDEN_STEP = InnerKind(
     "FFN: hidden layer",
     "each token by itself, combined anew",
     _hidden_goal,
-    {HIDDEN: Telling(Symbol("h"))},
+    {roles.HIDDEN: RoleText(Symbol("h"))},
     sign=linear,
     reasons=_why_hidden,
 )
@@ -169,7 +171,7 @@ ACTIVATION_STEP = InnerKind(
     "FFN: activation",
     "what the hidden numbers pass on",
     _activation_goal,
-    {ACTIVATION: Telling(Symbol("a"))},
+    {roles.ACTIVATION: RoleText(Symbol("a"))},
     sign=_activation_sign,
     reasons=_why_bent,
     claim=_activation_claim,
@@ -181,8 +183,8 @@ GATE_STEP = InnerKind(
     "what the gate lets through",
     _gate_goal,
     {
-        UP: Telling(Symbol("u"), "What is to be let through:"),
-        GATED: Telling(Symbol("g"), "Each number, times its gate:"),
+        roles.UP: RoleText(Symbol("u"), "What is to be let through:"),
+        roles.GATED: RoleText(Symbol("g"), "Each number, times its gate:"),
     },
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
@@ -195,8 +197,8 @@ FFN_OUTPUT_STEP = InnerKind(
     "what the FFN gives each token",
     _output_goal,
     {
-        PROJECTED: Telling(Symbol("s")),
-        FFN_OUTPUT: Telling(lambda naming: Call("FFN", (naming.x,))),
+        roles.PROJECTED: RoleText(Symbol("s")),
+        roles.FFN_OUTPUT: RoleText(lambda naming: Call("FFN", (naming.x,))),
     },
     sign=_output_sign,
     reasons=_of_rows,

@@ -11,8 +11,8 @@ from tracer.decoder.roles import Place, Role
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Expression
 from tracer.frozen import frozen
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Block, Sentence, Sign
-from tracer.lesson.told import Told
 
 
 @frozen
@@ -23,7 +23,7 @@ class Step:
     """
 
     number: int
-    kind: Kind
+    kind: StepKind
     place: Place
     records: tuple[Record, ...]
 
@@ -51,28 +51,28 @@ class Naming:
 
 
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
-SentenceOf: TypeAlias = Sentence | Callable[[Step, Told], Sentence]
-SignOf: TypeAlias = Sign | Callable[[Step, Told], Sign]
+SentenceOf: TypeAlias = Sentence | Callable[[Step, LessonContext], Sentence]
+SignOf: TypeAlias = Sign | Callable[[Step, LessonContext], Sign]
 CaptionOf: TypeAlias = str | Callable[[Record], str] | None
-ReasonsOf: TypeAlias = tuple[Sentence, ...] | Callable[[Step, Told], tuple[Sentence, ...]]
-Claim: TypeAlias = Callable[[Step, Told], Sentence | None]
-Outcome: TypeAlias = Callable[[Step, Told], list[Block]]
+ReasonsOf: TypeAlias = tuple[Sentence, ...] | Callable[[Step, LessonContext], tuple[Sentence, ...]]
+Claim: TypeAlias = Callable[[Step, LessonContext], Sentence | None]
+Outcome: TypeAlias = Callable[[Step, LessonContext], list[Block]]
 
 
 @frozen
-class Telling:
+class RoleText:
     """What is told of one role: its symbol, and a few words before its lines."""
 
     symbol: SymbolOf
     caption: CaptionOf = None
 
 
-def _no_claim(step: Step, told: Told) -> Sentence | None:
+def _no_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     return None
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class StepKind:
     """Everything that is told of a kind of step.
 
     `claim` is a sentence that is computed from the followed token's row of the result and true of
@@ -85,7 +85,7 @@ class Kind:
     title: str
     summary: str
     goal: SentenceOf
-    roles: Mapping[Role, Telling]
+    roles: Mapping[Role, RoleText]
     sign: SignOf = ()
     """What stands for it in the picture of the model."""
     reasons: ReasonsOf = ()
@@ -100,26 +100,26 @@ class Kind:
     picture: str | None = None
     """The title of the picture of its result, where it is worth one."""
 
-    def goal_of(self, step: Step, told: Told) -> Sentence:
+    def goal_of(self, step: Step, ctx: LessonContext) -> Sentence:
         """What the step is for; a phrase where part of it is given instead of computed."""
         if step.is_partly_given:
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
-        return self.goal(step, told) if callable(self.goal) else self.goal
+        return self.goal(step, ctx) if callable(self.goal) else self.goal
 
-    def sign_of(self, step: Step, told: Told) -> Sign:
+    def sign_of(self, step: Step, ctx: LessonContext) -> Sign:
         """What stands for it in the picture of the model."""
-        return self.sign(step, told) if callable(self.sign) else self.sign
+        return self.sign(step, ctx) if callable(self.sign) else self.sign
 
-    def reasons_of(self, step: Step, told: Told) -> tuple[Sentence, ...]:
+    def reasons_of(self, step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
         """Why the step is done; nothing where part of it is given instead of computed."""
         if step.is_partly_given:
             return ()
-        return self.reasons(step, told) if callable(self.reasons) else self.reasons
+        return self.reasons(step, ctx) if callable(self.reasons) else self.reasons
 
-    def claim_of(self, step: Step, told: Told) -> Sentence | None:
+    def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
         """What the result says; nothing where it is not the model's, or the token only fills up."""
-        silent = isinstance(step.last.operation, Pinned) or told.fills_up
-        return None if silent else self.claim(step, told)
+        silent = isinstance(step.last.operation, Pinned) or ctx.is_padding
+        return None if silent else self.claim(step, ctx)
 
     def caption_of(self, record: Record) -> str | None:
         """A few words before the lines of one of its records."""
@@ -127,7 +127,7 @@ class Kind:
         return caption(record) if callable(caption) else caption
 
 
-class InnerKind(Kind):
+class InnerKind(StepKind):
     """A kind of step inside of a sub-layer."""
 
     inner = True

@@ -8,9 +8,9 @@ import numpy as np
 
 from tracer.decoder.inputs import hidden
 from tracer.formula.expression import Number
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.told import Told
 from tracer.names import count
 from tracer.scenario.fields import Mask, Window
 
@@ -22,13 +22,13 @@ NO_LOOKING_UP: Sentence = (
 )
 
 
-def mask_goal(step: Step, told: Told) -> Sentence:
+def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
     """What a token may look at."""
     fills_up: Sentence = ()
-    if told.padding is not None:
-        name = Name(told.padding)
+    if ctx.padding is not None:
+        name = Name(ctx.padding)
         fills_up = (" The score of ", name, ", which only fills up, becomes ", HIDDEN, ", too.")
-    match _meaning(step, told):
+    match _meaning(step, ctx):
         case Window(window=window):
             before = (
                 f"and at most {count(window - 1, 'token')} before it" if window > 1 else "alone"
@@ -39,29 +39,29 @@ def mask_goal(step: Step, told: Told) -> Sentence:
             seen = "A token may look at itself and back, never ahead: the score of every later "
             stay = "." if fills_up else ", the others stay."
             return (seen, "token becomes ", HIDDEN, stay, *fills_up)
-        case "none" if told.padding is not None:
+        case "none" if ctx.padding is not None:
             seen = "A token may look at all others, before it and behind it, but not at "
             ends = ", which only fills up: its score becomes "
-            return (seen, Name(told.padding), ends, HIDDEN, ".")
+            return (seen, Name(ctx.padding), ends, HIDDEN, ".")
         case _:
             added = "The mask is added to the scores. Where it is "
             return (added, HIDDEN, ", a token is not seen.")
 
 
-def why_masked(step: Step, told: Told) -> tuple[Sentence, ...]:
+def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """Why nothing later is seen, if there are later tokens and that is so."""
     mask = step.last.inputs[1].array
-    later = mask[np.triu_indices_from(mask, len(told.names) - len(mask) + 1)]
+    later = mask[np.triu_indices_from(mask, len(ctx.names) - len(mask) + 1)]
     return (NO_LOOKING_UP,) if later.size and not np.isfinite(later).any() else ()
 
 
-def _meaning(step: Step, told: Told) -> Mask | None:
+def _meaning(step: Step, ctx: LessonContext) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
     mask = step.last.inputs[1].array
-    for asked in (told.mask, "causal"):
+    for asked in (ctx.mask, "causal"):
         if isinstance(asked, tuple):
             continue
-        unseen = hidden(told.tower.tokens, told.padding, asked)[-len(mask) :]
+        unseen = hidden(ctx.tower.tokens, ctx.padding, asked)[-len(mask) :]
         if np.array_equal(mask, np.where(unseen, -np.inf, 0)):
             return asked
     return None

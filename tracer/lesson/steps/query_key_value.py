@@ -7,42 +7,37 @@ from collections.abc import Callable
 from tracer.decoder import roles
 from tracer.decoder.operations import Reused, Rotate
 from tracer.decoder.roles import Place
-from tracer.formula.expression import Call, Difference, Product, Sum, Symbol
+from tracer.formula import expression as ex
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention_reasons as why
-from tracer.lesson.steps.attention_claims import (
-    crosses,
-    most,
-    passes_on,
-    reused,
-)
+from tracer.lesson.steps.attention_claims import crosses, most, passes_on, reused
 from tracer.lesson.steps.attention_reasons import turns_by_position
-from tracer.lesson.steps.kind import InnerKind, Step, SymbolOf, Telling
-from tracer.lesson.told import Told
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
 
 
 def of_head(letter: str, below: str = "") -> SymbolOf:
     """A letter with the head's number."""
-    return lambda naming: Symbol(letter, below, naming.head)
+    return lambda naming: ex.Symbol(letter, below, naming.head)
 
 
-def keys_of(step: Step, told: Told) -> int | None:
+def keys_of(step: Step, ctx: LessonContext) -> int | None:
     """The head whose keys and values this one shares, if it has none of its own."""
-    part = told.attention_at(step.place)
+    part = ctx.attention_at(step.place)
     return part.heads[(step.place.head or 1) - 1].shares if part else None
 
 
-def _query_goal(step: Step, told: Told) -> Sentence:
-    shared = keys_of(step, told)
+def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
+    shared = keys_of(step, ctx)
     whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
     what = "of the decoder asks of the encoder's tokens" if crosses(step) else "asks"
     return (f"The query is what a token {what}.{whose * (shared is not None)}",)
 
 
-def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, Told], Sentence]:
+def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonContext], Sentence]:
     """What a key or a value is for; `here` is said of the decoder's own tokens."""
 
-    def goal(step: Step, told: Told) -> Sentence:
+    def goal(step: Step, ctx: LessonContext) -> Sentence:
         if isinstance(step.last.operation, Reused):
             return (f"The {noun}s of the encoder's tokens are reused from the turn before.",)
         token = "a token of the encoder" if crosses(step) else "a token"
@@ -51,14 +46,14 @@ def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, Told], Sent
     return goal
 
 
-def _turned_goal(step: Step, told: Told) -> Sentence:
+def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
     """How each pair of columns is turned."""
-    turn, a, b = step.last.operation, Symbol("a"), Symbol("b")
-    angle = told.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
-    cos, sin = Call("cos", (angle,)), Call("sin", (angle,))
-    first = Difference(Product((a, cos)), Product((b, sin)))
-    second = Sum((Product((a, sin)), Product((b, cos))))
-    turns = turns_by_position(step, told)
+    turn, a, b = step.last.operation, ex.Symbol("a"), ex.Symbol("b")
+    angle = ctx.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
+    cos, sin = ex.Call("cos", (angle,)), ex.Call("sin", (angle,))
+    first = ex.Difference(ex.Product((a, cos)), ex.Product((b, sin)))
+    second = ex.Sum((ex.Product((a, sin)), ex.Product((b, cos))))
+    turns = turns_by_position(step, ctx)
     halves = isinstance(turn, Rotate) and turn.layout == "halves"
     beside = "half the width apart" if halves else "beside each other"
     return (
@@ -73,8 +68,8 @@ QUERY_STEP = InnerKind(
     "Query",
     "what each token asks",
     _query_goal,
-    {roles.QUERY: Telling(of_head("Q"))},
-    sign=(Symbol("Q"),),
+    {roles.QUERY: RoleText(of_head("Q"))},
+    sign=(ex.Symbol("Q"),),
     reasons=why.three_vectors,
     claim=most("asks most about"),
     groups=("qkv",),
@@ -85,8 +80,8 @@ KEY_STEP = InnerKind(
     "Key",
     "what each token can be found by",
     _of_a_source("key", "can be found by", ": queries are compared with it"),
-    {roles.KEY: Telling(of_head("K")), roles.KEYS: Telling(of_head("K"))},
-    sign=(Symbol("K"),),
+    {roles.KEY: RoleText(of_head("K")), roles.KEYS: RoleText(of_head("K"))},
+    sign=(ex.Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
     claim=most("is found most easily by"),
     groups=("qkv",),
@@ -97,8 +92,8 @@ TURNED_QUERY_STEP = InnerKind(
     "Query, turned by its position",
     "what each token asks, from where it stands",
     _turned_goal,
-    {roles.ROTATED_QUERY: Telling(of_head("Q", "R"))},
-    sign=("turn ", Symbol("Q")),
+    {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
+    sign=("turn ", ex.Symbol("Q")),
     reasons=why.turned,
     groups=("rotary",),
 )
@@ -109,8 +104,11 @@ TURNED_KEY_STEP = InnerKind(
     "Key, turned by its position",
     "what each token can be found by, from where it stands",
     ("The key is turned as the query is, by the position of its own token.",),
-    {roles.ROTATED_KEY: Telling(of_head("K", "R")), roles.ROTATED_KEYS: Telling(of_head("K", "R"))},
-    sign=("turn ", Symbol("K")),
+    {
+        roles.ROTATED_KEY: RoleText(of_head("K", "R")),
+        roles.ROTATED_KEYS: RoleText(of_head("K", "R")),
+    },
+    sign=("turn ", ex.Symbol("K")),
     claim=lambda step, told: reused(step),
     groups=("rotary",),
 )
@@ -120,8 +118,8 @@ VALUE_STEP = InnerKind(
     "Value",
     "what each token passes on",
     _of_a_source("value", "passes on", " to those that attend to it"),
-    {roles.VALUE: Telling(of_head("V")), roles.VALUES: Telling(of_head("V"))},
-    sign=(Symbol("V"),),
+    {roles.VALUE: RoleText(of_head("V")), roles.VALUES: RoleText(of_head("V"))},
+    sign=(ex.Symbol("V"),),
     reasons=(why.PASSED_ON,),
     claim=passes_on,
     groups=("qkv",),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from tracer.decoder.tape import Record
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sign
 from tracer.lesson.steps.kind import Step
-from tracer.lesson.told import Told
 
 
-def linear(step: Step, told: Told) -> Sign:
+def linear(step: Step, ctx: LessonContext) -> Sign:
     """· W + b, of a step that multiplies with weights."""
-    return linear_of(step.last, told)
+    return linear_of(step.last, ctx)
 
 
-def linear_of(record: Record, told: Told) -> Sign:
+def linear_of(record: Record, ctx: LessonContext) -> Sign:
     """· W + b, of a record that multiplies with weights."""
     weights, *bias = (v for v in record.inputs if v.role.parameter)
-    added = [part for value in bias for part in (" + ", told.symbols[value.address])]
-    return ("· ", told.symbols[weights.address], *added)
+    added = [part for value in bias for part in (" + ", ctx.symbols[value.address])]
+    return ("· ", ctx.symbols[weights.address], *added)

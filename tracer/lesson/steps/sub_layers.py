@@ -10,10 +10,10 @@ from tracer.decoder.operations import Mean, Pinned
 from tracer.decoder.roles import SubLayer
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Difference, Number, Power, Symbol
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps.claims import Row
-from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.told import Told
+from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.lesson.wiring import summands
 
 SUB_LAYERS: dict[SubLayer, str] = {
@@ -25,31 +25,31 @@ SUB_LAYERS: dict[SubLayer, str] = {
 """A sub-layer inside a sentence."""
 
 
-def _changes_most(step: Step, told: Told) -> Sentence | None:
+def _changes_most(step: Step, ctx: LessonContext) -> Sentence | None:
     assert step.place.sub_layer
     _, change = summands(step.last)
-    ranked = Row.of(change, told).sizes().ranked()
-    if not ranked or isinstance(told.trace.producers[change].operation, Pinned):
+    ranked = Row.of(change, ctx).sizes().ranked()
+    if not ranked or isinstance(ctx.trace.producers[change].operation, Pinned):
         return None
     column, what = ranked[0], SUB_LAYERS[step.place.sub_layer]
-    by = told.printed(change)[column]
-    changed = Row.of(step.last.output, told).name(column)
+    by = ctx.printed(change)[column]
+    changed = Row.of(step.last.output, ctx).name(column)
     return (f"{what[0].upper()}{what[1:]} changes ", *changed, " most, by ", by, ".")
 
 
-def _added(step: Step, told: Told) -> Sentence:
+def _added(step: Step, ctx: LessonContext) -> Sentence:
     """In a parallel block something else is added than what the sub-layer reads."""
     added, change = summands(step.last)
-    what = "What went in" if told.sources.get(change) is added else told.symbols[added.address]
+    what = "What went in" if ctx.sources.get(change) is added else ctx.symbols[added.address]
     return (what, " is added to what came out.")
 
 
-RESIDUAL_STEP = Kind(
+RESIDUAL_STEP = StepKind(
     "residual",
     "Residual connection",
     "the input and the output of the sub-layer, added",
     _added,
-    {roles.RESIDUAL: Telling(lambda naming: Symbol("r", naming.sub_layer))},
+    {roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
     reasons=(
         (
@@ -101,8 +101,8 @@ def _why_normalized(step: Step, divided: str, zero: str) -> Iterator[Sentence]:
         yield (f"ε {place} so that {zero} not lead to 0 / 0.",)
 
 
-def _extremes(step: Step, told: Told) -> Sentence | None:
-    row = Row.of(step.last.output, told)
+def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
+    row = Row.of(step.last.output, ctx)
     highest, lowest = row.ranked(), row.ranked(lowest=True)
     if not highest or not lowest:
         return None
@@ -113,42 +113,42 @@ def _extremes(step: Step, told: Told) -> Sentence | None:
     )
 
 
-def _measured(step: Step, told: Told) -> Sentence:
+def _measured(step: Step, ctx: LessonContext) -> Sentence:
     measured = "Each number of a token is measured from the mean of them all, in units of "
-    return (measured, Symbol("σ"), f"{_then(step, told)}.")
+    return (measured, Symbol("σ"), f"{_then(step, ctx)}.")
 
 
-def _by_root(step: Step, told: Told) -> Sentence:
+def _by_root(step: Step, ctx: LessonContext) -> Sentence:
     return (
         "Each number of a token is divided by the root of the mean square of them all"
-        f"{_epsilon(step.records[-2])}{_then(step, told)}.",
+        f"{_epsilon(step.records[-2])}{_then(step, ctx)}.",
     )
 
 
-def _then(step: Step, told: Told) -> str:
-    further = ", then multiplied by γ" * (told.value(step.place, roles.GAIN) is not None)
-    return further + ", and β is added" * (told.value(step.place, roles.SHIFT) is not None)
+def _then(step: Step, ctx: LessonContext) -> str:
+    further = ", then multiplied by γ" * (ctx.value(step.place, roles.GAIN) is not None)
+    return further + ", and β is added" * (ctx.value(step.place, roles.SHIFT) is not None)
 
 
-NORM_STEP = Kind(
+NORM_STEP = StepKind(
     "norm",
     "LayerNorm",
     "numbers measured by their own spread",
     _measured,
     {
-        roles.MEAN: Telling(Symbol("μ"), "The mean:"),
-        roles.DEVIATION: Telling(
+        roles.MEAN: RoleText(Symbol("μ"), "The mean:"),
+        roles.DEVIATION: RoleText(
             lambda n: Difference(*n.inputs), "How far each number is from it:"
         ),
-        roles.SQUARED: Telling(
+        roles.SQUARED: RoleText(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
         ),
-        roles.VARIANCE: Telling(Power(Symbol("σ"), Number.of(2)), _variance),
-        roles.STD: Telling(
+        roles.VARIANCE: RoleText(Power(Symbol("σ"), Number.of(2)), _variance),
+        roles.STD: RoleText(
             Symbol("σ"), lambda record: f"The standard deviation{_epsilon(record)}:"
         ),
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
-        roles.NORM: Telling(
+        roles.NORM: RoleText(
             lambda naming: Symbol("n", naming.sub_layer),
             lambda record: f"Each deviation, divided by σ{_further(record)}:",
         ),
@@ -160,18 +160,18 @@ NORM_STEP = Kind(
     claim=_extremes,
 )
 
-RMS_NORM_STEP = Kind(
+RMS_NORM_STEP = StepKind(
     "rms_norm",
     "RMSNorm",
     "numbers measured by their own size",
     _by_root,
     {
-        roles.ROOT_SQUARED: Telling(
+        roles.ROOT_SQUARED: RoleText(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
         ),
-        roles.MEAN_SQUARE: Telling(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
-        roles.RMS: Telling(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
-        roles.RMS_NORM: Telling(
+        roles.MEAN_SQUARE: RoleText(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
+        roles.RMS: RoleText(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
+        roles.RMS_NORM: RoleText(
             lambda naming: Symbol("n", naming.sub_layer),
             lambda record: f"Each number, divided by that root{_further(record)}:",
         ),

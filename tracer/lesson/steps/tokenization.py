@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from tracer.decoder.roles import TEXT, TEXT_MERGES, TOKEN_IDS
 from tracer.formula.expression import Symbol
-from tracer.lesson.document import Block, Name, Paragraph, Sentence, Table
-from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.told import Told
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.names import count
 from tracer.tokenization.bpe import Merge, merged
 from tracer.tokenization.tokenization import Piece, Tokenization
@@ -20,39 +20,39 @@ BETWEEN = "·"
 """Stands between symbols that are not joined."""
 
 
-def _merged_text(step: Step, told: Told) -> list[Block]:
+def _merged_text(step: Step, ctx: LessonContext) -> list[doc.Block]:
     """The tokens with their pieces; the merges, those of the followed token's piece first."""
-    tokenization = told.trace.scenario.tokenization
+    tokenization = ctx.trace.scenario.tokenization
     assert tokenization
     pieces = [piece for piece in tokenization.pieces for _ in piece.tokens]
-    followed = pieces[told.token]
+    followed = pieces[ctx.token]
     shown = {record.output.role for record in step.records}
     others = _others(followed, tokenization) if TEXT_MERGES in shown else ()
     if TEXT not in shown:
         return [*others]
-    tables = (*_tokens(step, told, pieces), *_followed(followed, tokenization), *others)
-    return [*tables, Paragraph(_in_numbers(tokenization))]
+    tables = (*_tokens(step, ctx, pieces), *_followed(followed, tokenization), *others)
+    return [*tables, doc.Paragraph(_in_numbers(tokenization))]
 
 
-def _tokens(step: Step, told: Told, pieces: Sequence[Piece]) -> Iterator[Block]:
+def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator[doc.Block]:
     """A row for each token, of too many for those around the followed one."""
-    first = max(0, min(told.token - MOST_ROWS // 2, len(pieces) - MOST_ROWS))
+    first = max(0, min(ctx.token - MOST_ROWS // 2, len(pieces) - MOST_ROWS))
     shown = range(first, min(first + MOST_ROWS, len(pieces)))
-    ids = told.value(step.place, TOKEN_IDS)
-    columns: dict[str, list[Name]] = {
-        "position": [Name(str(i + 1)) for i in shown],
+    ids = ctx.value(step.place, TOKEN_IDS)
+    columns: dict[str, list[doc.Name]] = {
+        "position": [doc.Name(str(i + 1)) for i in shown],
         "piece": [_cut(pieces[i].text) for i in shown],
     }
     if any(not pieces[i].text.isascii() for i in shown):
         columns["its bytes"] = [_cut(_bytes(pieces[i])) for i in shown]
     if ids:
-        columns["id"] = [Name(str(int(ids.numbers[i]))) for i in shown]
-    columns["token"] = [_cut(told.trace.tokens[i]) for i in shown]
+        columns["id"] = [doc.Name(str(int(ids.numbers[i]))) for i in shown]
+    columns["token"] = [_cut(ctx.trace.tokens[i]) for i in shown]
     if len(shown) < len(pieces):
         around = f"Of the {len(pieces)} tokens those around the followed one:"
-        yield Paragraph((around,))
+        yield doc.Paragraph((around,))
     rows = tuple(zip(*columns.values(), strict=True))
-    yield Table(tuple(columns), rows, told.token - first)
+    yield doc.Table(tuple(columns), rows, ctx.token - first)
 
 
 def _bytes(piece: Piece) -> str:
@@ -60,38 +60,38 @@ def _bytes(piece: Piece) -> str:
     return "—" if piece.text.isascii() else piece.content.hex(" ")
 
 
-def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[Block]:
+def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """What a piece is behind each of its merges."""
     name, merges = _cut(piece.text), piece.merges
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
     if not merges:
-        yield Paragraph((name, " stays in single symbols: no merge joins two of them."))
+        yield doc.Paragraph((name, " stays in single symbols: no merge joins two of them."))
         return
     shown = merges[:MOST_ROWS]
     rows = tuple(
         (*_joined(merge, tokenization), _then(piece, done, tokenization))
         for done, merge in enumerate(shown, 1)
     )
-    joined: Sentence = (name, " begins as ", _then(piece, 0, tokenization))
+    joined: doc.Sentence = (name, " begins as ", _then(piece, 0, tokenization))
     of_many = "" if len(shown) == len(merges) else f", of which {len(shown)} are shown"
-    yield Paragraph((*joined, f". Its merges, in their order{of_many}:"))
-    yield Table(("rank", "left", "right", "the piece then"), rows)
+    yield doc.Paragraph((*joined, f". Its merges, in their order{of_many}:"))
+    yield doc.Table(("rank", "left", "right", "the piece then"), rows)
 
 
-def _joined(merge: Merge, tokenization: Tokenization) -> tuple[Name, ...]:
+def _joined(merge: Merge, tokenization: Tokenization) -> tuple[doc.Name, ...]:
     """The rank of a merge, and the two symbols that it joins."""
     symbols = (_cut(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
-    return (Name(str(merge.rank)), *symbols)
+    return (doc.Name(str(merge.rank)), *symbols)
 
 
-def _then(piece: Piece, done: int, tokenization: Tokenization) -> Name:
+def _then(piece: Piece, done: int, tokenization: Tokenization) -> doc.Name:
     """The symbols of a piece when so many of its merges are done."""
     symbols = merged(piece.symbols, piece.merges[:done])
     return _cut(BETWEEN.join(map(tokenization.read, symbols)))
 
 
-def _others(followed: Piece, tokenization: Tokenization) -> Iterator[Block]:
+def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """The merges of all other pieces, of each only once."""
     pieces = [piece for piece in dict.fromkeys(tokenization.pieces) if piece != followed]
     merges = [(piece, merge) for piece in pieces for merge in piece.merges]
@@ -101,11 +101,11 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[Block]:
     )
     if rows:
         of_many = "" if len(rows) == len(merges) else f", the first {len(rows)} of {len(merges)}"
-        yield Paragraph((f"The merges in the other pieces{of_many}:",))
-        yield Table(("piece", "rank", "left", "right", "joined"), rows)
+        yield doc.Paragraph((f"The merges in the other pieces{of_many}:",))
+        yield doc.Table(("piece", "rank", "left", "right", "joined"), rows)
 
 
-def _in_numbers(tokenization: Tokenization) -> Sentence:
+def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
     """How many bytes became how many tokens; and the longest token, where no other is as long."""
     read = sum(len(piece.content) for piece in tokenization.pieces)
     made = [token for piece in tokenization.pieces if piece.text for token in piece.tokens]
@@ -117,19 +117,19 @@ def _in_numbers(tokenization: Tokenization) -> Sentence:
     return (f"{numbers}; the longest is ", _cut(name), f", with {count(len(longest), 'byte')}.")
 
 
-def _cut(text: str) -> Name:
+def _cut(text: str) -> doc.Name:
     """A name that a page can bear."""
-    return Name(text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…")
+    return doc.Name(text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…")
 
 
-WHY_MERGES: Sentence = (
+WHY_MERGES: doc.Sentence = (
     "A list of all words would never be complete, because there are always new names and "
     "misspellings; single letters would make every text long. Merges are learned from texts, the "
     "most frequent neighbours first, so that with a list of limited length a frequent word becomes "
     "one token and a rare one several that are known.",
 )
 
-TOKENIZATION_STEP = Kind(
+TOKENIZATION_STEP = StepKind(
     "tokenization",
     "Text and tokens",
     "the text in pieces, their symbols joined to tokens",
@@ -138,7 +138,7 @@ TOKENIZATION_STEP = Kind(
         "first in the list of merges, and again, until no neighbours are in the list: what is left "
         "are the tokens.",
     ),
-    {TEXT: Telling(Symbol("text")), TEXT_MERGES: Telling(Symbol("merges"))},
+    {TEXT: RoleText(Symbol("text")), TEXT_MERGES: RoleText(Symbol("merges"))},
     reasons=(WHY_MERGES,),
     outcome=_merged_text,
 )

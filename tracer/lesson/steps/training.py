@@ -5,13 +5,13 @@ from __future__ import annotations
 from tracer.decoder.operations import MeanOf
 from tracer.decoder.roles import BATCH_LOSSES, LOSS, TARGET, TOKEN_LOSS
 from tracer.formula.expression import Symbol
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Block, Paragraph
-from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.told import Told
+from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.names import count
 
 
-def _not_counted(step: Step, told: Told) -> list[Block]:
+def _not_counted(step: Step, ctx: LessonContext) -> list[Block]:
     """Which positions do not count, if there are any."""
     operation = step.last.operation
     if not isinstance(operation, MeanOf):
@@ -23,7 +23,7 @@ def _not_counted(step: Step, told: Told) -> list[Block]:
     return [Paragraph((sentence,))] if left_out else []
 
 
-LOSS_STEP = Kind(
+LOSS_STEP = StepKind(
     "loss",
     "Cross-entropy loss",
     "how surprised the model is",
@@ -32,14 +32,14 @@ LOSS_STEP = Kind(
         "losses are averaged over the positions that have a right word.",
     ),
     {
-        TARGET: Telling(Symbol("target")),
-        TOKEN_LOSS: Telling(
+        TARGET: RoleText(Symbol("target")),
+        TOKEN_LOSS: RoleText(
             Symbol("ℓ"), "The loss at each such position, with the probability of the right word:"
         ),
-        BATCH_LOSSES: Telling(
+        BATCH_LOSSES: RoleText(
             Symbol("ℓ", "batch"), "The losses of all examples, one behind the other:"
         ),
-        LOSS: Telling(Symbol("L"), "Their mean:"),
+        LOSS: RoleText(Symbol("L"), "Their mean:"),
     },
     sign=("loss",),
     reasons=(

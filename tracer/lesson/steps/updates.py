@@ -7,9 +7,9 @@ from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
+from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
-from tracer.lesson.steps.kind import Kind, Step, Telling
-from tracer.lesson.told import Told
+from tracer.lesson.steps.kind import RoleText, Step, StepKind
 
 PARAMETERS = tuple(role for role in roles.ROLES if role.parameter)
 
@@ -33,43 +33,45 @@ def _direction(record: Record) -> str:
     return f"{which} gets a step of about the same size:"
 
 
-OF_UPDATES: dict[Derivation, Telling] = {
-    "decayed": Telling(Symbol("g′"), "With the decay, which draws each weight to 0:"),
-    "velocity": Telling(Symbol("v"), _velocity),
-    "first_moment": Telling(Symbol("m"), "The running mean of the gradients:"),
-    "squared": Telling(Symbol("²"), "The gradients, squared:"),
-    "second_moment": Telling(Symbol("v"), "The running mean of their squares:"),
-    "unbiased_first": Telling(Symbol("m̂"), "Both began with 0, which is made up for:"),
-    "unbiased_second": Telling(Symbol("v̂")),
-    "direction": Telling(Symbol("d"), _direction),
-    "new": Telling(Symbol("W"), "The new weights:"),
+OF_UPDATES: dict[Derivation, RoleText] = {
+    "decayed": RoleText(Symbol("g′"), "With the decay, which draws each weight to 0:"),
+    "velocity": RoleText(Symbol("v"), _velocity),
+    "first_moment": RoleText(Symbol("m"), "The running mean of the gradients:"),
+    "squared": RoleText(Symbol("²"), "The gradients, squared:"),
+    "second_moment": RoleText(Symbol("v"), "The running mean of their squares:"),
+    "unbiased_first": RoleText(Symbol("m̂"), "Both began with 0, which is made up for:"),
+    "unbiased_second": RoleText(Symbol("v̂")),
+    "direction": RoleText(Symbol("d"), _direction),
+    "new": RoleText(Symbol("W"), "The new weights:"),
 }
 """The symbol of what an update needs, and a few words before its lines."""
 
 
-def _nothing_to_shrink(step: Step, told: Told) -> Sentence | None:
+def _nothing_to_shrink(step: Step, ctx: LessonContext) -> Sentence | None:
     """That the norm is small enough, if it is."""
     if step.last.output.role is not roles.GRADIENT_NORM:
         return None
     return ("It is no larger than it may be, so that nothing is shrunk.",)
 
 
-def _of_each(derivation: Derivation, symbol: str, caption: str) -> dict[Role, Telling]:
+def _of_each(derivation: Derivation, symbol: str, caption: str) -> dict[Role, RoleText]:
     """What is told of something that each parameter has."""
-    return {derived(role, derivation): Telling(Symbol(symbol), caption) for role in PARAMETERS}
+    return {derived(role, derivation): RoleText(Symbol(symbol), caption) for role in PARAMETERS}
 
 
-CLIP_STEP = Kind(
+CLIP_STEP = StepKind(
     "clip",
     "Clipping",
     "gradients that are too large are shrunk together",
     ("Where all gradients together are larger than they may be, all are shrunk alike.",),
     {
         **_of_each("squares", "Σ", "The squares of the gradients of each parameter, added up:"),
-        roles.SQUARES: Telling(Symbol("Σ", "squares"), "All of them together:"),
-        roles.GRADIENT_NORM: Telling(Symbol("norm"), "The norm, the root of all squares together:"),
-        roles.LARGEST_NORM: Telling(Symbol("c"), "The largest that it may be:"),
-        roles.SHRINK: Telling(Symbol("f"), "What all gradients are multiplied with:"),
+        roles.SQUARES: RoleText(Symbol("Σ", "squares"), "All of them together:"),
+        roles.GRADIENT_NORM: RoleText(
+            Symbol("norm"), "The norm, the root of all squares together:"
+        ),
+        roles.LARGEST_NORM: RoleText(Symbol("c"), "The largest that it may be:"),
+        roles.SHRINK: RoleText(Symbol("f"), "What all gradients are multiplied with:"),
         **_of_each("clipped", "g", "The gradient, shrunk:"),
     },
     reasons=(
@@ -84,7 +86,7 @@ CLIP_STEP = Kind(
 )
 
 
-def _update_goal(step: Step, told: Told) -> Sentence:
+def _update_goal(step: Step, ctx: LessonContext) -> Sentence:
     """Where the weights go, in the first step: decay draws them to 0, a gradient of 0 nowhere."""
     by = [record.output.role.derivation for record in step.records]
     stay = not step.last.inputs[1].array.all()
@@ -94,7 +96,7 @@ def _update_goal(step: Step, told: Told) -> Sentence:
     return (f"{which} is moved against its gradient.",)
 
 
-UPDATE_STEP = Kind(
+UPDATE_STEP = StepKind(
     "update",
     "The update",
     "the weights are moved against their gradients",

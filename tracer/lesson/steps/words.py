@@ -5,88 +5,88 @@ from __future__ import annotations
 from tracer.decoder import roles
 from tracer.decoder.operations import Pinned
 from tracer.formula.expression import Quotient, Symbol
-from tracer.lesson.document import Block, Name, Paragraph, Percent, Sentence, Table
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
-from tracer.lesson.steps.kind import Kind, Step, Telling
+from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.lesson.steps.signs import linear
-from tracer.lesson.told import Told
 
 Z = Symbol("z")
 
 
-def _output_goal(step: Step, told: Told) -> Sentence:
-    if not told.layers:
+def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    if not ctx.layers:
         return ("There are no layers: the input vectors are the decoder's answer.",)
     return ("What leaves the last layer is the decoder's answer, a vector for each token.",)
 
 
-def _compared_with_the_input(step: Step, told: Told) -> Sentence | None:
+def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     """Which feature was the largest in the input, and whether it still is."""
-    given, output = told.value(step.place, roles.INPUT), step.last.output
-    if given is None or isinstance(told.trace.producers[given].operation, Pinned):
+    given, output = ctx.value(step.place, roles.INPUT), step.last.output
+    if given is None or isinstance(ctx.trace.producers[given].operation, Pinned):
         return None
-    before, after = Row.of(given, told), Row.of(output, told)
+    before, after = Row.of(given, ctx), Row.of(output, ctx)
     first, last = before.ranked(), after.ranked()
-    if not told.layers or before.labels != after.labels or not (first and last):
+    if not ctx.layers or before.labels != after.labels or not (first and last):
         return None
     was, now = first[0], last[0]
     if not is_named(before.labels[was]):
         return None
-    x, y = told.symbols[given.address], told.symbols[output.address]
-    largest = ("In ", x, " ", *before.name(was), " was the largest number of ", told.who, ", with ")
+    x, y = ctx.symbols[given.address], ctx.symbols[output.address]
+    largest = ("In ", x, " ", *before.name(was), " was the largest number of ", ctx.name, ", with ")
     now_it_is = ("it still is in ", y) if was == now else ("in ", y, " it is ", *after.name(now))
     return (*largest, before.printed[was], "; ", *now_it_is, ", with ", after.printed[now], ".")
 
 
-def _largest_logit(step: Step, told: Told) -> Sentence | None:
-    row = Row.of(step.last.output, told)
+def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
+    row = Row.of(step.last.output, ctx)
     ranked = row.ranked()
     if not ranked:
         return None
-    largest = ("After ", told.who, " the largest logit is that of ", *row.name(ranked[0]))
+    largest = ("After ", ctx.name, " the largest logit is that of ", *row.name(ranked[0]))
     return (*largest, *row.ahead(ranked), ".")
 
 
-def _predicted(step: Step, told: Told) -> list[Block]:
+def _predicted(step: Step, ctx: LessonContext) -> list[doc.Block]:
     """What is said after each token, and of the followed one how sure that is."""
     said = step.last.output
-    names = told.names[-said.shape[0] :]
-    rows = tuple((Name(a), Name(b)) for a, b in zip(names, said.numbers, strict=True))
-    table, sentence = Table(("after", "comes"), rows, told.row(said)), _says(step, told)
-    return [table, *([Paragraph(sentence)] if sentence else [])]
+    names = ctx.names[-said.shape[0] :]
+    rows = tuple((doc.Name(a), doc.Name(b)) for a, b in zip(names, said.numbers, strict=True))
+    table, sentence = doc.Table(("after", "comes"), rows, ctx.row(said)), _says(step, ctx)
+    return [table, *([doc.Paragraph(sentence)] if sentence else [])]
 
 
-def _says(step: Step, told: Told) -> Sentence | None:
+def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     probabilities = step.last.inputs[0]
-    row = Row.of(probabilities, told)
+    row = Row.of(probabilities, ctx)
     ranked = row.ranked()
-    given = isinstance(told.trace.producers[probabilities].operation, Pinned)
-    if not ranked or given or told.fills_up:
+    given = isinstance(ctx.trace.producers[probabilities].operation, Pinned)
+    if not ranked or given or ctx.is_padding:
         return None
     share = row.printed[ranked[0]]
-    sure: Sentence = (", with a probability of ", Percent(share)) if share.value < 1 else ()
-    return ("After ", told.who, " the model says ", *row.name(ranked[0]), *sure, ".")
+    sure: doc.Sentence = (", with a probability of ", doc.Percent(share)) if share.value < 1 else ()
+    return ("After ", ctx.name, " the model says ", *row.name(ranked[0]), *sure, ".")
 
 
-def _drawn(step: Step, told: Told) -> list[Block]:
+def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
     """Which word a random number falls on."""
     cumulative, draw = step.last.inputs
-    drawn, word = told.number(draw), Name(str(step.last.output.numbers[0]))
-    last = told.number(cumulative, 0, cumulative.shape[1] - 1)
-    falls: Sentence = (": it falls on ", word, ".")
+    drawn, word = ctx.number(draw), doc.Name(str(step.last.output.numbers[0]))
+    last = ctx.number(cumulative, 0, cumulative.shape[1] - 1)
+    falls: doc.Sentence = (": it falls on ", word, ".")
     if drawn.value >= last.value:
         rounded = (". Rounding leaves the last sum at ", last)
         falls = (*rounded, ": the draw falls on the last word, ", word, ".")
-    return [Paragraph(("The random number is ", drawn, *falls))]
+    return [doc.Paragraph(("The random number is ", drawn, *falls))]
 
 
-OUTPUT_STEP = Kind(
+OUTPUT_STEP = StepKind(
     "output",
     "Output of the decoder",
     "the decoder's answer",
     _output_goal,
-    {roles.OUTPUT: Telling(Symbol("y"))},
+    {roles.OUTPUT: RoleText(Symbol("y"))},
     sign=(Symbol("y"),),
     reasons=(
         (
@@ -98,31 +98,31 @@ OUTPUT_STEP = Kind(
 )
 
 
-def _of_columns(step: Step) -> Sentence:
+def _of_columns(step: Step) -> doc.Sentence:
     weights = ("Every word has a column of ", Symbol("W", "U"))
     product = ", so that its logit is the dot product of the answer with that column"
     bias = (", plus its number in ", Symbol("b", "U")) if len(step.last.inputs) > 2 else ()
     return (*weights, product, *bias, ".")
 
 
-LOGITS_STEP = Kind(
+LOGITS_STEP = StepKind(
     "logits",
     "Logits",
     "a score for each word",
     ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
-    {roles.LOGITS: Telling(Z)},
+    {roles.LOGITS: RoleText(Z)},
     sign=linear,
     reasons=lambda step, told: (_of_columns(step),),
     claim=_largest_logit,
 )
 
 
-def _probabilities_goal(step: Step, told: Told) -> Sentence:
-    shifted = told.value(step.place, roles.WORD_SHIFTED) is not None
+def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
     return (softmax_goal("logits", shifted=shifted),)
 
 
-PROBABILITIES_STEP = Kind(
+PROBABILITIES_STEP = StepKind(
     "probabilities",
     "Softmax: the probabilities",
     "a probability for each word",
@@ -138,12 +138,12 @@ PROBABILITIES_STEP = Kind(
     ),
 )
 
-PREDICTION_STEP = Kind(
+PREDICTION_STEP = StepKind(
     "prediction",
     "Prediction",
     "the most probable word",
     ("The most probable word is the model's guess at the next token.",),
-    {roles.PREDICTION: Telling(Symbol("prediction"))},
+    {roles.PREDICTION: RoleText(Symbol("prediction"))},
     sign=("prediction",),
     reasons=(
         (
@@ -154,7 +154,7 @@ PREDICTION_STEP = Kind(
     outcome=_predicted,
 )
 
-SELDOM: Sentence = (
+SELDOM: doc.Sentence = (
     "A text of nothing but the most probable words often repeats itself; words are drawn, so that "
     "less probable ones come, too.",
 )
@@ -168,30 +168,30 @@ def _can_be_drawn(step: Step) -> int:
     return int((shares.array > 0).sum())
 
 
-def _sampling_goal(step: Step, told: Told) -> Sentence:
+def _sampling_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if _can_be_drawn(step) > 1:
         return ("The most probable word need not be said: a random number draws one.",)
     return ("Only one word is left to draw: whatever the random number is, it falls on that.",)
 
 
-SAMPLING_STEP = Kind(
+SAMPLING_STEP = StepKind(
     "sampling",
     "Drawing the next word",
     "a word is drawn",
     _sampling_goal,
     {
-        roles.DRAWN_LOGITS: Telling(Z),
-        roles.TEMPERATURE: Telling(Symbol("T")),
-        roles.SCALED: Telling(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
+        roles.DRAWN_LOGITS: RoleText(Z),
+        roles.TEMPERATURE: RoleText(Symbol("T")),
+        roles.SCALED: RoleText(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
         **softmax_roles(roles.DRAWN_SOFTMAX, Symbol("p", "T")),
-        roles.CANDIDATES: Telling(
+        roles.CANDIDATES: RoleText(
             Symbol("p", "T"), "The words that stay, the most probable first:"
         ),
-        roles.CANDIDATES_SUM: Telling(Symbol("Σ", "kept"), "What their probabilities come to:"),
-        roles.RENORMALIZED: Telling(Symbol("q"), "Each of them, divided by that:"),
-        roles.CUMULATIVE: Telling(Symbol("c"), "Their running sums:"),
-        roles.DRAW: Telling(Symbol("u")),
-        roles.WORD: Telling(Symbol("word")),
+        roles.CANDIDATES_SUM: RoleText(Symbol("Σ", "kept"), "What their probabilities come to:"),
+        roles.RENORMALIZED: RoleText(Symbol("q"), "Each of them, divided by that:"),
+        roles.CUMULATIVE: RoleText(Symbol("c"), "Their running sums:"),
+        roles.DRAW: RoleText(Symbol("u")),
+        roles.WORD: RoleText(Symbol("word")),
     },
     sign=("draw",),
     reasons=lambda step, told: (SELDOM,) if _can_be_drawn(step) > 1 else (),

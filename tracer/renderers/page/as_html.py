@@ -17,7 +17,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from tracer.lesson.document import Block, Section
-from tracer.lesson.page import Page
+from tracer.lesson.texts.page import Page
 from tracer.renderers import links
 from tracer.renderers.page.blocks import Blocks
 from tracer.renderers.page.lines import Numbers

@@ -11,22 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from markupsafe import Markup
 
 from tracer.formula.expression import Blank, Expression, Number, Sized
-from tracer.lesson.document import (
-    Block,
-    Cell,
-    Curve,
-    Formula,
-    Inline,
-    Line,
-    Matrix,
-    Name,
-    Paragraph,
-    Percent,
-    Picture,
-    Reference,
-    Table,
-    Working,
-)
+from tracer.lesson import document as doc
 from tracer.names import count
 from tracer.renderers import curve, mathml
 from tracer.renderers.page.lines import Numbers
@@ -47,27 +32,27 @@ class Blocks:
         self.matrices: dict[Any, str] = {}
         self.workings: dict[Any, str] = {}
 
-    def written(self, block: Block, anchor: Anchor, token: int, *, shown: bool) -> str:
+    def written(self, block: doc.Block, anchor: Anchor, token: int, *, shown: bool) -> str:
         """A block as HTML for a token; lines that the script draws stay empty till they are shown.
 
         Matrices and lines are written alike for all tokens for which they are the same.
         """
         match block:
-            case Paragraph(parts):
+            case doc.Paragraph(parts):
                 said = [self.inline(part, anchor) for part in parts]
                 return str(self.macros.paragraph(said))
-            case Formula(chain):
+            case doc.Formula(chain):
                 return str(self.macros.formula(Markup(mathml.formula(chain))))
-            case Working(lines):
+            case doc.Working(lines):
                 return self.working(lines, shown)
-            case Matrix():
+            case doc.Matrix():
                 return self.matrix(block, token)
-            case Table(header, rows, marked):
+            case doc.Table(header, rows, marked):
                 cells = [[self.cell(cell) for cell in row] for row in rows]
                 return str(self.macros.table(header, cells, marked))
-            case Picture():
+            case doc.Picture():
                 return str(self.macros.picture(block, anchor))
-            case Curve():
+            case doc.Curve():
                 # Inside the page the image has styles of its own.
                 image = b64encode(curve.image_of(block).encode()).decode()
                 words = f"{curve.description(block)} {count(len(block.numbers), 'number')}."
@@ -75,18 +60,18 @@ class Blocks:
             case _:
                 assert_never(block)
 
-    def inline(self, part: Inline, anchor: Anchor) -> str | Markup:
+    def inline(self, part: doc.Inline, anchor: Anchor) -> str | Markup:
         """A piece of a sentence; text is escaped where it is put in."""
         match part:
             case str():
                 return part
-            case Name(name):
+            case doc.Name(name):
                 return self.macro("name", name_text(name))
-            case Percent(number):
+            case doc.Percent(number):
                 return self.macro("number", f"{text(in_percent(part))} %", self.name(number))
             case Number():
                 return self.macro("number", text(part), self.name(part))
-            case Reference(number):
+            case doc.Reference(number):
                 return self.macro("reference", number, anchor(number))
             case Sized(of, size):
                 return symbol(of) + f" ({' × '.join(map(str, size))})"
@@ -101,17 +86,17 @@ class Blocks:
         """What a macro writes."""
         return Markup(getattr(self.macros, name)(*arguments))
 
-    def cell(self, cell: Cell) -> str | Markup:
+    def cell(self, cell: doc.Cell) -> str | Markup:
         """What stands in a table of words."""
         match cell:
-            case Name(name):
+            case doc.Name(name):
                 return name_text(name) if name else ""
             case Number():
                 return self.macro("number", text(cell), self.name(cell))
             case _:
                 return symbol(cell)
 
-    def working(self, lines: Sequence[Line], shown: bool) -> str:
+    def working(self, lines: Sequence[doc.Line], shown: bool) -> str:
         """Worked lines, as they were written when they were shown first."""
         written = [self.line(line, shown) for line in lines]
         key = tuple((line.of, line.label, line.front) for line in written)
@@ -121,7 +106,7 @@ class Blocks:
             self.workings[key] = str(self.macros.working(written))
         return self.workings[key]
 
-    def line(self, line: Line, shown: bool) -> Any:
+    def line(self, line: doc.Line, shown: bool) -> Any:
         """A worked line: label, symbol in front, sides, result."""
         of, own = self.numbers.line(line.chain)
         front = text(line.chain.sides[0]) if len(own.sides) < len(line.chain.sides) else ""
@@ -135,7 +120,7 @@ class Blocks:
             result="" if drawn else text(own.sides[-1]),
         )
 
-    def matrix(self, matrix: Matrix, token: int) -> str:
+    def matrix(self, matrix: doc.Matrix, token: int) -> str:
         """A table; where it has a row for each token, it says for which the first of them is."""
         first = None if matrix.marked is None else token - matrix.marked
         key = (
@@ -146,7 +131,7 @@ class Blocks:
             self.matrices[key] = str(self.macros.matrix(self._table(matrix, first)))
         return self.matrices[key]
 
-    def _table(self, matrix: Matrix, first: int | None) -> Any:
+    def _table(self, matrix: doc.Matrix, first: int | None) -> Any:
         shaded = matrix.figure is not None
         return SimpleNamespace(
             name=text(matrix.symbol),

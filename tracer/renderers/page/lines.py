@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Number, Rest
-from tracer.lesson.page import Page, Source
+from tracer.lesson.texts.page import Page, Source
 from tracer.renderers.notation import Notation
 from tracer.renderers.text import name_text, number_text, sides, text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from tracer.lesson.document import Heads, Part, Picture, Row, Tower
+from tracer.lesson import document as doc
 from tracer.names import count
 from tracer.renderers.picture.boxes import sign
 from tracer.renderers.picture.drawing import Cell, Drawing, Stroke, Words
@@ -30,7 +30,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 }"""
 
 
-def image_of(picture: Picture) -> str:
+def image_of(picture: doc.Picture) -> str:
     """The drawing; what it shows is said in words, too."""
     drawing = laid_out(picture, WIDTH)
     size = (COLUMN * drawing.width + 2 * MARGIN, ROW * drawing.height + 2 * MARGIN)
@@ -39,7 +39,7 @@ def image_of(picture: Picture) -> str:
     return image(picture.figure.title, description(picture), size, STYLE, lines)
 
 
-def description(picture: Picture) -> str:
+def description(picture: doc.Picture) -> str:
     """What the picture shows, from below."""
     said = "; ".join(_of_tower(picture.decoder))
     if picture.encoder:
@@ -47,7 +47,7 @@ def description(picture: Picture) -> str:
     return f"{picture.figure.title}: {said}."
 
 
-def _of_tower(tower: Tower) -> Iterator[str]:
+def _of_tower(tower: doc.Tower) -> Iterator[str]:
     yield count(len(tower.tokens), "token")
     yield from map(_signs, tower.inputs)
     for layer in tower.layers:
@@ -57,17 +57,17 @@ def _of_tower(tower: Tower) -> Iterator[str]:
     yield from map(_signs, tower.outputs)
 
 
-def _of_part(part: Part) -> str:
-    heads = [len(inside.heads) for inside in part.inside if isinstance(inside, Heads)]
+def _of_part(part: doc.Part) -> str:
+    heads = [len(inside.heads) for inside in part.inside if isinstance(inside, doc.Heads)]
     name = f"{part.name} with {count(heads[0], 'head')}" if heads else part.name
-    steps = [_signs(inside) for inside in part.inside if not isinstance(inside, Heads)]
+    steps = [_signs(inside) for inside in part.inside if not isinstance(inside, doc.Heads)]
     if part.reads:
         name += f" of {sign(part.reads)}"
     added = ["what went in is added"] if part.residual else []
     return f"{name}: {', '.join([*steps, *added, *map(_signs, part.behind)])}"
 
 
-def _signs(row: Row) -> str:
+def _signs(row: doc.Row) -> str:
     return " and ".join(map(sign, row))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tracer.lesson.document import Box, Heads, Layer, Part, Row, Tower
+from tracer.lesson import document as doc
 from tracer.renderers.picture.boxes import arranged, numbers
 from tracer.renderers.picture.drawing import Cell, Drawing, Words
 from tracer.renderers.picture.heads import Frame
@@ -24,7 +24,7 @@ class Body:
     No line is wider than `room`.
     """
 
-    def __init__(self, tower: Tower, beside: int, room: int) -> None:
+    def __init__(self, tower: doc.Tower, beside: int, room: int) -> None:
         self.beside, self.room = beside, room
         self.drawing = Drawing()
         self.row, self.drawn = 1, 1
@@ -61,12 +61,12 @@ class Body:
         return self.half + (WAY if self.inlets else 0)
 
     def _spine_to(self, row: int) -> None:
-        self.drawing.way((0, self.drawn), (0, row))
+        self.drawing.connect((0, self.drawn), (0, row))
         self.drawn = row
 
     # --- rows of boxes ---------------------------------------------------------------------------
 
-    def _rows(self, rows: Sequence[Row]) -> None:
+    def _rows(self, rows: Sequence[doc.Row]) -> None:
         for i, row in enumerate(rows):
             words = arranged(row, self.room)
             if len(words) > 1 and words[0].row == words[1].row:
@@ -101,15 +101,15 @@ class Body:
         """A line in the next row through the spine, with a way to each of the boxes."""
         middles = [word.middle for word in words]
         ends = sorted((0, *middles))
-        self.drawing.way((ends[0], self.row), (ends[-1], self.row))
+        self.drawing.connect((ends[0], self.row), (ends[-1], self.row))
         for middle in middles:
-            self.drawing.way((middle, self.row), (middle, boxes))
+            self.drawing.connect((middle, self.row), (middle, boxes))
         self.drawn = self.row
         self.row += 1
 
     # --- layers and their parts ------------------------------------------------------------------
 
-    def _layer(self, layer: Layer, *, alone: bool) -> None:
+    def _layer(self, layer: doc.Layer, *, alone: bool) -> None:
         if not alone:
             self._rule(f"layer {layer.first}")
         for part in layer.parts:
@@ -122,7 +122,7 @@ class Body:
         self.rules.append((self.row, name))
         self.row += 1
 
-    def _part(self, part: Part) -> None:
+    def _part(self, part: doc.Part) -> None:
         """A sub-layer: where the way around it begins, what is inside, the sum, what follows."""
         if _fits_beside(part.name, self.room):
             self.names.append((self.row, part.name))
@@ -136,7 +136,7 @@ class Body:
             self.drawn = self.row
             self.row += 1
         for inside in part.inside:
-            if isinstance(inside, Heads):
+            if isinstance(inside, doc.Heads):
                 self._heads(inside)
             else:
                 self._rows([inside])
@@ -145,12 +145,12 @@ class Body:
         self._rows(part.behind)
         self.row += 1
 
-    def _sum(self, box: Box, leaves: int) -> None:
+    def _sum(self, box: doc.Box, leaves: int) -> None:
         joins = self.row
         self._rows([(box,)])
         self.ways.append((leaves, joins, self.drawing.words[-1].end))
 
-    def _heads(self, heads: Heads) -> None:
+    def _heads(self, heads: doc.Heads) -> None:
         frame = Frame(heads, self.beside, self.room)
         self._spine_to(self.row)
         self.drawing.strokes += [stroke.moved(0, self.row) for stroke in frame.drawing.strokes]
@@ -161,7 +161,7 @@ class Body:
         self.drawn = self.row - 1
 
 
-def _times(layer: Layer, room: int) -> str:
+def _times(layer: doc.Layer, room: int) -> str:
     """× 12: layers 2–12 alike; without them where there is no room."""
     times = layer.last - layer.first + 1
     others = f"layers {layer.first + 1}–{layer.last}" if times > 2 else f"layer {layer.last}"

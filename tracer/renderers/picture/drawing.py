@@ -127,7 +127,7 @@ class Drawing:
             [stroke.moved(columns, rows) for stroke in self.strokes],
         )
 
-    def way(self, *corners: Cell, arrow: bool = False) -> None:
+    def connect(self, *corners: Cell, arrow: bool = False) -> None:
         """A way from corner to corner, if wanted with an arrow's head at its end."""
         for start, end in pairwise(corners):
             self.strokes.append(Stroke(start, end, arrow=arrow and end == corners[-1]))

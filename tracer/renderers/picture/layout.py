@@ -68,9 +68,9 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
         drawing.strokes.append(Stroke((start, row), (half, row), "rule"))
     for leaves, joins, end in body.ways:
         out = half + WAY
-        drawing.way((0, leaves), (out, leaves), (out, joins), (end + 2, joins), arrow=True)
+        drawing.connect((0, leaves), (out, leaves), (out, joins), (end + 2, joins), arrow=True)
     for below, above in body.inlets:
-        drawing.way((0, below), (-left, below), (-left, above), (0, above))
+        drawing.connect((0, below), (-left, below), (-left, above), (0, above))
     column = half + (WAY if body.ways else 0) + STEPS
     room = width - (column + left)
     drawing.words += [
@@ -113,10 +113,10 @@ def _joined(
     if entrances:
         (spine, row), column = above, left - WAY
         rows = [row, *(row for _, row in entrances)]
-        both.way((spine, row - 1), (spine, row), (column, row))
-        both.way((column, min(rows)), (column, max(rows)))
+        both.connect((spine, row - 1), (spine, row), (column, row))
+        both.connect((column, min(rows)), (column, max(rows)))
         for edge, row in entrances:
-            both.way((column, row), (edge - 1, row), arrow=True)
+            both.connect((column, row), (edge - 1, row), arrow=True)
     return both
 
 

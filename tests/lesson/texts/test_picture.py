@@ -1,0 +1,290 @@
+"""The picture of the model has what the scenario has: each part, each step, each shape once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.helpers.command import run_json
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.helpers.small_scenario import changed
+from tests.helpers.traces import traced, traced_or_rejected
+from tracer.decoder.forward import Trace
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.symbols import symbols
+from tracer.renderers.text import text
+
+several = settings(
+    phases=[Phase.generate],
+    database=None,
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+NAMES = {"attention": "attention", "cross_attention": "cross-attention", "ffn": "FFN"}
+
+
+def drawn(trace: Trace) -> doc.Picture:
+    return picture(LessonContext(trace, 0, symbols(trace.records)), steps(trace.records))
+
+
+def sign(box: doc.Box) -> str:
+    return "".join(part if isinstance(part, str) else text(part) for part in box.sign)
+
+
+def signs(row: doc.Row) -> list[str]:
+    return [sign(box) for box in row]
+
+
+def boxes_of(part: doc.Part) -> Iterator[doc.Box]:
+    for inside in part.inside:
+        rows = (
+            [row for head in inside.heads for row in head]
+            if isinstance(inside, doc.Heads)
+            else [inside]
+        )
+        for row in rows:
+            yield from row
+    yield from [part.residual] if part.residual else []
+    for row in part.behind:
+        yield from row
+
+
+def towers(of: doc.Picture) -> list[doc.Tower]:
+    return [*([of.encoder] if of.encoder else []), of.decoder]
+
+
+def boxes(of: doc.Picture) -> list[doc.Box]:
+    """All of them, the encoder's first, from below."""
+    return [box for tower in towers(of) for box in boxes_of_tower(tower)]
+
+
+def boxes_of_tower(of: doc.Tower) -> list[doc.Box]:
+    layers = [box for layer in of.layers for part in layer.parts for box in boxes_of(part)]
+    inputs, outputs = ([box for row in rows for box in row] for rows in (of.inputs, of.outputs))
+    return [*inputs, *layers, *outputs]
+
+
+# --- random scenarios ----------------------------------------------------------------------------
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",)) | scenarios(epsilons=("0.1",), alike=True))
+def test_each_step_stands_in_it_once(scenario: Scenario) -> None:
+    trace = traced_or_rejected(scenario)
+    found = drawn(trace)
+    numbers = [box.step for box in boxes(found)]
+    for layer in (layer for tower in towers(found) for layer in tower.layers):
+        first, last = layer.others or (1, 0)
+        numbers += range(first, last + 1)
+    assert sorted(numbers) == [step.number for step in steps(trace.records)]
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",), encoder=True))
+def test_its_shapes_are_those_of_the_json(scenario: Scenario) -> None:
+    trace = traced_or_rejected(scenario)
+    values = run_json("-", stdin=to_yaml(scenario))["values"]
+    data = {value["address"]: value["data"] for value in values}
+    address = {step.number: step.last.output.address for step in steps(trace.records)}
+    for box in boxes(drawn(trace)):
+        assert box.shape == np.shape(data[address[box.step]])
+
+
+@several
+@given(scenario=scenarios(epsilons=("0.1",)))
+def test_its_parts_are_those_of_the_scenario(scenario: Scenario) -> None:
+    found = drawn(traced_or_rejected(scenario))
+    words = (
+        [LOGITS[scenario["unembedding"].get("b_U") is not None], "softmax", "prediction"]
+        if "vocabulary" in scenario
+        else []
+    )
+    assert_is_tower(found.decoder, scenario, ["y", *words])
+    assert (found.encoder is not None) == ("encoder" in scenario)
+    if found.encoder and "vectors" in scenario["encoder"]:
+        assert found.encoder.tokens == tuple(map(doc.Name, scenario["encoder"]["tokens"]))
+        assert [sign(box) for box in boxes_of_tower(found.encoder)] == ["encoder E"]
+    elif found.encoder:
+        encoder = {**scenario["encoder"], "mask": "none"}
+        assert_is_tower(plain(found.encoder), encoder, ["encoder E"])
+
+
+def plain(encoder: doc.Tower) -> doc.Tower:
+    """The encoder without what tells its symbols from the decoder's."""
+    for box in boxes_of_tower(encoder):
+        assert box.step and ("ᴱ" in sign(box)) == bool(
+            re.search("[A-Zθ]", WORDS.sub("", sign(box)))
+        )
+        box.sign = (sign(box).replace("ᴱ", ""),)
+    return encoder
+
+
+WORDS = re.compile("encoder E|LayerNorm|RMSNorm|ReLU|GELU|SiLU")
+"""What stands in signs and is no symbol."""
+
+
+def assert_is_tower(found: doc.Tower, spec: dict[str, Any], at_the_end: list[str]) -> None:
+    """What a tower shows is what the scenario says of it."""
+    assert [token.text for token in found.tokens] == spec["tokens"]
+    assert [signs(row) for row in found.inputs] == inputs(spec)
+    final = spec.get("final_norm", "none")
+    behind = [] if final == "none" else [NORMS[final.get("kind", "layer_norm")]]
+    assert [sign(row[-1]) for row in found.outputs] == [*behind, *at_the_end]
+    numbers = [number for layer in found.layers for number in range(layer.first, layer.last + 1)]
+    assert numbers == list(range(1, len(spec["layers"]) + 1))
+    for layer in found.layers:
+        for each in spec["layers"][layer.first - 1 : layer.last]:
+            assert_is(layer, each, spec)
+
+
+def inputs(scenario: Scenario) -> list[list[str]]:
+    """What goes in: the angles stand aside, and nothing is added for them."""
+    positions = scenario.get("positions", "none")
+    if positions == "none":
+        return [["X"], ["X′"]]
+    if "rotary" in positions:
+        attends = any("attention" in layer for layer in scenario["layers"])
+        return [["X", *(["θ turns Q, K"] if attends else [])], ["X′"]]
+    return [["X", "P"], ["X + P"]]
+
+
+NORMS = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU"}
+LOGITS = {False: "· W_U", True: "· W_U + b_U"}
+
+
+def assert_is(layer: doc.Layer, spec: dict[str, Any], scenario: Scenario) -> None:
+    """What a layer shows is what the scenario says of it."""
+    kinds = [kind for kind in NAMES if kind in spec]
+    assert [part.name for part in layer.parts] == [NAMES[kind] for kind in kinds]
+    for part, kind in zip(layer.parts, kinds, strict=True):
+        of = spec[kind]
+        assert (part.residual is not None) == of.get("residual", True)
+        shown = [sign(box) for box in boxes_of(part)]
+        norm = of.get("norm", spec.get("norm", "none"))
+        placement = "" if norm == "none" else norm.get("placement", "post")
+        kind_of_norm = NORMS["layer_norm" if norm == "none" else norm.get("kind", "layer_norm")]
+        assert shown.count(kind_of_norm) == bool(placement)
+        assert shown[0 if placement == "pre" else -1] == kind_of_norm or not placement
+        assert bool(part.behind) == (placement == "post" and of.get("residual", True))
+        if kind == "ffn":
+            active = ACTIVATIONS.get(of.get("activation", "relu"), "no activation")
+            last = of.get("activates") == "output"
+            output = "· W₂" + " + b₂" * ("b_2" in of)
+            assert [s for s in shown if s not in ("+", kind_of_norm)] == [
+                "· W₁" + " + b₁" * ("b_1" in of),
+                *([] if last else [active]),
+                *(["W₃, gate"] if "W_3" in of else []),
+                f"{output}, {active}" if last else output,
+            ]
+        else:
+            assert_is_attention(part, of, scenario, crosses=kind == "cross_attention")
+
+
+def assert_is_attention(
+    part: doc.Part, of: dict[str, Any], scenario: Scenario, *, crosses: bool
+) -> None:
+    (heads,) = [inside for inside in part.inside if isinstance(inside, doc.Heads)]
+    assert len(heads.heads) == len(of["heads"])
+    hides = (
+        scenario.get("mask", "causal") != "none" or scenario.get("padding") in scenario["tokens"]
+    )
+    positions = scenario.get("positions", "none")
+    turns = positions != "none" and "rotary" in positions and not crosses
+    for rows, reads, head in zip(heads.heads, heads.crosses, of["heads"], strict=True):
+        shared = head.get("shares")
+        keys = of["heads"][shared - 1] if shared else head
+        d_k, d_v = len(head["W_Q"][0]), len(keys["W_V"][0])
+        above = "⁰¹²³⁴"[shared or 0] if shared else ""
+        scale = {"sqrt": f" / √{d_k}", "none": ""}
+        asked = of.get("scale", "sqrt")
+        assert [signs(row) for row in rows] == [
+            ["Q"] if shared else ["Q", "K", "V"],
+            *([["turn Q"] if shared else ["turn Q", "turn K"]] if turns else []),
+            [f"Q · K{above}ᵀ{scale.get(str(asked), f' / {asked}')}"],
+            *([["mask"]] if hides and not crosses else []),
+            ["softmax"],
+            [f"A · V{above}"],
+        ]
+        assert [box.shape[1] for box in rows[0]] == ([d_k] if shared else [d_k, d_k, d_v])
+        assert reads == (crosses and not shared)
+    projection = "· W_O" + " + b_O" * ("b_O" in of) if "W_O" in of else "no W_O"
+    assert projection in [sign(box) for box in boxes_of(part)]
+
+
+# --- layers that are built alike -----------------------------------------------------------------
+
+LAYER = "  - ffn: {W_1: [[1], [2]], W_2: [[1, 2]]}\n"
+OTHER = "  - ffn: {W_1: [[1, 2], [2, 3]], W_2: [[1, 2], [3, 4]]}\n"
+ONLY_FFNS = "title: T\ntokens: [a]\nembeddings: [[1, 2]]\nlayers:\n"
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"),
+    [
+        (LAYER, [(1, 1, None)]),
+        (LAYER * 12, [(1, 12, (7, 50))]),
+        (LAYER + OTHER, [(1, 1, None), (2, 2, None)]),
+        (LAYER * 2 + OTHER + LAYER, [(1, 2, (7, 10)), (3, 3, None), (4, 4, None)]),
+        (LAYER + LAYER.replace("]]}", "]], residual: false}"), [(1, 1, None), (2, 2, None)]),
+    ],
+)
+def test_layers_that_are_built_alike_are_drawn_once(
+    layers: str, expected: list[tuple[int, int, tuple[int, int] | None]]
+) -> None:
+    found = drawn(traced(ONLY_FFNS + layers)).decoder.layers
+    assert [(layer.first, layer.last, layer.others) for layer in found] == expected
+
+
+# --- what is given -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "numbers", "shown"),
+    [
+        ("layer1.attention.head1.query", "[[1], [2]]", "Q given"),
+        ("layer1.attention.head1.scale", "3", "Q · Kᵀ / √d_k, in part given"),
+        ("layer1.attention.residual", "[[1, 2], [3, 4]]", "x₁ given"),
+        ("layer1.ffn.output", "[[1, 2], [3, 4]]", "FFN(x₁) given"),
+        ("input", "[[1, 2], [3, 4]]", "X′ given"),
+    ],
+)
+def test_what_is_pinned_is_given(address: str, numbers: str, shown: str) -> None:
+    yaml = changed(("tokens: [a, b]", f"tokens: [a, b]\ngiven: {{{address}: {numbers}}}"))
+    assert [sign(box) for box in boxes(drawn(traced(yaml))) if box.given] == [shown]
+
+
+def test_no_way_leads_around_to_a_sum_that_is_given() -> None:
+    pinned = "given: {layer1.attention.residual: [[1, 2], [3, 4]]}"
+    found = drawn(traced(changed(("tokens: [a, b]", f"tokens: [a, b]\n{pinned}"))))
+    (layer,) = found.decoder.layers
+    assert [part.residual is None for part in layer.parts] == [True, False]
+
+
+@pytest.mark.parametrize("pinned", ["key", "value"])
+def test_what_is_given_reads_no_encoder(pinned: str) -> None:
+    head = "{W_Q: [[1], [2]], W_K: [[1]], W_V: [[1, 2]]}"
+    yaml = (
+        "title: T\ntokens: [a]\nembeddings: [[1, 2]]\nencoder: {tokens: [b], vectors: [[3]]}\n"
+        f"layers: [{{cross_attention: {{heads: [{head}]}}}}]\ngiven: "
+    )
+    at = "layer1.cross_attention.head1"
+    one = {"key": "[[1]]", "value": "[[1, 2]]"}[pinned]
+    both = f"{{{at}.key: [[1]], {at}.value: [[1, 2]]}}\n"
+    assert crosses(yaml + f"{{{at}.{pinned}: {one}}}\n") == (True,)
+    assert crosses(yaml + both) == (False,)
+
+
+def crosses(yaml: str) -> tuple[bool, ...]:
+    (layer,) = drawn(traced(yaml)).decoder.layers
+    (heads,) = [inside for inside in layer.parts[0].inside if isinstance(inside, doc.Heads)]
+    return heads.crosses

@@ -1,0 +1,96 @@
+"""The matrices of a survey are those of a real pass: each has the shape that its numbers have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+
+from tests.helpers.random_scenarios import scenarios, to_yaml
+from tests.helpers.small_scenario import SMALL
+from tests.helpers.traces import bundled, traced_or_rejected
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.formula.arithmetic import SHAPES
+from tracer.lesson.texts.survey import Survey, survey
+from tracer.scenario.loading import parse
+
+SHIFTED = re.compile(r".*\.(max|shifted)")
+"""Where numbers turn out to be too large for e to their power, two more are recorded."""
+
+
+def surveyed(found: Survey) -> dict[str, tuple[int, ...]]:
+    """The shape of each matrix, of every layer and head, by its address."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for matrix in found.matrices:
+        for layer in matrix.layers or [None]:
+            for head in matrix.heads or [None]:
+                place = replace(matrix.place, layer=layer, head=head)
+                address = place.address(matrix.role)
+                assert address not in shapes
+                shapes[address] = matrix.value.shape
+    return shapes
+
+
+def computed(found: Trace) -> dict[str, tuple[int, ...]]:
+    """The shape that the numbers of each value have, as NumPy says."""
+    shapes = {address: value.numbers.shape for address, value in found.values.items()}
+    return {address: shape for address, shape in shapes.items() if not SHIFTED.fullmatch(address)}
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "pizza", "comics", "picture"])
+def test_bundled_scenarios(name: str) -> None:
+    found = bundled(name)
+    assert surveyed(survey(name, found.scenario)) == computed(found)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True, database=None)
+@given(scenarios())
+def test_random_scenarios(spec: dict[str, Any]) -> None:
+    found = traced_or_rejected(spec)
+    shapes = surveyed(survey("random", parse(to_yaml(spec), "f.yaml")))
+    assert {a: s for a, s in shapes.items() if not SHIFTED.fullmatch(a)} == computed(found)
+
+
+ONE = Decimal(1)
+EACH = (range(1, 2), range(2, 3), range(3, 4))
+LAYER = SMALL[SMALL.index("  - attention") :]
+
+
+@pytest.mark.parametrize(("second", "expected"), [
+    (LAYER.replace("[[1], [2]]", "[[5], [6]]"), (range(1, 4),)),
+    (LAYER.replace("      W_2", "      b_1: [0]\n      W_2"), EACH),
+    (f"{LAYER}      activation: none\n", EACH),
+])  # fmt: skip
+def test_layers_that_are_alike_are_looked_at_once(second: str, expected: tuple[range, ...]) -> None:
+    scenario = parse(f"{SMALL}{second}{LAYER}", "f.yaml")
+    found = survey("layers", scenario)
+    assert found.outline.layers == expected
+    assert surveyed(found) == computed(trace("layers", scenario, PassOptions(arithmetic=SHAPES)))
+    pinned = scenario.model_copy(update={"given": {"layer2.ffn.hidden": ((ONE,), (ONE,))}})
+    assert survey("pinned", pinned).outline.layers == EACH
+
+
+def test_with_weights_from_a_seed_too() -> None:
+    dimensions = {"layers": 2, "width": 12, "heads": 4, "key_heads": 2, "words": 9}
+    spec = {
+        "tokens": "a b c",
+        "encoder": {"tokens": "x y", "width": 5},
+        "dimensions": {**dimensions, "positions": "rotary", "d_k": 2, "gated": True},
+        "random": {"seed": 3},
+    }
+    scenario = parse(yaml.safe_dump(spec), "f.yaml")
+    shapes = {a: s for a, s in surveyed(survey("s", scenario)).items() if not SHIFTED.fullmatch(a)}
+    assert shapes == computed(trace("s", scenario))
+
+
+def test_what_is_tied_is_counted_once() -> None:
+    words = "vocabulary: [a, b]\nunembedding: "
+    tied = survey("s", parse(f"{SMALL}{words}tied\n", "f.yaml"))
+    own = survey("s", parse(f"{SMALL}{words}{{W_U: [[9, 9], [9, 9]]}}\n", "f.yaml"))
+    assert own.parameters - tied.parameters == 4
+    assert tied.multiply_adds == own.multiply_adds

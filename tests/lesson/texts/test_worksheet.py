@@ -1,0 +1,263 @@
+"""A worksheet and its key fit together; nothing that is left out stands elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, reject, settings, strategies as st
+
+from tests.helpers.command import printed, run
+from tests.helpers.random_scenarios import Scenario, odd_tokens, scenarios, words
+from tests.helpers.student import worked_out
+from tests.helpers.traces import bundled, traced, traced_or_rejected
+from tests.helpers.truth import equations, false_equations, unreadable
+from tests.helpers.worksheets import FILLED, answers, filled, forms, rooms, told
+from tracer.errors import TracerError
+from tracer.formula.expression import Blank, Expression, Number
+from tracer.lesson import document as doc
+from tracer.lesson.entries import labels
+from tracer.lesson.texts.worksheet import worksheet
+from tracer.lesson.texts.worksheet_key import key
+from tracer.node import found, rewritten
+from tracer.renderers import Format, render
+from tracer.scenario.carry import Carry
+
+LEVELS = (1, 2, 3)
+TEXTS: dict[str, dict[str, Any]] = {
+    "terminal": {"format": Format.TERMINAL, "width": 80},
+    "markdown": {"format": Format.MARKDOWN},
+    "mathematics": {"format": Format.MARKDOWN, "math": True},
+    "latex": {"format": Format.LATEX, "standalone": True},
+}
+
+
+@pytest.fixture(scope="module")
+def alex() -> doc.Document:
+    return told(bundled("alex"))
+
+
+@pytest.fixture(scope="module")
+def science() -> doc.Document:
+    return told(bundled("science"))
+
+
+def blanks(part: object) -> list[int]:
+    """The blanks in the order of reading, each as often as it stands."""
+    return [blank.number for blank in found(part, Blank)]
+
+
+def fit(plain: doc.Document, sheet: doc.Document, texts: Iterable[str] = TEXTS) -> None:
+    """The key fills the sheet, digit for digit, and nothing is in one of them only."""
+    text = render(key(sheet), Format.MARKDOWN)
+    assert rooms(render(sheet, Format.MARKDOWN)) == forms(text)
+    known = answers(text)
+    assert sorted(known) == sorted(set(blanks(sheet)))
+    assert filled(sheet, known) == plain
+    for text_form in texts:
+        how = TEXTS[text_form]
+        assert render(filled(sheet, known), **how) == render(plain, **how)
+
+
+def hidden(sheet: doc.Document) -> None:
+    """No number that is left out stands elsewhere as the same, nor where it is taken over."""
+    left_out = [blank.answer.entry for blank in found(sheet, Blank) if blank.answer.entry]
+    entries = {(entry.value.address, entry.at) for entry in left_out}
+    alike = {
+        (labels(b.answer.entry), b.answer.value) for b in found(sheet, Blank) if b.answer.entry
+    }
+    for number in remaining(sheet.sections):
+        assert number.entry
+        assert (number.entry.value.address, number.entry.at) not in entries
+        assert (labels(number.entry), number.value) not in alike
+
+
+def remaining(part: object) -> Iterator[Number]:
+    """The numbers of traces that are not left out."""
+    left_out = {id(blank.answer) for blank in found(part, Blank)}
+    for number in found(part, Number):
+        if number.entry and not number.entry.value.role.parameter and id(number) not in left_out:
+            yield number
+
+
+def in_order(sheet: doc.Document) -> None:
+    """Each blank first stands where it is worked out, behind those that it needs."""
+    met: list[int] = []
+    for section in sheet.sections:
+        for block in section.blocks:
+            for part in found(block, doc.Line) if any(found(block, doc.Line)) else [block]:
+                new = [number for number in dict.fromkeys(blanks(part)) if number not in met]
+                met += new
+                if new and isinstance(part, doc.Line):
+                    put_in = next(side for side in part.chain.sides if any(found(side, Number)))
+                    assert not set(new) & set(blanks(put_in))
+                assert not new or isinstance(part, doc.Line | doc.Matrix)
+    assert met == list(range(1, len(met) + 1))
+
+
+# --- one scenario --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", ["alex", "science"])
+def test_bundled_scenarios(name: str, level: int, request: pytest.FixtureRequest) -> None:
+    plain: doc.Document = request.getfixturevalue(name)
+    sheet = worksheet(plain, level, seed=4)
+    fit(plain, sheet)
+    hidden(sheet)
+    in_order(sheet)
+
+
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("name", ["alex", "science"])
+def test_a_student_comes_to_the_key(name: str, level: int, request: pytest.FixtureRequest) -> None:
+    """With a calculator and nothing but the text. Level 3 leaves out rows without lines, too."""
+    solvable(worksheet(request.getfixturevalue(name), level, seed=5))
+
+
+def solvable(sheet: doc.Document) -> None:
+    known = answers(render(key(sheet), Format.MARKDOWN))
+    assert worked_out(render(sheet, Format.MARKDOWN)) == known
+
+
+def test_each_level_leaves_out_more(alex: doc.Document) -> None:
+    counted = [len(set(blanks(worksheet(alex, level, seed=1)))) for level in LEVELS]
+    assert 20 < counted[0] < counted[1] < counted[2]
+
+
+def test_level_1_leaves_products_level_2_does_not(alex: doc.Document) -> None:
+    results, products = (worksheet(alex, level, seed=1) for level in (1, 2))
+    sums = [re.findall(r"Frank: .*", render(s, Format.MARKDOWN))[0] for s in (results, products)]
+    assert "≈ (13.647 + 2.706) / √2 = 16.353 / √2" in sums[0]
+    assert not {"13.647", "2.706", "16.353"} & set(re.findall(r"[\d.]+", sums[1]))
+
+
+def test_level_3_leaves_out_a_matrix_and_its_lines(alex: doc.Document) -> None:
+    for seed in range(6):
+        sheet = worksheet(alex, 3, seed)
+        assert any(is_left_out(section) for section in sheet.sections)
+
+
+def is_left_out(section: doc.Section) -> bool:
+    """Whether a matrix has no number any more, and no line for a column of it a result."""
+    cells = [[c for row in m.cells for c in row] for m in found(section.blocks, doc.Matrix)]
+    empty = [each for each in cells if all(isinstance(cell, Blank) for cell in each)]
+    lines = [line for line in found(section.blocks, doc.Line) if line.label]
+    return bool(empty and lines) and all(blanks(line.chain.sides[-1:]) for line in lines)
+
+
+def test_the_seed_chooses(alex: doc.Document) -> None:
+    assert worksheet(alex, 2, 1) == worksheet(alex, 2, 1)
+    sheets = [render(worksheet(alex, 2, seed), Format.MARKDOWN) for seed in range(4)]
+    assert len(set(sheets)) == 4
+
+
+def test_every_line_of_the_key_is_true(alex: doc.Document) -> None:
+    text = render(key(worksheet(alex, 2, 1)), Format.TERMINAL, width=80)
+    lines = FILLED.sub(lambda blank: negative(blank[2]), text)
+    assert (unreadable(lines), false_equations(lines)) == ([], [])
+    assert len(equations(lines)) > 20
+
+
+def negative(said: str) -> str:
+    return f"({said})" if said.startswith("-") else said
+
+
+def test_a_sentence_does_not_tell_what_a_line_leaves_out(alex: doc.Document) -> None:
+    for seed in range(4):
+        sheet = worksheet(alex, 2, seed)
+        scores = next(s for s in sheet.sections if s.title == "Head 1 · Attention scores")
+        frank = next(line for line in found(scores.blocks, doc.Line) if line.label == "Frank")
+        claim = scores.blocks[-1]
+        assert isinstance(claim, doc.Paragraph)
+        assert (len(blanks(frank)) > 2) == (len(blanks(claim)) > 1)
+
+
+def test_a_line_does_not_show_what_it_only_carries_on(science: doc.Document) -> None:
+    """Where 1.4 is left out of 1.4×1 + 0 = 1.4 + 0, it is in both places, in every line."""
+    for seed in range(4):
+        for line in found(worksheet(science, 1, seed), doc.Line):
+            put_in, *others = (side for side in line.chain.sides if any(found(side, Number)))
+            left_out = {blank.answer.value for blank in found(put_in, Blank)}
+            on_the_way = {n.value for n in found(visible(*others), Number) if n.entry is None}
+            assert not on_the_way & left_out - {n.value for n in found(visible(put_in), Number)}
+
+
+def visible(*sides: Expression) -> object:
+    return rewritten(sides, Blank, lambda _: None)
+
+
+def test_a_heat_map_does_not_show_what_is_left_out(alex: doc.Document) -> None:
+    sheet = worksheet(alex, 1, 1)
+    softmax = next(s for s in sheet.sections if s.title.startswith("Head 1 · Softmax"))
+    weights = next(m for m in found(softmax.blocks, doc.Matrix) if m.figure)
+    written = render(doc.Document("", "", (), (doc.Section(None, "", (weights,)),)), Format.LATEX)
+    last = next(row for row in written.split("\n") if row.startswith(r"\textbf{Alex}"))
+    assert blanks(weights)
+    for cell, number in zip(last.split(" & ")[1:], weights.cells[-1], strict=True):
+        assert isinstance(number, Number) or "cellcolor" not in cell
+
+
+# --- many ----------------------------------------------------------------------------------------
+
+MANY = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def random_sheet(scenario: Scenario, level: int, seed: int) -> tuple[doc.Document, doc.Document]:
+    plain = told(traced_or_rejected(scenario))
+    try:
+        return plain, worksheet(plain, level, seed)
+    except TracerError:
+        reject()
+
+
+@MANY
+@given(
+    scenario=scenarios(
+        names=words() | odd_tokens(), epsilons=("0.1",), max_layers=1, max_tokens=3, all_digits=True
+    ),
+    level=st.sampled_from(LEVELS),
+    seed=st.integers(0, 9),
+    form=st.sampled_from(sorted(TEXTS)),
+)
+def test_random_scenarios(scenario: Scenario, level: int, seed: int, form: str) -> None:
+    plain, sheet = random_sheet(scenario, level, seed)
+    fit(plain, sheet, [form])
+    hidden(sheet)
+    in_order(sheet)
+
+
+@settings(MANY, max_examples=8)
+@given(
+    scenario=scenarios(names=words(), epsilons=("0.1",), max_layers=1, max_tokens=3),
+    level=st.sampled_from([1, 2]),
+    seed=st.integers(0, 9),
+)
+def test_a_student_works_out_random_scenarios(scenario: Scenario, level: int, seed: int) -> None:
+    solvable(random_sheet(scenario, level, seed)[1])
+
+
+@pytest.mark.parametrize("carry", Carry)
+def test_every_carry_mode_has_something_to_work_out(carry: Carry) -> None:
+    plain = told(bundled("science", carry))
+    for level in LEVELS:
+        sheet = worksheet(plain, level, 1)
+        assert len(set(blanks(sheet))) > 8
+        fit(plain, sheet)
+
+
+def test_a_text_without_lines_is_told() -> None:
+    yaml = "tokens: [a]\nembeddings: {a: [1, 2]}\n"
+    traced(yaml)
+    ran = run("tutorial", "-", "--blanks", stdin=yaml)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr == "--blanks: no line here has a result to leave out\n"
+
+
+def test_the_page_begins_with_what_it_is() -> None:
+    page = printed("tutorial", "science", "--blanks", "--level", "2", "--seed", "3")
+    assert page.startswith("# What follows")
+    assert "Here numbers are left out" in page[:200]
+    assert "Level 2, seed 3." in page

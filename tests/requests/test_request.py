@@ -1,0 +1,144 @@
+"""Options that would change nothing are refused, before anything is computed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import printed, run
+from tests.helpers.small_scenario import SMALL
+from tracer.errors import TracerError
+from tracer.requests import resolve
+from tracer.requests.request import OPTIONS, Request, check
+
+REFUSED = {
+    "run alex --no-pager -o out.txt": "--no-pager: goes with the screen, not --output",
+    "run alex --math": "--math: goes with --format markdown, not terminal",
+    "step ffn --math -f latex": "--math: goes with --format markdown, not latex",
+    "loss pizza --math -f json": "--math: goes with --format markdown, not json",
+    "tutorial alex --math -f terminal": "--math: goes with --format markdown, not terminal",
+    "run alex --heading 2": "--heading: goes with --format markdown, not terminal",
+    "run alex --standalone": "--standalone: goes with --format latex, not terminal",
+    "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
+    "run alex --brief -f json": "--brief: goes with a text, not --format json",
+    "run alex --force": "--force: goes with --output, --figures, --save or --key",
+    "page pizza --steps 3 -o x.html": "--steps: goes with --train",
+    "steps alex --standalone": "--standalone: goes with --format latex, not terminal",
+    "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
+    "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
+    "latex",
+    "tutorial alex --blanks -f json": "--blanks: goes with a text, not --format json",
+    "tutorial alex --level 2": "--level: goes with --blanks",
+    "tutorial alex --key key.md": "--key: goes with --blanks",
+    "tutorial alex --seed 2": "--seed: goes with --blanks",
+    "why output[1,1] --depth 1 -f json": "--depth: goes with a text, not --format json",
+    "why output[1,1] --depth 0 -f json": "--depth: goes with a text, not --format json",
+    "tutorial alex --train --layer 1": "--train: goes with the whole tutorial, not --layer or "
+    "--head",
+    "run alex -f npz": "--format: goes with run, step, lens, loss or train and --output, where it "
+    "is npz",
+    "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens, loss or train and "
+    "--output, where it is safetensors",
+    "check alex --tolerance 0.1": "--tolerance: goes with --against",
+    "check alex --figures-file x --against y.npz": "--figures-file: goes with figures of a text, "
+    "not --against",
+    "value output[1,1] --example 1": "--example: goes with numbers of the loss",
+    "why loss -s comics --sequence 1": "--sequence: goes with numbers of the forward pass, not of "
+    "the loss",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_would_change_nothing_is_refused(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(name: str) -> None:
+        raise AssertionError(f"{name} was read")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(resolve, "load", load)
+    ran = run(*words.split())
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", f"{REFUSED[words]}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_rule_refuses_something() -> None:
+    refused = {told.partition(":")[0] for told in REFUSED.values()}
+    ruled = {name for name, option in OPTIONS.items() if option.rule}
+    assert refused == {f"--{name}".replace("_", "-") for name in ruled}
+
+
+def test_all_that_is_refused_is_told_at_once() -> None:
+    with pytest.raises(TracerError) as caught:
+        check(Request("run", math=True, standalone=True))
+    assert [problem.address for problem in caught.value.problems] == ["--math", "--standalone"]
+
+
+TAKEN = [
+    *("run alex --math -f markdown", "run alex --standalone -f latex"),
+    *("tutorial alex --math", "why output[1,1] --depth 0", "why loss -s comics --example 1"),
+    *("value loss -s comics --example 2", "value output[1,1] -s comics --sequence 2"),
+    *("loss comics --example 1", "run pizza --no-mask", "step mask -s pizza --no-mask"),
+]
+
+
+@pytest.mark.parametrize("words", TAKEN)
+def test_what_changes_something_is_taken(words: str) -> None:
+    taken = printed(*words.split())
+    assert taken
+
+
+# --- what only the scenario or the chosen steps can tell -----------------------------------------
+
+BESIDE_THE_POINT = {
+    "step query --no-mask": "--no-mask: nothing is masked here; of the steps, mask, softmax and "
+    "attention show it",
+    "step query --figures x": "--figures: there are no pictures of this; attention weights, of the "
+    "step softmax, have some",
+    "step embedding --layer 1": "the step 'embedding' is not part of a layer",
+    "step concat --head 1": "the step 'concat' is not part of a head",
+    "step ffn --head 2": "the step 'ffn' is not part of a head",
+    "step head2.query --head 1": "the step 'head2.query' is not in this layer or head, only in "
+    "layer1.attention.head2",
+    "run alex --sequence 1": "--sequence: the scenario has no sequences",
+    "run comics --sequence 99": "--sequence: no sequence 99, the last is 4",
+    "loss pizza --example 1": "--example: the scenario has no training examples",
+    "tutorial alex --train --token 99": "no token '99', expected 1 to 4 or its text",
+    "step unmasked": "the step 'unmasked' is shown with --no-mask",
+    "step loss": "the step 'loss' is shown with decoder-trace loss",
+    "step sampling": "the step 'sampling' is shown with decoder-trace generate --seed 1",
+    "step logits": "this scenario has no step 'logits'; decoder-trace steps lists those it has",
+}
+
+
+@pytest.mark.parametrize("words", BESIDE_THE_POINT)
+def test_what_is_not_there_says_what_would_show_it(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run(*words.split())
+    assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", f"{BESIDE_THE_POINT[words]}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_said_to_show_a_step_shows_it() -> None:
+    assert "Without the mask" in printed("step", "unmasked", "-s", "pizza", "--no-mask")
+    assert "Cross-entropy loss" in printed("loss", "pizza")
+    assert "Drawing the next word" in printed("generate", "pizza", "--seed", "1")
+
+
+def test_a_token_that_stands_everywhere_is_told_in_a_line() -> None:
+    text = SMALL.replace("[a, b]", f"[{', '.join('a' * 50)}]")
+    ran = run("run", "-", "--token", "a", stdin=text)
+    assert ran.exit_code == 2
+    assert ran.stderr.endswith(": 1, 2, 3, 4, 5, 6, 7, 8 …\n")
+
+
+def test_the_json_of_a_tutorial_is_that_of_the_token() -> None:
+    asked = ("alex", "--token", "2", "--format", "json")
+    document = json.loads(printed("tutorial", *asked))
+    assert document == json.loads(printed("run", *asked))
+    query = next(v for v in document["values"] if v["address"].endswith("head1.query"))
+    assert query["shape"] == [1, 2]

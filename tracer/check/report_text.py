@@ -1,0 +1,200 @@
+"""What is found about the figures of a text, as a text: what to mend first stands first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from tracer.check.figures import Figure
+from tracer.check.listed import Listed
+from tracer.check.report import Mistake, Report
+from tracer.check.verdicts import AGAIN, Finding, Verdict
+from tracer.lesson import document as doc
+from tracer.names import count
+
+NONE = "–"
+MOST_LINES = 8
+"""So many worked lines are shown of one place in a text."""
+
+LINES_TOGETHER = 4
+"""So many numbers of lines find room in front of what stands there."""
+
+Found: TypeAlias = tuple[int | None, tuple[str, ...]]
+"""The line of a text, and what is told of it."""
+
+SAID = {
+    Verdict.AGREES: ("agrees", "agree"),
+    Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
+    Verdict.VARIANT: ("comes of a variant", "come of a variant"),
+    Verdict.WRONG: ("is wrong", "are wrong"),
+    Verdict.FOLLOWS: ("follows from that", "follow from that"),
+    Verdict.UNKNOWN: ("has nothing to be held against", "have nothing to be held against"),
+}
+"""Of one figure, and of several."""
+
+COLUMNS = {
+    "agree": (Verdict.AGREES,),
+    "near": (Verdict.ROUNDING, Verdict.VARIANT),
+    "wrong": (Verdict.WRONG,),
+    "follow": (Verdict.FOLLOWS,),
+}
+"""Of the summary by step; what is not recomputable belongs to none."""
+
+VARIANT = "These come out where one thing of the scenario is changed."
+ROUNDING = "These are not the scenario's digits, but come of rounding in another way."
+UNKNOWN = "Of these the scenario computes no value."
+
+
+def report_text(report: Report) -> doc.Document:
+    """How many figures agree, what is wrong and what follows, what else does not agree and why."""
+    mistakes = (doc.Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
+    sections = (
+        *_by_step(report),
+        *mistakes,
+        *_otherwise(report, Verdict.VARIANT, "Variants", VARIANT),
+        *_otherwise(report, Verdict.ROUNDING, "Rounding", ROUNDING),
+        *_otherwise(report, Verdict.UNKNOWN, "Not recomputable", UNKNOWN),
+    )
+    introduction = tuple(map(doc.Paragraph, _introduction(report)))
+    return doc.Document(report.scenario, report.title, introduction, sections)
+
+
+def _introduction(report: Report) -> Iterator[doc.Sentence]:
+    counts = report.counts
+    parts = [
+        f"{number} {one if number == 1 else several}"
+        for verdict, (one, several) in SAID.items()
+        if (number := counts[verdict])
+    ]
+    yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
+    if report.first:
+        figure, right = report.first.figure, report.first.right
+        which = f" in step {figure.step.number}, {figure.title}" if figure.step else ""
+        where = f",{_line(figure.listed)}" if which else _line(figure.listed)
+        yield (
+            f"The text leaves the truth first{which}{where}: ",
+            *(doc.Name(figure.name), f" is printed as {figure.text}, and is {right}."),
+        )
+
+
+def _by_step(report: Report) -> Iterator[doc.Section]:
+    rows = tuple(
+        _row(
+            str(step.number),
+            *(str(sum(counted[v] for v in verdicts) or NONE) for verdicts in COLUMNS.values()),
+            title,
+        )
+        for step, title, counted in report.by_step
+    )
+    if rows:
+        table = doc.Table(("step", *COLUMNS, "what it is"), rows)
+        yield doc.Section(None, "By step", (table,))
+
+
+# --- what is wrong -------------------------------------------------------------------------------
+
+
+def _heading(mistake: Mistake) -> str:
+    """`Wrong in line 83: Head 1 · Softmax`."""
+    figure = mistake.roots[0].figure
+    return f"Wrong{_line(figure.listed)}{': ' if figure.title else ''}{figure.title}"
+
+
+def _line(listed: Listed) -> str:
+    return f" in line {listed.line}" if listed.line else ""
+
+
+def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
+    """What is printed and what is right, how that is worked, and what follows from it."""
+    for where in dict.fromkeys(finding.figure.listed.where for finding in mistake.roots):
+        if where:
+            yield doc.Paragraph(("Where: ", doc.Name(where), "."))
+    rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in mistake.roots)
+    yield doc.Table(("printed", "right", "figure"), rows)
+    if pencils := [finding.pencil for finding in mistake.roots if finding.pencil]:
+        yield doc.Paragraph((f"From the numbers that stand before it comes {', '.join(pencils)}.",))
+    lines = [line for finding in mistake.roots for line in _worked(finding.figure)]
+    if lines:
+        yield doc.Paragraph(("Right is:",))
+        yield doc.Working(tuple(lines[:MOST_LINES]))
+    if mistake.following:
+        one = len(mistake.following) == 1
+        follow = f"{count(len(mistake.following), 'figure')} {'follows' if one else 'follow'}"
+        yield doc.Paragraph((f"{follow} from this:",))
+        yield _table(("figures",), _together(mistake.following))
+
+
+def _worked(figure: Figure) -> Iterable[doc.Line]:
+    """The line of a number as it should be."""
+    if figure.within is None or figure.entry is None or figure.listed.part == "shape":
+        return []
+    line = figure.within.origins.worked(figure.entry)
+    return [line] if line else []
+
+
+def _together(findings: Sequence[Finding]) -> Iterator[Found]:
+    """Each place in the file: what is printed there, beside what is right."""
+    for those in _by(findings):
+        # All of them have the same reason.
+        right = "again" if those[0].by == AGAIN else f"right {_rights(those)}"
+        yield those[0].figure.listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
+
+
+# --- what else does not agree --------------------------------------------------------------------
+
+
+def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[doc.Section]:
+    """Figures that come about in another way, and how; or that nothing is known of, and why."""
+    is_known, found = verdict is not Verdict.UNKNOWN, list[Found]()
+    for those in _by(report.of(verdict)):
+        by, texts = those[0].by, _texts(those)
+        here = f"{_what(those)}: {texts}, here {_rights(those)}: {by}"
+        found.append((those[0].figure.listed.line, (here,) if is_known else (texts, by)))
+    if found:
+        header = ("figures",) if is_known else ("printed", "why")
+        yield doc.Section(None, title, (doc.Paragraph((why,)), _table(header, found)))
+
+
+def _table(header: tuple[str, ...], found: Iterable[Found]) -> doc.Table:
+    """What is found, each once, with the lines of the text that it stands in."""
+    lines: dict[tuple[str, ...], list[int | None]] = {}
+    for line, cells in found:
+        lines.setdefault(cells, []).append(line)
+    rows = [
+        _row(", ".join(str(line or NONE) for line in those[i : i + LINES_TOGETHER]), *cells)
+        for cells, every in lines.items()
+        for those in [list(dict.fromkeys(every))]
+        for i in range(0, len(those), LINES_TOGETHER)
+    ]
+    return doc.Table(("line", *header), tuple(rows))
+
+
+def _by(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """Those of one place in the file and one reason."""
+    together = defaultdict[tuple[int, str], list[Finding]](list)
+    for finding in findings:
+        together[id(finding.figure.listed), finding.by].append(finding)
+    yield from together.values()
+
+
+def _what(findings: Sequence[Finding]) -> str:
+    """`layer1.ffn.output, row Frank`; one number with its place."""
+    figure, listed = findings[0].figure, findings[0].figure.listed
+    if len(findings) == 1:
+        return figure.name
+    row = f", row {listed.row}" if listed.row else ""
+    column = f", column {listed.column}" if listed.column else ""
+    return f"{listed.address}{row}{column}"
+
+
+def _texts(findings: Sequence[Finding]) -> str:
+    return " ".join(finding.figure.text for finding in findings)
+
+
+def _rights(findings: Sequence[Finding]) -> str:
+    return " ".join(finding.right for finding in findings)
+
+
+def _row(*cells: str) -> tuple[doc.Name, ...]:
+    return tuple(map(doc.Name, cells))

@@ -1,0 +1,1 @@
+"""The command line: its commands, and how they answer wrong usage."""

@@ -1,0 +1,265 @@
+"""The command line: the only place that prints or exits."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from copy import copy
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tracer import __version__
+from tracer.audit import Report
+from tracer.commands.usage import Commands
+from tracer.console import pager, progress, streams
+from tracer.errors import Problem, TracerError, printable
+from tracer.renderers import Format
+from tracer.requests import completion
+from tracer.requests.options import COMMANDS, SCENARIOS, WRITE, add, register
+from tracer.requests.request import Request, check
+from tracer.requests.values import file_name, one_of, some
+
+app = typer.Typer(
+    name="decoder-trace",
+    cls=Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show(request: Request) -> None:
+    """Print the answer to a request, or write it without colour to a file; write its other files.
+
+    The exit code is 1 if a check finds something wrong.
+    """
+    from tracer.lesson.document import Document
+    from tracer.requests.output import files_beside, rendered
+    from tracer.requests.pipeline import answer
+
+    reads = _checked_targets(request)
+    with progress.shown(f"{request.command} {request.scenario}"):
+        check(request)
+        answered = answer(request)
+        files, content = files_beside(request, answered), answered.content
+        if isinstance(content, Document):
+            if request.output is None and request.format is Format.TERMINAL:
+                from tracer.renderers import terminal
+
+                content = terminal.shown(terminal.laid_out(content))
+            else:
+                content = rendered(request, content)
+    if request.output is not None:
+        files.append((request.output, content))
+    elif isinstance(content, str) and (request.no_pager or not pager.page(content)):
+        sys.stdout.write(content)
+    if files:
+        from tracer.files.writing import write
+
+        sys.stdout.flush()  # nothing is written where not all can be
+        write(files, reads=reads, make=request.figures)
+    if not answered.holds:
+        raise typer.Exit(1)
+
+
+def _checked_targets(request: Request) -> list[Path | None]:
+    """The files that the command reads and must not write over; none if it writes no files.
+
+    Raises:
+        TracerError: the output is one of them. Nothing has been computed yet.
+    """
+    if not request.writes:
+        return []
+    from tracer.files import targets
+    from tracer.scenario.loading import file_of
+
+    reads: list[Path | None] = [] if request.force else [file_of(request.scenario)]
+    if request.command == "check" and not request.force:
+        from tracer.requests.pipeline import figures_of
+
+        reads.append(request.against or figures_of(request))
+    written = filter(None, (request.output, request.save, request.key))
+    targets.check(written, reads)
+    return reads
+
+
+for each in COMMANDS:
+    if each != "check":  # the help lists it after weave
+        register(app, each, show)
+
+
+@add(app, "weave", WRITE, ("weave text.md", "weave text.md --check"))
+def weave(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="A Markdown file with marked parts.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 with a diff if any is stale.")
+    ] = False,
+) -> None:
+    """Refresh the marked blocks and numbers in your own Markdown."""
+    from tracer.files.writing import write
+    from tracer.weave.files import woven
+
+    with progress.shown("weave"):
+        found = woven(files)
+    for file in found:
+        if not file.marks:
+            message = "no marks to weave, expected <!-- decoder-trace: … -->"
+            typer.echo(str(Problem(message, str(file.path))), err=True)
+    stale = {file.path: file for file in found if file.is_stale}  # one that is named twice, once
+    if check:
+        sys.stdout.writelines(file.difference for file in stale.values())
+        raise typer.Exit(1 if stale else 0)
+    texts = {path: file.text for path, file in stale.items()}
+    write(texts.items(), held={path: file.old for path, file in stale.items()})
+
+
+register(app, "check", show)
+
+
+@add(app, "audit", WRITE, ("audit text.md", "audit text.md --strict --format json"))
+def audit(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            parser=some("a file, a folder or -"),
+            help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
+            "of such; or - for standard input.",
+        ),
+    ],
+    show_skipped: Annotated[
+        bool, typer.Option("--show-skipped", help="List the signs that were not read, too.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit 1 for warnings, too, and note what holds only with numbers that "
+            "were not rounded as they are printed.",
+        ),
+    ] = False,
+    form: Annotated[
+        Report,
+        typer.Option(
+            *("--format", "-f"),
+            metavar="FORMAT",
+            parser=one_of(Report),
+            autocompletion=completion.choices(Report),
+            help="How it is written: terminal, json, sarif or github.",
+        ),
+    ] = Report.TERMINAL,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            *("--output", "-o"),
+            metavar="FILE",
+            parser=file_name,
+            help="Write to this file instead of the screen.",
+        ),
+    ] = None,
+) -> None:
+    """False arithmetic in any text; exit 1 if there is some.
+
+    What cannot be read for certain is left alone: silence is no proof. A line that has the comment
+    “audit: ignore”, or follows such a comment, is passed over.
+    """
+    from tracer.audit.auditing import audited
+    from tracer.audit.report import coloured, rendered
+    from tracer.files.targets import check
+
+    check([] if output is None else [output], map(Path, files))
+    with progress.shown("audit"):
+        audits, problems = audited(files, strict=strict)
+    if output is None and form is Report.TERMINAL:
+        sys.stdout.write(coloured(audits, skipped=show_skipped))
+    else:
+        written = rendered(form, audits, skipped=show_skipped, version=__version__)
+        if output is None:
+            sys.stdout.write(written)
+        else:
+            from tracer.files.writing import write
+
+            write([(output, written)])
+    if problems:
+        raise TracerError(*problems)
+    counting = ("error", "warning") if strict else ("error",)
+    wrong = any(finding.level in counting for found in audits for finding in found.findings)
+    raise typer.Exit(1 if wrong else 0)
+
+
+@add(app, "scenarios", SCENARIOS, ("scenarios", "tutorial pizza"))
+def scenarios() -> None:
+    """The scenarios that come with the program."""
+    from tracer.scenario.loading import bundled, title_of
+
+    found = {name: title_of(path) for name, path in bundled().items()}
+    widest = max(map(len, found))
+    for name, title in found.items():
+        sys.stdout.write(f"{name:{widest}}  {title}\n")
+
+
+@add(app, "new", SCENARIOS, ("new first.yaml", "new two-heads.yaml"))
+def new(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            parser=file_name,
+            help="Where to write it; a file that is there already stays as it is.",
+        ),
+    ],
+) -> None:
+    """A small commented scenario that runs, to begin with."""
+    from tracer.files.writing import create
+    from tracer.scenario.schema import template
+
+    create(file, template())
+    # As a shell takes it for one word, and the program for no option.
+    typed = shlex.quote(f"./{file}" if str(file).startswith("-") else str(file))
+    sys.stdout.write(printable(f"{file} is written; now: decoder-trace run {typed}") + "\n")
+
+
+@add(app, "schema", SCENARIOS, ("schema", "new first.yaml"))
+def schema() -> None:
+    """The JSON Schema of a scenario, for editors that complete keys."""
+    from tracer.scenario.schema import schema
+
+    sys.stdout.write(schema())
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Worked calculations of a transformer decoder in which every printed equation is true."""
+    if version:
+        sys.stdout.write(f"decoder-trace {__version__}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
+
+
+def start(arguments: Sequence[str] | None = None) -> None:
+    """Run a command, that of the command line if no other is given. It ends with SystemExit."""
+    words = sys.argv[1:] if arguments is None else arguments
+    with streams.report_problems():
+        _program(*words[:1])(arguments, prog_name="decoder-trace")
+
+
+def _program(name: str = "") -> Any:
+    """The program with the command of this name alone; with all, if there is none.
+
+    Typer takes as long to build all commands as a small scenario takes to run.
+    """
+    program, commands = copy(app), app.registered_commands
+    program.registered_commands = [each for each in commands if each.name == name] or commands
+    return typer.main.get_command(program)

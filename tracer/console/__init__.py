@@ -1,0 +1,1 @@
+"""The terminal: output streams, the pager, progress, Ctrl-C."""

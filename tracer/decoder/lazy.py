@@ -1,0 +1,116 @@
+"""Values whose numbers are read or computed, with all that they need, when they are asked for.
+
+So of a large model only that is read and computed which is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from tracer.decoder.axes import Axes
+from tracer.decoder.no_result import no_result
+from tracer.decoder.operations import Recorded
+from tracer.decoder.results import result
+from tracer.decoder.roles import Place, Role
+from tracer.decoder.value import Form, Value
+from tracer.errors import Located, TracerError
+from tracer.formula.arithmetic import Arithmetic, Array, no_rounding
+from tracer.frozen import frozen
+
+
+@frozen
+class LazyContext:
+    """What a tape computes with when it is asked to.
+
+    It does not know the values: so a trace goes as soon as nobody holds it, and makes room.
+    """
+
+    arithmetic: Arithmetic
+    pinned: Container[str]
+    located: Located
+
+
+class LazyValue(Value):
+    """A value whose numbers are not there yet; once somebody has looked at them, they are kept."""
+
+    __slots__ = ("is_ready", "lazy_context")
+
+    def __init__(
+        self,
+        role: Role,
+        place: Place,
+        address: str,
+        axes: Axes,
+        form: Form,
+        lazy_context: LazyContext,
+    ) -> None:
+        self.role, self.place, self.address, self.axes, self.form = role, place, address, axes, form
+        self.lazy_context, self.is_ready = lazy_context, False
+
+    def __getattr__(self, name: str) -> Any:
+        """Called of a slot that is still empty."""
+        if name not in ("numbers", "computed") or self.is_ready:
+            raise AttributeError(name)
+        self.fetch()
+        return self.numbers
+
+    def fetch(self) -> None:
+        """Read or compute the numbers, and keep them."""
+        raise NotImplementedError
+
+
+class LazyTensor(LazyValue):
+    """Numbers of a file. The weights of a layer are read for an operation and let go."""
+
+    __slots__ = ("stored",)
+
+    def __init__(self, stored: object, *labels: Any) -> None:
+        super().__init__(*labels)
+        self.stored = stored
+
+    def fetch(self) -> None:
+        """Read them."""
+        self.numbers = self.computed = self.lazy_context.arithmetic.array(self.stored)
+        self.is_ready = True
+
+    def operand(self) -> Array:
+        """The numbers for one operation."""
+        is_kept = self.is_ready or self.place.layer is None or not self.role.parameter
+        return self.numbers if is_kept else self.lazy_context.arithmetic.array(self.stored)
+
+
+class LazyResult(LazyValue):
+    """What an operation gives of its inputs, which may have to be computed first."""
+
+    __slots__ = ("inputs", "operation")
+
+    def __init__(self, operation: Recorded, inputs: tuple[Value, ...], *labels: Any) -> None:
+        super().__init__(*labels)
+        self.operation, self.inputs = operation, inputs
+
+    def fetch(self) -> None:
+        """Compute first what it waits for: not by recursion, for there may be thousands."""
+        waiting = [self]
+        with self.lazy_context.arithmetic.context():
+            while waiting:
+                value = waiting[-1]
+                for each in value.inputs:
+                    if type(each) is LazyResult and not each.is_ready:
+                        waiting.append(each)
+                if waiting[-1] is value:
+                    waiting.pop()
+                    if not value.is_ready:
+                        value.numbers = value.computed = value._result()
+                        value.is_ready = True
+
+    def _result(self) -> Array:
+        inputs = self.inputs
+        arrays = [v.operand() if type(v) is LazyTensor else v.numbers for v in inputs]
+        try:
+            return result(
+                self.lazy_context.arithmetic, self.operation, arrays, self.axes, no_rounding
+            )
+        except ArithmeticError as error:
+            problem = no_result(error, self.address, self.place, inputs, self.lazy_context.pinned)
+            raise TracerError(*self.lazy_context.located([problem])) from None

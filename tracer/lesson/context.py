@@ -1,0 +1,250 @@
+"""What a text knows of the pass that it tells: names, how numbers are printed, which token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from tracer.decoder.axes import Axis
+from tracer.decoder.forward import Trace
+from tracer.decoder.roles import MASK, Place, Role
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.formula.expression import Expression, Number
+from tracer.frozen import frozen
+from tracer.lesson import document as doc, entries
+from tracer.lesson.wiring import sources
+from tracer.names import distinct
+from tracer.scenario.fields import Mask
+from tracer.scenario.layers import Attention
+from tracer.scenario.model import Tower
+
+MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
+"""Of a trained model's longer rows so many are shown."""
+
+
+@frozen
+class LessonContext:
+    """A trace, the token that is followed (counted from 0), and the symbol of each value.
+
+    What it says of tokens and layers is of the decoder, unless it is `in_encoder`.
+    """
+
+    trace: Trace
+    token: int
+    symbols: Mapping[str, Expression]
+    encoder_token: int | None = None
+    """The token that is followed in the encoder; its last if it is not given."""
+    in_encoder: bool = False
+
+    @cached_property
+    def sources(self) -> Mapping[Value, Value]:
+        """For each value inside a sub-layer, the vectors that its first operation reads."""
+        return sources(self.trace.records)
+
+    def at(self, place: Place) -> LessonContext:
+        """The same, of the tower of a place."""
+        return self if place.encoder == self.in_encoder else self.of_encoder
+
+    @cached_property
+    def of_encoder(self) -> LessonContext:
+        """The same, of the encoder."""
+        encoder = self.trace.scenario.encoder
+        assert encoder is not None
+        last = len(encoder.tokens) - 1
+        token = last if self.encoder_token is None else self.encoder_token
+        return replace(self, token=token, in_encoder=True)
+
+    @property
+    def tower(self) -> Tower:
+        """The decoder, or the encoder."""
+        scenario = self.trace.scenario
+        return scenario.encoder if self.in_encoder and scenario.encoder else scenario
+
+    @property
+    def mask(self) -> Mask:
+        """What hides tokens from each other, as the scenario asks for it."""
+        return "none" if self.in_encoder else self.trace.scenario.mask
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The tokens, told apart where a text occurs twice."""
+        return distinct(self.tower.tokens)
+
+    @property
+    def name(self) -> doc.Name:
+        """The token that is followed."""
+        return doc.Name(self.names[self.token])
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are."""
+        return len(self.tower.layers)
+
+    @cached_property
+    def heads(self) -> int:
+        """The most heads that an attention has."""
+        layers = self.tower.layers
+        parts = [part for layer in layers for part in (layer.attention, layer.cross_attention)]
+        return max((len(part.heads) if part else 0 for part in parts), default=0)
+
+    def attention_at(self, place: Place) -> Attention | None:
+        """The attention at a place, as the scenario has it."""
+        layer = self.tower.layers[(place.layer or 1) - 1]
+        return layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
+
+    def heads_of(self, place: Place) -> int:
+        """How many heads the attention at a place has."""
+        part = self.attention_at(place)
+        return len(part.heads) if part else 0
+
+    @property
+    def masked(self) -> bool:
+        """Whether a mask hides tokens from each other."""
+        return self._mask is not None
+
+    @property
+    def visible_tokens(self) -> str:
+        """Which other tokens a token may look at, in words; nothing, if there are none."""
+        n, mask = len(self.names), self._mask
+        if n < 2 or not any(layer.attention for layer in self.tower.layers):
+            return ""
+        seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
+        if np.triu(seen, 1).any():
+            return "the others"
+        return "those before it" if np.tril(seen, -1).any() else ""
+
+    @property
+    def attends(self) -> bool:
+        """Whether a layer of the tower has attention."""
+        return any(layer.attention or layer.cross_attention for layer in self.tower.layers)
+
+    @property
+    def attends_to_the_encoder(self) -> bool:
+        """Whether a layer of the decoder has cross-attention."""
+        return any(layer.cross_attention for layer in self.trace.scenario.layers)
+
+    @property
+    def crosses(self) -> bool:
+        """Whether there is an encoder to attend to."""
+        return self.trace.scenario.encoder is not None and not self.in_encoder
+
+    @property
+    def has_two_towers(self) -> bool:
+        """Whether there are an encoder's layers beside the decoder's."""
+        return self.trace.scenario.encodes
+
+    @property
+    def padding(self) -> str | None:
+        """The token that only fills up, if one of the tokens is that."""
+        padding = None if self.in_encoder else self.trace.scenario.padding
+        return padding if padding in self.tower.tokens else None
+
+    @property
+    def is_padding(self) -> bool:
+        """Whether the followed token is one that only fills up."""
+        return self.tower.tokens[self.token] == self.padding
+
+    @property
+    def _mask(self) -> Value | None:
+        return self.value(Place(encoder=self.in_encoder), MASK)
+
+    def value(self, place: Place, role: Role) -> Value | None:
+        """The value of a role at a place, if there is one."""
+        return self.trace.values.get(place.address(role))
+
+    def row(self, value: Value) -> int:
+        """The followed token's row in a value."""
+        return value.row(self.token, len(self.names))
+
+    def printed(self, value: Value) -> tuple[Number, ...]:
+        """The followed token's numbers, as they are printed; none of what has no row for it."""
+        if value.numbers.ndim != 2 or not value.per_token:
+            return ()
+        row = self.row(value)
+        return tuple(self.number(value, row, column) for column in range(value.shape[1]))
+
+    def number(self, value: Value, *index: int) -> Number:
+        """An entry as it is printed."""
+        return entries.number(self.trace.pencil, value, index)
+
+    def keeps_digits(self, record: Record) -> bool:
+        """Whether what is only passed on is printed as it was: digits may be set for it alone."""
+        if not self.trace.pencil.rounds_copies:
+            return True
+        passed, before = record.output, record.inputs[0]
+        return all(
+            str(self.number(passed, *at).value) == str(self.number(before, *at).value)
+            for at in np.ndindex(passed.shape)
+        )
+
+    def passed_on(self, record: Record) -> str:
+        """How it goes on: as it is, or with other digits."""
+        return "as it is" if self.keeps_digits(record) else "with digits of its own"
+
+    def columns(self, value: Value) -> Sequence[int]:
+        """The columns that are shown, or the entries of a row: all, of too many those that count.
+
+        They are the largest of the followed token: of numbers for words the largest first, of
+        others those that are largest in size, in their own order.
+        """
+        width = value.shape[-1] if value.axes else 0
+        if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
+            return range(width)
+        if not value.per_token or len(value.axes) < 2:
+            return range(width) if value.per_token else range(COLUMNS_SHOWN)
+        row = value.numbers[self.row(value)]
+        of_words = value.axes[1].labels is self.trace.scenario.vocabulary
+        order = np.argsort(-row if of_words else -abs(row), kind="stable")[:COLUMNS_SHOWN]
+        return [int(column) for column in (order if of_words else sorted(order))]
+
+    def rows(self, value: Value) -> Sequence[int]:
+        """The rows that are shown: all, of too many only the followed token's."""
+        if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
+            return range(value.shape[0])
+        return [self.row(value)] if value.per_token else range(COLUMNS_SHOWN)
+
+    def is_shown(self, value: Value) -> bool:
+        """Whether a parameter is printed: most of a trained model are too large for that."""
+        return not self.trace.scenario.on_demand or max(value.shape, default=0) <= MOST_COLUMNS
+
+    def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
+        """A value of one or two axes; a bias is one row, a number for each token one column."""
+        marked = self.row(value) if value.per_token else None
+        symbol, (labels, *of_columns) = self.symbols[value.address], map(self.labels, value.axes)
+        if not of_columns:
+            numbers = tuple(self.number(value, i) for i in range(len(labels)))
+            if value.per_token:
+                return doc.Matrix(symbol, labels, ("",), tuple((each,) for each in numbers), marked)
+            return doc.Matrix(symbol, ("",), labels, (numbers,))
+        rows, columns = self.rows(value), self.columns(value)
+        return doc.Matrix(
+            symbol,
+            tuple(labels[i] for i in rows),
+            tuple(of_columns[0][j] for j in columns),
+            entries.rows(self.trace.pencil, value, rows, columns),
+            None if marked is None else rows.index(marked),
+            figure,
+        )
+
+    def labels(self, axis: Axis) -> tuple[str, ...]:
+        """The labels of an axis, each of them once."""
+        return distinct(axis.labels)
+
+
+def listed(names: Sequence[str], last: str = "and") -> doc.Sentence:
+    """“a”, “b” and “c”; `last` is the word before the last of them."""
+    return joined([(doc.Name(name),) for name in names], last)
+
+
+def joined(items: Sequence[doc.Sentence], last: str = "and") -> doc.Sentence:
+    """The items with commas between them, and a word before the last of them."""
+    parts: list[doc.Inline] = []
+    for i, item in enumerate(items):
+        if i:
+            parts.append(f" {last} " if i == len(items) - 1 else ", ")
+        parts += item
+    return tuple(parts)

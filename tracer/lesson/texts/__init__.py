@@ -1,0 +1,1 @@
+"""Whole texts: forward pass, training, tutorial, worksheet, page and the others."""

@@ -1,0 +1,109 @@
+"""Which numbers of a text are the same number: one entry, or one that is only taken over."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from typing import TypeAlias
+
+from tracer.decoder.value import Entry, Value
+from tracer.formula.expression import Number
+from tracer.lesson import document as doc
+from tracer.names import distinct
+from tracer.node import found
+
+Name: TypeAlias = tuple[Hashable, ...]
+"""What an entry is known by: its address, and the labels of its row and column."""
+
+
+class Alike:
+    """The numbers of a document that are taken from traces, put together where they are the same.
+
+    Two are the same if they are one entry, also of two traces; if they have the same labels and
+    the same digits, as a score and the masked score have; or if they have the same digits as
+    results of one section, for the same row of tables with different columns: the sine of a
+    frequency is a feature of the position. Parameters, which are given, are like no other number.
+    """
+
+    def __init__(self, document: doc.Document) -> None:
+        self._labels = dict[Value, tuple[tuple[str, ...], ...]]()
+        self._of = dict[Name, Name]()
+        """Of each name another that stands for the same number, or itself."""
+        self._digits = defaultdict[Name, set[str]](set)
+        """How each number is printed."""
+        self._begins = dict[Name, int]()
+        for i, section in enumerate(document.sections):
+            self._read(section.blocks, i)
+
+    def one(self, number: Number) -> Name | None:
+        """What stands for all that are the same as a number; None of what is in no trace."""
+        entry = number.entry
+        if entry is None or entry.value.role.parameter or not number.value.is_finite():
+            return None
+        return self._first(self._name(entry))
+
+    def is_printed_alike(self, one: Name) -> bool:
+        """Whether a number has the same digits wherever it stands."""
+        return len(self._digits[one]) == 1
+
+    def begins(self, one: Name) -> int:
+        """The section in which a number first stands, counted from 0."""
+        return self._begins[one]
+
+    def _read(self, blocks: tuple[doc.Block, ...], section: int) -> None:
+        for number in found(blocks, Number):
+            if (name := self.one(number)) and number.entry:
+                self._join(name, (self._labels_of(number.entry), number.value))
+                self._note(name, str(number.value), section)
+        rows = defaultdict[Hashable, dict[Hashable, Name]](dict)
+        for number in _results(blocks):
+            if (name := self.one(number)) and number.entry:
+                row = self._labels_of(number.entry)[:1]
+                columns = tuple(axis.name for axis in number.entry.value.axes[1:])
+                rows[row, number.value].setdefault(columns, name)
+        for same in rows.values():
+            for name in same.values():
+                self._join(next(iter(same.values())), name)
+        for curve in found(blocks, doc.Curve):
+            for number in curve.numbers:
+                if name := self.one(number):
+                    self._note(name, "drawn", section)
+
+    def _note(self, name: Name, printed: str, section: int) -> None:
+        one = self._first(name)
+        self._digits[one].add(printed)
+        self._begins.setdefault(one, section)
+
+    def _name(self, entry: Entry) -> Name:
+        return (entry.value.address, self._labels_of(entry))
+
+    def _labels_of(self, entry: Entry) -> tuple[str, ...]:
+        value = entry.value
+        if value not in self._labels:
+            self._labels[value] = tuple(distinct(axis.labels) for axis in value.axes)
+        return tuple(labels[i] for labels, i in zip(self._labels[value], entry.at, strict=True))
+
+    def _first(self, name: Name) -> Name:
+        while (other := self._of.setdefault(name, name)) != name:
+            self._of[name] = self._of[other]
+            name = other
+        return name
+
+    def _join(self, name: Name, other: Name) -> None:
+        one, another = self._first(name), self._first(other)
+        if one == another:
+            return
+        self._of[another] = one
+        self._digits[one] |= self._digits.pop(another, set())
+        if another in self._begins:
+            begins = self._begins.pop(another)
+            self._begins[one] = min(begins, self._begins.get(one, begins))
+
+
+def _results(blocks: tuple[doc.Block, ...]) -> Iterator[Number]:
+    for block in blocks:
+        if isinstance(block, doc.Working):
+            for line in block.lines:
+                yield from found(line.chain.sides[-1:], Number)
+        elif isinstance(block, doc.Matrix):
+            yield from found(block.cells, Number)

@@ -1,0 +1,76 @@
+"""A forward pass as a text: its steps, or a list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracer.decoder.forward import Trace
+from tracer.lesson import document as doc
+from tracer.lesson.steps import Step
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.selection import of_encoder, steps
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.working.terms import Terms
+
+
+def forward_pass(
+    trace: Trace,
+    chosen: Sequence[Step],
+    token: int,
+    *,
+    whole: bool,
+    full: bool = True,
+    terms: Terms | None = None,
+) -> doc.Document:
+    """The sections of the steps for a token (counted from 0); a whole pass is introduced.
+
+    Where all steps are the encoder's, it is one of its tokens.
+    """
+    followed = (None, token) if of_encoder(chosen) else (token, None)
+    teacher = Teacher(trace, *followed, full=full, terms=terms)
+    introduction: tuple[doc.Block, ...] = ()
+    if whole:
+        introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))
+    sections = tuple(map(teacher.section, chosen))
+    return doc.Document(trace.name, trace.scenario.title, introduction, sections, whole=whole)
+
+
+def contents(trace: Trace) -> doc.Document:
+    """The steps of a pass, a line each; of the trace only the shapes are looked at."""
+    rows = tuple(
+        (
+            doc.Name(str(s.number)),
+            doc.Name(s.kind.name),
+            doc.Name(_shape(s)),
+            doc.Name(s.last.output.address),
+        )
+        for s in steps(trace.records)
+    )
+    table = doc.Table(("step", "name", "shape", "address"), rows)
+    return doc.Document(trace.name, trace.scenario.title, (table,), ())
+
+
+def _shape(step: Step) -> str:
+    """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
+    return "×".join(map(str, step.last.output.shape)) or "1"
+
+
+def at_a_glance(teacher: Teacher) -> tuple[doc.Block, ...]:
+    """The picture of the model, and how to read it."""
+    return (doc.Paragraph((sentences.AT_A_GLANCE,)), picture(teacher.ctx, teacher.steps))
+
+
+def padded_batch(trace: Trace) -> tuple[doc.Block, ...]:
+    """The sequences beside the followed one, if it is one of a batch."""
+    scenario, padding = trace.scenario, trace.scenario.padding
+    if trace.tokens not in scenario.batch or len(scenario.batch) == 1:
+        return ()
+    rows = tuple(
+        (doc.Name(str(i)), doc.Name(" ".join(tokens))) for i, tokens in enumerate(scenario.batch, 1)
+    )
+    sentence: doc.Sentence = ("It is one sequence of a batch. All have the same length",)
+    if padding is not None and any(padding in tokens for tokens in scenario.batch):
+        sentence = (*sentence, ": what is shorter is filled up with ", doc.Name(padding))
+    table = doc.Table(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
+    return (doc.Paragraph((*sentence, ".")), table)

@@ -1,0 +1,97 @@
+"""A generated text, turn by turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tracer.decoder.generation import Generated, GenerationStep, UnreadableError
+from tracer.decoder.operations import Pinned
+from tracer.decoder.roles import MASK
+from tracer.errors import TracerError
+from tracer.lesson import document as doc
+from tracer.lesson.steps.words import SAMPLING_STEP
+from tracer.lesson.texts.teacher import Teacher
+from tracer.names import count, distinct
+
+KEPT, DISCARDED = "kept", "discarded"
+TURN_BY_TURN: doc.Sentence = (
+    "In each turn all words so far go in, and a word comes out behind each of them. Only the last "
+    "is kept and becomes part of the next turn's input, because the words behind the others are "
+    "known already. In training one pass is enough for all words; here nobody knows the next one "
+    "beforehand, so that each needs a pass of its own.",
+)
+THE_MASK_STAYS: doc.Sentence = (
+    "The mask stays as it was in training, so that what was made of a word does not change when "
+    "another comes behind it.",
+)
+
+
+def generated_text(
+    generated: Generated, *, worked: bool, cached: bool, full: bool = True
+) -> doc.Document:
+    """Turn by turn: what goes in, what comes out, which of it is kept; then the whole text.
+
+    With `cached`, each turn after the first shows the new token only.
+    """
+    sections: list[doc.Section] = []
+    for number, generation_step in enumerate(generated.steps, 1):
+        teacher = Teacher(generation_step.trace, full=full and number == 1)
+        why = _why(teacher) if teacher.full and not cached else []
+        shown = _turn(generation_step, cached and number > 1)
+        sections.append(doc.Section(None, f"Turn {number}", (*why, *shown)))
+        for step in teacher.steps:
+            if worked or step.kind is SAMPLING_STEP:
+                section = teacher.section(step)
+                sections.append(section if worked else replace(section, number=None))
+    scenario = generated.steps[0].trace.scenario
+    text = (
+        doc.Paragraph((doc.Name(scenario.written(generated.text)),)),
+        doc.Paragraph(_ending(generated)),
+    )
+    sections.append(doc.Section(None, "The text", text))
+    name = generated.steps[0].trace.name
+    return doc.Document(name, scenario.title, (), tuple(sections))
+
+
+def _ending(generated: Generated) -> doc.Sentence:
+    after = count(len(generated.steps), "turn")
+    if generated.met:
+        return (f"It ends after {after}: ", *cannot_go_on(generated.met))
+    return (f"The end token came after {after}." if generated.ended else f"The limit: {after}.",)
+
+
+def cannot_go_on(met: TracerError) -> doc.Sentence:
+    """Why the decoder cannot go on; of what is no matter of a text, as a message says it."""
+    if not isinstance(met, UnreadableError):
+        return (doc.Name(str(met.problems[0])), ".")
+    if met.token is None:
+        mask = met.problems[0].address == "mask"
+        return (f"there is no {'row in the mask' if mask else 'vector'} for one more position.",)
+    return (doc.Name(met.token), " has no embedding of its own, so that it cannot be read.")
+
+
+def _why(teacher: Teacher) -> list[doc.Block]:
+    """Why one word comes of each turn, and why the mask stays, if there is one."""
+    trace = teacher.trace
+    own = trace.masks and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
+    mask = [doc.Paragraph(THE_MASK_STAYS)] if own and not trace.scenario.looks_ahead else []
+    return [doc.Paragraph(TURN_BY_TURN), *mask]
+
+
+def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
+    tokens = step.trace.tokens
+    before = len(tokens) - 1 if cached else 0
+    names = distinct(tokens)[before:]
+    outputs = [*step.outputs[before:-1], step.word]
+    kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
+    positions = map(str, range(before + 1, len(tokens) + 1))
+    rows = [tuple(map(doc.Name, r)) for r in zip(positions, names, outputs, kept, strict=True)]
+    written: list[doc.Block] = []
+    if before:
+        new: doc.Sentence = ("Only the last token goes through the decoder",)
+        if any(layer.attention for layer in step.trace.scenario.layers):
+            earlier = doc.Name(step.trace.scenario.written(tokens[:before]))
+            new = (*new, "; the keys and values of ", earlier, " are reused from the turns before")
+        written.append(doc.Paragraph((*new, ".")))
+    written.append(doc.Table(("position", "input", "output", ""), tuple(rows), len(rows) - 1))
+    return written

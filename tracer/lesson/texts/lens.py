@@ -1,0 +1,116 @@
+"""What each layer would say if it were the last, and from which layer on the word is found."""
+
+from __future__ import annotations
+
+from tracer.console import progress
+from tracer.decoder.forward import Trace
+from tracer.decoder.roles import PREDICTION, PROBABILITIES, Place
+from tracer.formula.expression import Number, Symbol
+from tracer.formula.numbers import trimmed
+from tracer.frozen import frozen
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.texts.symbols import symbols
+from tracer.scenario.layers import Layer
+
+MOST_TOKENS = 6
+"""So many columns of words find room; of more tokens the last ones are shown."""
+
+
+@frozen
+class LensWord:
+    """What a layer would say after a token, and how probable it holds that."""
+
+    word: str
+    probability: Number
+
+    @property
+    def percent(self) -> str:
+        """As a share of a hundred, with the digits that it is printed with."""
+        return percent(self.probability)
+
+
+def percent(share: Number) -> str:
+    """45.1 %: a share of a hundred, without zeros that say nothing."""
+    return f"{trimmed(share.value * 100):f} %"
+
+
+def lens_word(ctx: LessonContext, layer: int, token: int) -> LensWord:
+    """What is seen through the lens behind a layer, counted from 1, after a token, from 0."""
+    progress.report(f"layer {layer} of {ctx.layers}")
+    place = Place(layer, "lens")
+    words, shares = ctx.value(place, PREDICTION), ctx.value(place, PROBABILITIES)
+    assert words is not None and shares is not None
+    row = words.row(token, len(ctx.names))
+    column = shares.axes[1].labels.index(words.numbers[row])
+    return LensWord(str(words.numbers[row]), ctx.number(shares, row, column))
+
+
+def lens(trace: Trace, token: int) -> doc.Document:
+    """The words of all layers, for the tokens up to the followed one (counted from 0)."""
+    ctx = LessonContext(trace, token, symbols(trace.records))
+    section = doc.Section(None, "What each layer would say", through_the_lens(ctx))
+    return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
+
+
+def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
+    """Why one looks, the words, how probable they are held, and since when the last is said."""
+    layers, tokens = range(1, ctx.layers + 1), _tokens(ctx)
+    seen = {(layer, token): lens_word(ctx, layer, token) for layer in layers for token in tokens}
+    names = tuple(ctx.names[token] for token in tokens)
+    words = tuple(
+        (doc.Name(str(layer)), *(doc.Name(seen[layer, token].word) for token in tokens))
+        for layer in layers
+    )
+    shares = doc.Matrix(
+        Symbol("p"),
+        tuple(f"layer {layer}" for layer in layers),
+        names,
+        tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
+        None,
+        doc.Figure(f"{ctx.trace.name}.lens", "The word that each layer would say", ("", "after")),
+        tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers),
+    )
+    claim = since_when(ctx)
+    return (
+        doc.Paragraph((why(ctx),)),
+        doc.Table(("layer", *names), words, ctx.layers - 1),
+        doc.Paragraph(("How probable it holds its word:",)),
+        shares,
+        *([doc.Paragraph(claim)] if claim else []),
+    )
+
+
+def why(ctx: LessonContext) -> str:
+    """What is read, and, where all sub-layers only add to one vector, why it can be."""
+    read = "hat leaves a layer is read as what leaves the last one is, down to the words."
+    if not all(_only_adds(layer) for layer in ctx.tower.layers):
+        return f"W{read}"
+    return (
+        "Every layer adds to the same vector, so that it can be read before it is finished: "
+        f"w{read} So it is seen where in the model a word is found."
+    )
+
+
+def _only_adds(layer: Layer) -> bool:
+    parts = [p for p in (layer.attention, layer.cross_attention, layer.ffn) if p]
+    norms = [layer.norm_of(part) for part in parts]
+    added = all(part.residual for part in parts)
+    return added and all(norm is None or norm.placement == "pre" for norm in norms)
+
+
+def _tokens(ctx: LessonContext) -> range:
+    return range(max(0, ctx.token + 1 - MOST_TOKENS), ctx.token + 1)
+
+
+def since_when(ctx: LessonContext) -> doc.Sentence | None:
+    """From which layer on the word at the end is said, where not all layers say it."""
+    words = [lens_word(ctx, layer, ctx.token).word for layer in range(1, ctx.layers + 1)]
+    others = [layer for layer, word in enumerate(words, 1) if word != words[-1]]
+    since = max(others, default=0) + 1
+    if since == 1 or ctx.is_padding:
+        return None
+    word = doc.Name(words[-1])
+    if since == len(words):
+        return ("Only the last layer says ", word, " after ", ctx.name, ".")
+    return (f"From layer {since} on every layer says ", word, " after ", ctx.name, ".")

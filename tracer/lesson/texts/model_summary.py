@@ -1,0 +1,106 @@
+"""How a trained model comes to its word, in summary: what its layers add, and who looks at whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tracer.decoder import roles
+from tracer.decoder.forward import Trace
+from tracer.decoder.tape import Record
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.inputs import EMBEDDING_STEP
+from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
+from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
+from tracer.lesson.texts import lens
+from tracer.lesson.texts.forward_pass import at_a_glance
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.wiring import in_order
+from tracer.lesson.working.terms import Terms
+
+HEADS_NAMED = 3
+AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
+WORKED_AT_THE_END = (LOGITS_STEP, PROBABILITIES_STEP, PREDICTION_STEP)
+
+
+def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) -> doc.Document:
+    """The way of a token (counted from 0) through all layers; the words at its end are worked."""
+    teacher = Teacher(trace, token, full=full, terms=terms)
+    ctx = teacher.ctx
+    sections = [
+        *(teacher.section(step) for step in teacher.steps if step.kind in AT_THE_START),
+        doc.Section(None, "Layer by layer", _layers(ctx)),
+        *([doc.Section(None, "Who is looked at", looked_at)] if (looked_at := _heads(ctx)) else []),
+        *(teacher.section(step) for step in _at_the_end(teacher.steps)),
+    ]
+    introduction = (*teacher.introduction(), *at_a_glance(teacher))
+    return doc.Document(trace.name, trace.scenario.title, introduction, tuple(sections), whole=True)
+
+
+def summarized(steps: Sequence[Step]) -> list[Record]:
+    """What is worked in a summary: the tokens, and the words at the end."""
+    start = (step for step in steps if step.kind in AT_THE_START)
+    return [record for step in (*start, *_at_the_end(steps)) for record in step.records]
+
+
+def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
+    return (step for step in steps if step.kind in WORKED_AT_THE_END and not step.place.layer)
+
+
+def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
+    """What attention and FFN of each layer change most, and what the layer would say."""
+    rows = []
+    for layer in range(1, ctx.layers + 1):
+        seen = lens.lens_word(ctx, layer, ctx.token)
+        added = (
+            _most(ctx, layer, "attention", roles.ATTENTION_OUTPUT),
+            _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
+        )
+        rows.append((str(layer), *added, seen.word, seen.percent))
+    header = ("layer", "attention adds most", "the FFN adds most", "it would say", "probability")
+    claim = lens.since_when(ctx)
+    return (
+        doc.Paragraph((lens.why(ctx),)),
+        doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows)),
+        *([doc.Paragraph(claim)] if claim else []),
+    )
+
+
+def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles.Role) -> str:
+    """`d₃₁₁ 4.062`: the largest number that a sub-layer adds to the followed token."""
+    value = ctx.value(roles.Place(layer, sub_layer), role)
+    ranked = Row.of(value, ctx).sizes().ranked() if value else []
+    if value is None or not ranked:
+        return "—"
+    row = ctx.row(value)
+    return f"{ctx.labels(value.axes[1])[ranked[0]]} {ctx.number(value, row, ranked[0]).value:f}"
+
+
+def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
+    """Which heads give most of the followed token's attention to each token before it."""
+    found = [record.output for record in in_order(ctx.trace.records)]
+    of_attention = [
+        v for v in found if v.role is roles.WEIGHTS and v.place.sub_layer == "attention"
+    ]
+    weights = [value for value in of_attention if not value.place.encoder]
+    rows = []
+    for token in range(ctx.token):
+        shares = [(value.numbers[ctx.row(value), token], value) for value in weights]
+        shares.sort(key=lambda pair: -pair[0])
+        places = [value.place for _, value in shares[:HEADS_NAMED]]
+        named = "; ".join(f"{place.layer}, {place.head}" for place in places)
+        if shares:
+            share = ctx.number(shares[0][1], ctx.row(shares[0][1]), token)
+            rows.append(
+                (doc.Name(ctx.names[token]), doc.Name(lens.percent(share)), doc.Name(named))
+            )
+    if not rows:
+        return ()
+    sentence = (
+        "How much attention each token before ",
+        *(ctx.name, " gets from it: the largest share in any head, and the heads that give it "),
+        "most, the first one first.",
+    )
+    return (doc.Paragraph(sentence), doc.Table(("token", "at most", "layer, head"), tuple(rows)))

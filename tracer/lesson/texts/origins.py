@@ -1,0 +1,149 @@
+"""What each number of a trace comes from: the numbers that its line puts in, under any name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from tracer.decoder import operations as op
+from tracer.decoder.elementwise import Mask, NegativeLogLikelihood, SoftmaxCrossEntropyGrad
+from tracer.decoder.forward import Trace
+from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import AsRows, ByWord, Columns, Taken
+from tracer.decoder.value import Entry
+from tracer.formula.expression import Number, entries_in
+from tracer.lesson.document import Line
+from tracer.lesson.entries import labels
+from tracer.lesson.steps.masks import HIDDEN
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.working.lines import is_fully_masked
+from tracer.lesson.working.written import Worked
+
+
+class Origins:
+    """What each entry of a trace comes from."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.producers, self.teacher = trace.producers, Teacher(trace)
+
+    def inputs_of(self, entry: Entry) -> list[Entry]:
+        """The entries that its line puts in, each followed to where it was computed or typed."""
+        record = self.producers[entry.value]
+        if is_worked(record, entry):
+            operands = entries_in(self.teacher.writer.first_side(record, entry.at))
+            return [self.followed(operand) for operand in operands]
+        chosen = isinstance(record.operation, op.Chosen)
+        before = chosen_by(record, entry) if chosen else self.before(entry)
+        return [self.followed(before)] if before else []
+
+    def levels(self, entry: Entry) -> Iterator[list[Entry]]:
+        """The entry, then those that its line puts in, and so on; each entry once."""
+        level = [self.followed(entry)]
+        seen = set(level)
+        while level:
+            yield level
+            level = list(
+                dict.fromkeys(e for at in level for e in self.inputs_of(at) if e not in seen)
+            )
+            seen.update(level)
+
+    def followed(self, entry: Entry) -> Entry:
+        """The entry, or the one that it is under another name and with the same digits."""
+        while (before := self.before(entry)) and self.is_printed_alike(entry, before):
+            entry = before
+        return entry
+
+    def before(self, entry: Entry) -> Entry | None:
+        """The entry that another one only takes over: O¹ of [O¹ O²]."""
+        record = self.producers.get(entry.value)
+        if record is None or not isinstance(record.operation, op.Moved | Taken):
+            return None
+        moved = moved_from(record, record.operation, entry)
+        return moved if moved and moved.value in self.producers else None
+
+    def is_printed_alike(self, entry: Entry, other: Entry) -> bool:
+        """Whether both have the same digits, which may be set for one of them alone."""
+        if entry.value.role.words or not self.teacher.trace.pencil.rounds_copies:
+            return True
+        return str(self.number(entry).value) == str(self.number(other).value)
+
+    def worked(self, entry: Entry) -> Line | None:
+        """The line of an entry, where it was computed; none of what is typed or hidden."""
+        entry = self.followed(entry)
+        record = self.producers[entry.value]
+        return self.line(record, entry) if is_worked(record, entry) else None
+
+    def line(self, record: Record, entry: Entry) -> Line:
+        """How an entry was computed."""
+        label = ", ".join(labels(entry)) or None
+        chain = self.teacher.writer.chain(record, entry.at)
+        named = label is None or not chain.relations
+        return Line(label, self.teacher.writer.named(record, entry.at) if named else chain)
+
+    def number(self, entry: Entry) -> Number:
+        """An entry as it is printed."""
+        return self.teacher.writer.number(*entry)
+
+
+def is_worked(record: Record, entry: Entry) -> bool:
+    """Whether there is anything to write out for an entry."""
+    match record.operation:
+        case Mask():
+            return bool(entry.value.numbers[entry.at] == HIDDEN.value)
+        case NegativeLogLikelihood(columns, _) | SoftmaxCrossEntropyGrad(columns, _):
+            return columns[entry.at[0]] is not None
+        case ByWord(words, _):
+            return entry.at[0] in words
+        case operation:
+            return isinstance(operation, Worked) and not is_fully_masked(record, entry.at)
+
+
+def chosen_by(record: Record, entry: Entry) -> Entry:
+    """The number by which a word was chosen: its probability, or its running sum."""
+    operation, of = record.operation, record.inputs[0]
+    assert isinstance(operation, op.ArgMax | op.Pick)
+    column = operation.words.index(str(entry.value.numbers[entry.at]))
+    return Entry(of, (entry.at[0], column))
+
+
+def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Entry | None:
+    """The entry that stands here under another name.
+
+    None of what a mask hides, nor of a word that no column is of.
+    """
+    index = entry.at
+    first = record.inputs[0]
+    match operation:
+        case op.Copy() | op.Reused():
+            return Entry(first, index)
+        case Mask():
+            hidden = entry.value.numbers[index] == HIDDEN.value
+            return None if hidden else Entry(first, index)
+        case op.Append():
+            row, column = index
+            row -= first.shape[0]
+            return Entry(first, index) if row < 0 else Entry(record.inputs[1], (row, column))
+        case op.Concat() | op.Join():
+            *rows, place = index
+            for part in record.inputs:
+                if place < part.shape[-1]:
+                    return Entry(part, (*rows, place))
+                place -= part.shape[-1]
+            raise IndexError(index)
+        case op.Interleave():
+            row, column = index
+            return Entry(record.inputs[column % 2], (row, column // 2))
+        case Columns(start, _):
+            row, column = index
+            return Entry(first, (row, start + column))
+        case AsRows(words, _):
+            row, column = index
+            return Entry(first, (column, words.index(row))) if row in words else None
+        case op.Select(columns):
+            return Entry(first, (first.shape[0] - 1, columns[index[1]]))
+        case op.Largest():
+            if is_fully_masked(record, index):
+                return None
+            return Entry(first, (index[0], int(first.numbers[index[0]].argmax())))
+        case _:
+            assert_never(operation)

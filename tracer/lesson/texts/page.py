@@ -1,0 +1,217 @@
+"""A text to be explored: told for every token, with the line of every number that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, replace
+
+import numpy as np
+
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.operations import Given, Pinned
+from tracer.decoder.roles import MASKED
+from tracer.decoder.training import Training
+from tracer.decoder.value import Entry, Index, Value
+from tracer.formula.expression import Chain, Expression, Number, entries_in
+from tracer.frozen import frozen
+from tracer.lesson import document as doc
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention import SOFTMAX_STEP, UNMASKED_STEP
+from tracer.lesson.texts.model_summary import model_summary
+from tracer.lesson.texts.origins import Origins, is_worked
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.tutorial import tutorial, worked_for
+from tracer.names import distinct
+from tracer.node import found
+
+
+@frozen
+class Source:
+    """A value in which numbers are found: its name, its labels, and what is known of each entry.
+
+    An entry has a line if it was worked; `moved` has those that are others under a new name.
+    """
+
+    symbol: Expression
+    address: str
+    labels: tuple[tuple[str, ...], ...]
+    given: bool
+    numbers: dict[Index, Number] = field(default_factory=dict)
+    lines: dict[Index, Chain] = field(default_factory=dict)
+    moved: dict[Index, Entry] = field(default_factory=dict)
+
+
+@frozen
+class Page:
+    """A document; the same for other tokens, as far as it differs; where its numbers come from.
+
+    `tokens` are the names of those that it is told for, `documents` has the text for each;
+    `followed` (counted from 0) is the whole one, whose sections the others begin with. The
+    sections `without_mask` are beside the point until the mask is taken away.
+    """
+
+    tokens: tuple[str, ...]
+    followed: int
+    documents: tuple[doc.Document, ...]
+    sources: dict[Value, Source]
+    without_mask: frozenset[int] = frozenset()
+
+    @property
+    def document(self) -> doc.Document:
+        """The text for the followed token."""
+        return self.documents[self.followed]
+
+
+def page(
+    found: Trace,
+    chosen: Sequence[Step],
+    token: int,
+    *,
+    training: Training | None = None,
+    full: bool = True,
+) -> Page:
+    """The tutorial, told for a token (counted from 0) and ready to be told for any other."""
+    whole = len(chosen) == len(steps(found.records))
+
+    def told(other: int) -> doc.Document:
+        if whole and found.scenario.on_demand:
+            return model_summary(found, other, full=full, terms=None)
+        if other == token:
+            return tutorial(found, chosen, token, training=training, full=full)
+        return worked_for(Teacher(found, other, refers=whole, full=full), chosen)
+
+    documents = [told(other) for other in range(len(found.tokens))]
+    after = _without_mask(found, chosen)
+    if after:
+        unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
+        documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
+    added = frozenset(place + i for i, place in enumerate(sorted(after), 1))
+    sources = sources_of(documents, whole=not found.scenario.on_demand)
+    return Page(distinct(found.tokens), token, tuple(documents), sources, added)
+
+
+def page_of(document: doc.Document) -> Page:
+    """A document as it is."""
+    return Page((), 0, (document,), sources_of([document], whole=True))
+
+
+def _without_mask(found: Trace, chosen: Sequence[Step]) -> dict[int, Step]:
+    """The steps of softmax whose scores are masked, by their places in the text."""
+    masked = {r.output.place for r in found.records if r.output.role is MASKED}
+    return {
+        i: step
+        for i, step in enumerate(chosen)
+        if step.kind is SOFTMAX_STEP and step.place in masked and not found.scenario.on_demand
+    }
+
+
+def _with(
+    document: doc.Document, after: dict[int, Step], unmasked: Trace, token: int
+) -> doc.Document:
+    """A document that also says, behind each softmax, what it would be without the mask."""
+    there = {s.place: s for s in steps(unmasked.records) if s.kind is UNMASKED_STEP}
+    sections: list[doc.Section] = []
+    for i, section in enumerate(document.sections):
+        sections.append(section)
+        if i in after:
+            told = Teacher(unmasked, token).section(there[after[i].place])
+            sections.append(replace(told, number=None))
+    return replace(document, sections=tuple(sections))
+
+
+# --- where numbers come from ---------------------------------------------------------------------
+
+
+def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, Source]:
+    """The values of all numbers that are shown; with `whole`, of all that these come from, too.
+
+    What two passes have computed alike is one source.
+    """
+    met = _Sources(document.sections for document in documents)
+    waiting = [number.entry for number in _shown(documents) if number.entry]
+    while waiting:
+        entry = waiting.pop()
+        if met.add(entry) and whole:
+            waiting += met.inputs_of(entry)
+    return met.sources
+
+
+def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
+    """The numbers of all texts; a matrix that several of them show counts once."""
+    matrices = set()
+    for block in (b for document in documents for s in document.sections for b in s.blocks):
+        match block:
+            case doc.Matrix(cells=cells):
+                corners = found((cells[0][0], cells[-1][-1]), Number)
+                key = (*(number.entry for number in corners), block.columns)
+                if key not in matrices:
+                    matrices.add(key)
+                    yield from found(block, Number)
+            case doc.Paragraph():
+                yield from found(block, Number)
+            case doc.Working(lines):
+                results = (line.chain.sides[-1] for line in lines)
+                yield from (result for result in results if isinstance(result, Number))
+
+
+class _Sources:
+    """The values that were met so far."""
+
+    def __init__(self, texts: Iterable[Sequence[doc.Section]]) -> None:
+        self.sources: dict[Value, Source] = {}
+        self.origins: dict[Value, Origins] = {}
+        self.alike: dict[str, list[Value]] = {}
+        traces = {id(s.trace): s.trace for sections in texts for s in sections if s.trace}
+        for each in traces.values():
+            origins = Origins(each)
+            for record in each.records:
+                self.origins.setdefault(record.output, origins)
+
+    def add(self, entry: Entry) -> bool:
+        """Note an entry with its line; whether it is a new one, of a pass that is known."""
+        origins = self.origins.get(entry.value)
+        if origins is None or entry.value.role.words:
+            return False
+        source = self.source(entry.value, origins)
+        if entry.at in source.numbers:
+            return False
+        source.numbers[entry.at] = origins.number(entry)
+        record = origins.producers[entry.value]
+        if is_worked(record, entry):
+            chain = origins.teacher.writer.chain(record, entry.at)
+            if chain.relations:
+                source.lines[entry.at] = chain
+                return True
+        # The sum of one number is that number; a copy may have digits of its own.
+        for behind in origins.inputs_of(entry):
+            source.moved[entry.at] = behind
+        return True
+
+    def source(self, value: Value, origins: Origins) -> Source:
+        """The source of a value: that of one which is like it, if there is one."""
+        if value not in self.sources:
+            alike = self.alike.setdefault(value.address, [])
+            same = next((other for other in alike if _same(other, value)), None)
+            if same is None:
+                alike.append(value)
+                symbol = origins.teacher.ctx.symbols[value.address]
+                labels = tuple(distinct(axis.labels) for axis in value.axes)
+                given = isinstance(origins.producers[value].operation, Given | Pinned)
+                self.sources[value] = Source(symbol, value.address, labels, given)
+            else:
+                self.sources[value] = self.sources[same]
+        return self.sources[value]
+
+    def inputs_of(self, entry: Entry) -> Iterator[Entry]:
+        source = self.sources[entry.value]
+        if entry.at in source.lines:
+            for side in source.lines[entry.at].sides:
+                yield from entries_in(side)
+        elif entry.at in source.moved:
+            yield source.moved[entry.at]
+
+
+def _same(a: Value, b: Value) -> bool:
+    """Whether two values are printed alike."""
+    return a.form is b.form and a.axes == b.axes and bool(np.array_equal(a.numbers, b.numbers))

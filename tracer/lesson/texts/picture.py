@@ -1,0 +1,205 @@
+"""The model at a glance: the steps of a pass as boxes, with the ways between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass, replace
+from itertools import groupby
+
+from tracer.decoder.elementwise import Add
+from tracer.decoder.operations import Pinned
+from tracer.decoder.roles import ENCODER_OUTPUT, Place, SubLayer
+from tracer.decoder.value import Value
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
+from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
+from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
+from tracer.lesson.texts.symbols import of_encoder
+from tracer.lesson.wiring import summands
+
+NAMES: dict[SubLayer, str] = {
+    "attention": "attention",
+    "cross_attention": "cross-attention",
+    "ffn": "FFN",
+}
+
+
+def picture(
+    ctx: LessonContext, steps: Sequence[Step], stand_for: Callable[[Place], range] | None = None
+) -> doc.Picture:
+    """All steps of a pass, each in one box; layers that are built alike are drawn once.
+
+    `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
+    """
+    # The lens looks at the model, and the tokenization comes before it.
+    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind is not TOKENIZATION_STEP]
+    encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
+    decodes = [step for step in drawn if step not in encodes]
+    layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
+    return doc.Picture(
+        _tower(decodes, ctx, layers),
+        _tower(encodes, ctx.of_encoder, layers) if encodes else None,
+        doc.Figure(f"{ctx.trace.name}.model", "The model"),
+    )
+
+
+def _tower(
+    steps: Sequence[Step], ctx: LessonContext, stand_for: Callable[[Place], range]
+) -> doc.Tower:
+    layered = [step for step in steps if step.place.layer]
+    others = [step for step in steps if not step.place.layer]
+    before = [step for step in others if step.kind in OF_EACH_TOWER]
+    behind = [step for step in others if step.kind not in OF_EACH_TOWER]
+    below = before[-1].last.output if before else None
+    return doc.Tower(
+        tuple(map(doc.Name, ctx.tower.tokens)),
+        _rows(before, ctx),
+        _layers(layered, below, _Wires(ctx, steps), stand_for),
+        _rows(behind, ctx),
+    )
+
+
+class _Wires:
+    """What the sub-layers of a tower read, as far as its step is drawn."""
+
+    def __init__(self, ctx: LessonContext, steps: Sequence[Step]) -> None:
+        self.told = ctx
+        self.step_of = {step.last.output: step for step in steps}
+
+    def into(self, result: Value, below: Value | None) -> doc.Box | None:
+        """The box whose vectors a sub-layer's result is computed from; none where it is `below`."""
+        source = self.told.sources.get(result)
+        step = self.step_of.get(source) if source and source is not below else None
+        return _box(step, self.told) if step else None
+
+
+def _layers(
+    steps: Sequence[Step],
+    below: Value | None,
+    wires: _Wires,
+    stand_for: Callable[[Place], range],
+) -> tuple[doc.Layer, ...]:
+    """The layers; of some that follow each other and are built alike, the first."""
+    built: list[tuple[list[Step], Value | None]] = []
+    for _, together in groupby(steps, lambda step: step.place.layer):
+        layer = list(together)
+        built.append((layer, below))
+        below = layer[-1].last.output
+    found = []
+    for _, layers in groupby(built, lambda each: _form(each[0], each[1], wires.told)):
+        several = list(layers)
+        (first, into), (last, _) = several[0], several[-1]
+        numbers, last_numbers = (stand_for(layer[0].place) for layer in (first, last))
+        end = last[-1].number + len(last) * (len(last_numbers) - 1)
+        others = (first[-1].number + 1, end) if end > first[-1].number else None
+        parts = tuple(_parts(first, into, wires))
+        found.append(doc.Layer(numbers[0], last_numbers[-1], parts, others))
+    return tuple(found)
+
+
+def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> list[object]:
+    """What is printed of a layer or a head, but for its numbers: it is alike where this is equal.
+
+    That are the signs, and of each record its operation, its shape and what it reads: the layer's
+    input, a value of the layer, a parameter of some shape, or a value from elsewhere.
+    """
+    form: list[object] = []
+    names: dict[Value | None, object] = {below: "below"}
+    for step in steps:
+        form.append((step.place.sub_layer, _box(replace(step, number=0), ctx)))
+        for record in step.records:
+            read = [
+                names.get(v, (v.role, v.shape) if v.role.parameter else v.address)
+                for v in record.inputs
+            ]
+            operation = record.operation
+            settings = operation if is_dataclass(operation) else None
+            form.append((record.output.role, type(operation), settings, record.output.shape, read))
+            names[record.output] = len(names)
+    return form
+
+
+def _parts(layer: Sequence[Step], below: Value | None, wires: _Wires) -> Iterator[doc.Part]:
+    """The sub-layers, each above those that its sum adds to."""
+    of_each: dict[SubLayer, list[Step]] = defaultdict(list)
+    for step in layer:
+        if step.place.sub_layer:
+            of_each[step.place.sub_layer].append(step)
+    for name, steps in sorted(of_each.items(), key=lambda part: part[1][-1].number):
+        yield _part(NAMES[name], steps, below, wires)
+        below = steps[-1].last.output
+
+
+def _part(name: str, steps: Sequence[Step], below: Value | None, wires: _Wires) -> doc.Part:
+    """A sub-layer; a sum that is pinned adds nothing, so no way leads around it."""
+    ctx, steps = wires.told, list(steps)
+    for i, step in enumerate(steps):
+        if step.kind is RESIDUAL_STEP and isinstance(step.last.operation, Add):
+            added, result = summands(step.last)
+            if added is below or below is None:
+                inside, behind = _inside(steps[:i], ctx), _rows(steps[i + 1 :], ctx)
+                reads = wires.into(result, below)
+                return doc.Part(name, inside, _box(step, ctx), behind, reads)
+            sign = ("+ ", ctx.symbols[added.address])  # it stands elsewhere
+            steps[i] = replace(step, kind=replace(step.kind, sign=sign))
+    return doc.Part(name, _inside(steps, ctx), reads=wires.into(steps[-1].last.output, below))
+
+
+def _inside(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row | doc.Heads, ...]:
+    found: list[doc.Row | doc.Heads] = []
+    for of_heads, together in groupby(steps, lambda step: step.place.head is not None):
+        some = list(together)
+        found += [_heads(some, ctx)] if of_heads else _rows(some, ctx)
+    return tuple(found)
+
+
+def _heads(steps: Sequence[Step], ctx: LessonContext) -> doc.Heads:
+    heads = [list(head) for _, head in groupby(steps, lambda step: step.place.head)]
+    forms = [_form(head, None, ctx) for head in heads]
+    return doc.Heads(
+        tuple(_rows(head, ctx) for head in heads),
+        tuple(any(map(_reads_encoder, head)) for head in heads),
+        tuple(map(forms.index, forms)),
+    )
+
+
+def _reads_encoder(step: Step) -> bool:
+    computed = [record for record in step.records if not isinstance(record.operation, Pinned)]
+    return any(value.role is ENCODER_OUTPUT for record in computed for value in record.inputs)
+
+
+def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:
+    """Steps from below: beside each other, until one reads another of the row."""
+    rows: list[list[Step]] = []
+    for step in steps:
+        if rows and not any(_reads(step, other) for other in rows[-1]):
+            rows[-1].append(step)
+        else:
+            rows.append([step])
+    return tuple(tuple(_box(step, ctx) for step in row) for row in rows)
+
+
+def _reads(step: Step, other: Step) -> bool:
+    given = {record.output for record in other.records}
+    return any(value in given for record in step.records for value in record.inputs)
+
+
+def _box(step: Step, ctx: LessonContext) -> doc.Box:
+    """The step's sign; of a pinned one that it is given, for nothing is done there."""
+    value = step.last.output
+    pinned = [record for record in step.records if isinstance(record.operation, Pinned)]
+    if step.last in pinned:
+        sign: doc.Sign = (ctx.symbols[value.address], " given")
+    else:
+        sign = (*_sign(step, ctx), *([", in part given"] if pinned else []))
+    return doc.Box(step.number, sign, value.shape, bool(pinned), step.kind is ROTARY_STEP)
+
+
+def _sign(step: Step, ctx: LessonContext) -> doc.Sign:
+    sign = step.kind.sign_of(step, ctx)
+    if not step.place.encoder:
+        return sign
+    return tuple(part if isinstance(part, str) else of_encoder(part) for part in sign)

@@ -1,0 +1,163 @@
+"""The steps of a pass as a reader meets them, and how the command line names them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.decoder.roles import Place
+from tracer.decoder.tape import Record
+from tracer.errors import Problem, TracerError
+from tracer.lesson.steps import KIND_OF, KINDS, OPERANDS, Step, StepKind
+from tracer.lesson.steps.inputs import ENCODER_STEP
+from tracer.lesson.wiring import in_order
+from tracer.names import closest, places
+
+SEVERAL = 8
+"""So many places of a token are told."""
+
+SUB_LAYERS = ("attention", "cross_attention", "ffn")
+ENCODER = ENCODER_STEP.name
+"""All of an encoder's steps, and what its addresses begin with."""
+
+
+def steps(records: Sequence[Record]) -> list[Step]:
+    """The tape's records put together, each step behind what it reads, counted from 1.
+
+    Parameters and the mask belong to the step that uses them.
+    """
+    together: dict[tuple[StepKind, Place], list[Record]] = {}
+    for record in in_order(records):
+        role, place = record.output.role, record.output.place
+        if role not in OPERANDS and place.example is None:
+            kind = KIND_OF[role]
+            where = Place(phase=place.phase) if kind.everywhere else place
+            together.setdefault((kind, where), []).append(record)
+    return [
+        Step(number, kind, place, tuple(found))
+        for number, ((kind, place), found) in enumerate(together.items(), 1)
+    ]
+
+
+def select(
+    every: Sequence[Step], name: str | None, layer: int | None, head: int | None
+) -> list[Step]:
+    """The steps of a kind, a group or an address, in one layer and head where these are given.
+
+    Layers and heads are the decoder's, unless the name begins with `encoder`.
+
+    Raises:
+        TracerError: nothing is called so; the layer or the head is not there, or not of the step.
+    """
+    if layer is not None or head is not None:
+        encodes = name is not None and _first(name) == ENCODER
+        every = [step for step in every if step.place.encoder == encodes]
+    for what, wanted, there in (
+        ("layer", layer, {step.place.layer for step in every}),
+        ("head", head, {step.place.head for step in every if layer in (None, step.place.layer)}),
+    ):
+        if wanted is not None and wanted not in there:
+            most = max((number for number in there if number), default=0)
+            message = f"no {what} {wanted}, the last is {most}" if most else f"there is no {what}"
+            raise TracerError(Problem(message))
+    chosen = [
+        step
+        for step in every
+        if (layer is None or step.place.layer in (None, layer))
+        and (head is None or step.place.head in (None, head))
+    ]
+    if name is None:
+        return chosen
+    if found := _named(chosen, name):
+        for what, wanted, there in (
+            ("layer", layer, {step.place.layer for step in found}),
+            ("head", head, {step.place.head for step in found}),
+        ):
+            if wanted is not None and not any(there):
+                raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
+        return found
+    if elsewhere := _named(every, name):
+        places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
+        where = f"{next(iter(places))}{' and others' * (len(places) > 1)}"
+        message = f"the step {name!r} is not in this layer or head, only in {where}"
+        raise TracerError(Problem(message))
+    raise TracerError(Problem(_not_there(every, name)))
+
+
+def names(every: Sequence[Step]) -> list[str]:
+    """What these steps and the groups of them are called."""
+    return list(dict.fromkeys(name for step in every for name in _groups(step)))
+
+
+def _not_there(every: Sequence[Step], name: str) -> str:
+    """Why nothing is called so, and what would show it."""
+    for kind in KINDS:
+        if kind.name == name and kind.only_with:
+            return f"the step {name!r} is shown with {kind.only_with}"
+    known = [name for kind in KINDS for name in (kind.name, *kind.groups)]
+    if name in (*known, *SUB_LAYERS):
+        return f"this scenario has no step {name!r}; decoder-trace steps lists those it has"
+    addresses = [record.output.address for step in every for record in step.records]
+    return f"no step is called {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
+
+
+def of_encoder(chosen: Sequence[Step]) -> bool:
+    """Whether all steps are of an encoder that is computed."""
+    of_it = [step.place.encoder or step.kind is ENCODER_STEP for step in chosen]
+    return all(of_it) and any(step.place.encoder for step in chosen)
+
+
+def _named(every: Sequence[Step], name: str) -> list[Step]:
+    """The steps of a kind or a group; of an address, what of each step lies under it.
+
+    A place may stand before them: encoder.softmax, layer2.attention.
+    """
+    if found := [step for step in every if name in _groups(step)]:
+        return found
+    parts = [
+        replace(step, records=records)
+        for step in every
+        if (records := tuple(record for record in step.records if _lies_under(record, name)))
+    ]
+    place, _, last = name.rpartition(".")
+    there = [s for s in every if place and _is_part(place, s.place.prefix.rstrip("."))]
+    return parts or [step for step in there if last in _groups(step)]
+
+
+def _lies_under(record: Record, name: str) -> bool:
+    """Whether a name is the address of a record or of its parameters, or a part of one."""
+    own = [value.address for value in record.inputs if value.role in OPERANDS]
+    return any(_is_part(name, address) for address in (record.output.address, *own))
+
+
+def _is_part(name: str, address: str) -> bool:
+    """Whether an address has a name in it; a layer is the decoder's, if nothing else is said."""
+    whole = _first(name).startswith("layer") and _first(address) == ENCODER
+    return not whole and f".{name}." in f".{address}."
+
+
+def _first(address: str) -> str:
+    return address.split(".")[0]
+
+
+def _groups(step: Step) -> tuple[str, ...]:
+    sub_layer = (step.place.sub_layer,) if step.kind.inner and step.place.sub_layer else ()
+    tower = (ENCODER,) if step.place.encoder else ()
+    return (step.kind.name, *step.kind.groups, *sub_layer, *tower)
+
+
+def position_of(token: str, tokens: tuple[str, ...]) -> int:
+    """The place, counted from 0, of a token given by its position or its text."""
+    positions = [str(position) for position in range(1, len(tokens) + 1)]
+    if token in positions:
+        return positions.index(token)
+    found = places(token, tokens)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(str(place + 1) for place in found[:SEVERAL])
+        several += " …" * (len(found) > SEVERAL)
+        message = f"the token {token!r} stands at several positions, give one of them: {several}"
+        raise TracerError(Problem(message))
+    hint = closest(token, tokens)
+    raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))

@@ -1,0 +1,226 @@
+"""The words around the steps: titles, what is worked out, where numbers come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import Phase, SubLayer
+from tracer.formula.expression import Expression, Symbol
+from tracer.lesson.context import COLUMNS_SHOWN, MOST_COLUMNS, LessonContext, joined, listed
+from tracer.lesson.document import Reference, Sentence
+from tracer.lesson.steps import Step, words
+from tracer.lesson.steps.backward import FORWARD
+from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
+from tracer.lesson.steps.sub_layers import SUB_LAYERS
+from tracer.lesson.texts.symbols import ENCODER, of_encoder
+from tracer.lesson.working.terms import Terms
+from tracer.names import count
+from tracer.scenario.carry import Carry
+
+INPUTS, WORDS = "inputs", "output"
+PARTS: dict[SubLayer, str] = {
+    "attention": "self-attention",
+    "cross_attention": "cross-attention",
+    "ffn": "feed-forward network",
+    "lens": "lens",
+}
+"""A sub-layer as the heading of its part."""
+TRAINING: dict[Phase, str] = {"gradient": "The way back", "update": "The update"}
+AT_A_GLANCE = (
+    "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
+    "columns, and at the right the number of the step."
+)
+
+
+def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:
+    """What is worked out, and what the signs mean."""
+    position = f", position {ctx.token + 1} of {len(ctx.names)}."
+    return [
+        ("The calculation is worked for the token ", ctx.name, position),
+        *([_of_encoder(ctx.of_encoder)] if ctx.has_two_towers else []),
+        (
+            "Where the sign is =, both sides are equal with the digits shown; "
+            f"≈ means correctly rounded. {_carried(ctx.trace.pencil)}",
+        ),
+        *([_excerpts(ctx, terms)] if ctx.trace.scenario.on_demand else []),
+    ]
+
+
+def _of_encoder(ctx: LessonContext) -> Sentence:
+    """Which of the encoder's tokens is worked, and how its symbols are told from the decoder's."""
+    position = f", position {ctx.token + 1} of {len(ctx.names)}. What is the encoder's has an "
+    signs: Sentence = (Symbol("", above=ENCODER), " above it: ", of_encoder(Symbol("Q")))
+    ends: Sentence = (" is its query, ", Symbol("Q"), " the decoder's.")
+    return ("In the encoder it is worked for ", ctx.name, position, *signs, *ends)
+
+
+def _excerpts(ctx: LessonContext, terms: Terms) -> Sentence:
+    """What is shown of long rows and sums."""
+    columns, sums = count(COLUMNS_SHOWN, "number"), count(terms.shown, "term")
+    rows = f" Of more than {MOST_COLUMNS} tokens a matrix shows the row of "
+    tokens = (rows, ctx.name, " alone.") if len(ctx.names) > MOST_COLUMNS else ()
+    return (
+        f"Of a row of more than {MOST_COLUMNS} numbers only {columns} are shown: those that are "
+        "largest in size for ",
+        *(ctx.name, ", of numbers for words the largest, and of what belongs to no token the "),
+        f"first.{'' if tokens else ' '}",
+        *tokens,
+        f"{' ' if tokens else ''}Of a sum of more than {count(terms.most, 'term')} only {sums} "
+        f"are written out, the {'largest' if terms.largest else 'first'} products or the largest "
+        "of a row. Behind them stands in brackets how many more there are and what these come "
+        "to; where the largest is looked for, which of them is that.",
+    )
+
+
+def _carried(pencil: Pencil) -> str:
+    match pencil.carry:
+        case Carry.LINE:
+            return "Each number is rounded where it is printed, and used as it is printed."
+        case Carry.STEP:
+            more = count(pencil.rounding.working, "digit")
+            inside = f"; inside a step it keeps up to {more} more" * (more[0] != "0")
+            return (
+                f"A number is rounded where its step ends{inside}. "
+                "Products on the way to a result show more where it needs them."
+            )
+        case Carry.NEVER:
+            return (
+                "Nothing is rounded on the way, only what is printed. Where a line would not come "
+                "out right with the usual digits, it shows more."
+            )
+
+
+def title(step: Step, ctx: LessonContext) -> str:
+    """`Layer 1, head 2 · Query`; only what there are several of is named."""
+    places = ", ".join(_tower(step, ctx) + _within_tower(step, ctx))
+    return f"{_begun(places)} · {_words(step)}" if places else _words(step)
+
+
+def within(step: Step, ctx: LessonContext) -> tuple[str, ...]:
+    """`Head 2`, `Query`: the title under that of its part."""
+    head = step.place.head
+    return (*([f"Head {head}"] if head and ctx.heads > 1 else []), _words(step))
+
+
+def _words(step: Step) -> str:
+    if step.place.final:
+        return f"{step.kind.title} behind the layers"
+    if step.place.sub_layer and not step.kind.inner:
+        side = _side(step) if step.place.phase == "forward" else "of"
+        return f"{step.kind.title} {side} {SUB_LAYERS[step.place.sub_layer]}"
+    return step.kind.title
+
+
+def picture(step: Step, ctx: LessonContext) -> str:
+    """The title of a picture of attention weights."""
+    return ", ".join(filter(None, (step.kind.picture, where(step, ctx))))
+
+
+def where(step: Step, ctx: LessonContext) -> str:
+    """`layer 1, head 2`, `the encoder, head 2`: only what there are several of."""
+    tower = [f"the {name}" for name in _tower(step, ctx)]
+    return ", ".join(tower + _within_tower(step, ctx))
+
+
+def _tower(step: Step, ctx: LessonContext) -> list[str]:
+    """Encoder or decoder, where both have such steps."""
+    name = "encoder" if step.place.encoder else "decoder"
+    either = step.place.layer or step.place.final or step.kind in OF_EACH_TOWER
+    return [name] if ctx.has_two_towers and either else []
+
+
+def _within_tower(step: Step, ctx: LessonContext) -> list[str]:
+    parts, place = [], step.place
+    if place.layer and ctx.layers > 1:
+        parts.append(f"layer {place.layer}")
+    if ctx.crosses and step.kind.inner and place.sub_layer != "ffn" and place.sub_layer:
+        parts.append(_sub_layer(place.sub_layer, ctx))
+    if place.head and ctx.heads > 1:
+        parts.append(f"head {place.head}")
+    return parts
+
+
+def _side(step: Step) -> str:
+    """A LayerNorm in front of its sub-layer reads nothing of it."""
+    inputs = step.records[0].inputs
+    return "after" if any(value.place == step.place for value in inputs) else "before"
+
+
+OTHER_ROWS = "The other rows are found in the same way."
+
+
+def part(step: Step, ctx: LessonContext) -> str:
+    """The part of the text that a step belongs to: `Layer 2: cross-attention`, `Inputs`."""
+    if step.place.phase != "forward":
+        kind, place = FORWARD.get(step.kind, step.kind), replace(step.place, phase="forward")
+        of = part(replace(step, kind=kind, place=place), ctx)
+        return f"{TRAINING[step.place.phase]}, {of[0].lower()}{of[1:]}"
+    place, two = step.place, ctx.has_two_towers
+    encodes = place.encoder or step.kind is ENCODER_STEP
+    ends = step.kind in words.KINDS or place.final or (two and step.kind is ENCODER_STEP)
+    name = _sub_layer(place.sub_layer, ctx) if place.sub_layer else WORDS if ends else INPUTS
+    tower = "encoder" if encodes else "" if ends else "decoder"
+    layer = f"layer {place.layer}" if place.layer and ctx.layers > 1 else ""
+    return heading(tower if two else "", layer, name)
+
+
+def heading(tower: str, layers: str, name: str) -> str:
+    """`Encoder, layer 1: FFN`: what it is of, as far as that is to be said, and its name."""
+    where = ", ".join(filter(None, (tower, layers)))
+    return _begun(f"{where}: {name}" if where else name)
+
+
+def _begun(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def _sub_layer(name: SubLayer, ctx: LessonContext) -> str:
+    return f"masked {PARTS[name]}" if name == "attention" and ctx.masked else PARTS[name]
+
+
+def same_as_in(before: Step, step: Step, ctx: LessonContext) -> Sentence:
+    """What a step is for was said before, of another head or layer."""
+    place = ", ".join(_within_tower(step, ctx))
+    if before.place.encoder != step.place.encoder:
+        place = where(step, ctx)
+    here = f", here for {place}" if place else ""
+    return ("As in ", Reference(before.number), f"{here}.")
+
+
+def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -> list[Sentence]:
+    """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part."""
+    asked = (
+        "Which word comes next? A decoder answers with a probability for every word it knows."
+        if predicts
+        else "What does a decoder make of these tokens? It turns each of them into a vector"
+        + (f" that also tells of {ctx.visible_tokens}." if ctx.visible_tokens else ".")
+    )
+    read: Sentence = ("It reads ", *listed(ctx.names), ".")
+    if ctx.crosses:
+        also = "It also looks" if ctx.attends_to_the_encoder else "No layer looks"
+        names = listed(ctx.of_encoder.names)
+        read = (*read, f" {also} at what an encoder has made of ", *names, ".")
+    plan = (
+        f"{'Every step' if whole else 'A part'} of the calculation follows, in order, with its "
+        "goal, its formula, the numbers put in, and the result. A pencil and a calculator "
+        f"{_with_phi(ctx)}are enough to check each line."
+    )
+    return [(asked,), read, (plan,), *introduction(ctx, terms)]
+
+
+def _with_phi(ctx: LessonContext) -> str:
+    layers = (layer for each in (ctx, *_encoder(ctx)) for layer in each.tower.layers)
+    has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
+    return "that knows the normal distribution " if has_phi else ""
+
+
+def _encoder(ctx: LessonContext) -> list[LessonContext]:
+    return [ctx.of_encoder] if ctx.has_two_towers else []
+
+
+def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:
+    """From which steps the numbers come that a step is made of."""
+    parts = joined([(symbol, " from ", Reference(number)) for symbol, number in sources])
+    return (made, " is made of ", *parts, ".")

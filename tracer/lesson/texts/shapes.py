@@ -1,0 +1,308 @@
+"""A decoder by its shapes as a text: a table for each stage, what it comes to, and what grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import isqrt, prod
+
+from tracer.decoder import roles
+from tracer.decoder.cost import multiply_adds
+from tracer.formula.expression import Expression
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import OPERANDS
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.picture import NAMES, picture
+from tracer.lesson.texts.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
+from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.working.formula_shapes import TABLES
+
+HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
+NONE = "–"
+MILLION = 1_000_000
+
+
+def shapes(survey: Survey) -> doc.Document:
+    """What a decoder is made of, and what it costs."""
+    sections = [doc.Section(None, title, tuple(blocks)) for title, blocks in _stages(survey)]
+    totals = doc.Section(None, "In total", tuple(_totals(survey)))
+    memory = doc.Section(None, "In memory", tuple(_memory(survey)))
+    introduction = tuple(_introduction(survey))
+    return doc.Document(
+        survey.trace.name, survey.trace.scenario.title, introduction, (*sections, totals, memory)
+    )
+
+
+def _introduction(survey: Survey) -> Iterator[doc.Block]:
+    of_decoder = [matrix for matrix in survey.matrices if not matrix.place.encoder]
+    (shape,) = [matrix.shape for matrix in of_decoder if matrix.role is roles.INPUT]
+    query = next((matrix.shape for matrix in of_decoder if matrix.role is roles.QUERY), None)
+    _, tokens, width = shape
+    read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
+    heads = f", {written(query)} the same for {query[1]} heads" if query else ""
+    only = "No number is looked at here, only how many there are. "
+    yield doc.Paragraph((only, f"{read} numbers each{heads}."))
+    yield doc.Paragraph(
+        (
+            "A multiply-add is a product that is added to others, in a product of matrices. What "
+            "is done number by number, as in a norm or a softmax, is not counted.",
+        )
+    )
+    ctx = LessonContext(survey.trace, survey.length - 1, symbols(survey.trace.records))
+    yield doc.Paragraph((sentences.AT_A_GLANCE,))
+    yield picture(ctx, survey.steps, survey.layers)
+
+
+# --- stages --------------------------------------------------------------------------------------
+
+
+def _stages(survey: Survey) -> Iterator[tuple[str, list[doc.Block]]]:
+    for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
+        matrices = list(together)
+        table = doc.Table(HEADER, tuple(_rows(matrices, survey)))
+        yield title, [table, *map(doc.Paragraph, _said(matrices, survey))]
+
+
+def _stage(matrix: Shaped, survey: Survey) -> str:
+    """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
+    place, two = matrix.value.place, survey.trace.scenario.encodes
+    encodes = place.encoder or matrix.role is roles.ENCODER_OUTPUT
+    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is roles.ENCODER_OUTPUT)
+    end = sentences.WORDS if ends else sentences.INPUTS
+    tower = "encoder" if encodes else "" if ends else "decoder"
+    several = len(survey.stands_for(place)) > 1 or matrix.times > 1
+    layers = _layers(matrix.layers) if place.sub_layer and several else ""
+    name = NAMES[place.sub_layer] if place.sub_layer else end
+    return sentences.heading(tower if two else "", layers, name)
+
+
+AT_THE_END = ("output", "logits", "probabilities", "prediction")
+
+
+def _layers(layers: range) -> str:
+    first, last = layers.start, layers.stop - 1
+    return f"layer {first}" if first == last else f"layers {first} to {last}"
+
+
+def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[doc.Cell, ...]]:
+    """A row for each matrix that a step takes or gives; what is worked with inside is left out."""
+    ends = {step.last.output.address: step for step in survey.steps}
+    order = list(dict.fromkeys(matrix.step for matrix in matrices))
+    for matrix in sorted(matrices, key=lambda matrix: order.index(matrix.step)):
+        is_end = matrix.value.address in ends
+        table = matrix.place.address(TABLES[matrix.role]) if matrix.role in TABLES else ""
+        if shape := survey.tables.get(table):
+            size = _counted(prod(shape))
+            yield _row(matrix.step, table_symbol(table), written(shape), size, NONE)
+        if is_end or matrix.role in OPERANDS or matrix.role is roles.TOKENS:
+            found = [ends.get(record.output.address) for record in matrix.records]
+            cost = sum(multiply_adds(record) for step in found if step for record in step.records)
+            yield _row(
+                matrix.step + _heads(matrix),
+                matrix.symbol,
+                written(matrix.shape),
+                _counted(matrix.parameters),
+                _counted(cost),
+            )
+
+
+def _row(*cells: str | Expression) -> tuple[doc.Cell, ...]:
+    return tuple(doc.Name(cell) if isinstance(cell, str) else cell for cell in cells)
+
+
+def _heads(matrix: Shaped) -> str:
+    """Which heads it is of, where not all are alike."""
+    heads = matrix.heads
+    if len(heads) == matrix.of_heads or not heads:
+        return ""
+    return f", head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"
+
+
+def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
+    """What the numbers of a stage come to."""
+    by_role = {matrix.role: matrix for matrix in matrices}
+    weights, concat, logits = map(by_role.get, (roles.W_Q, roles.CONCAT, roles.LOGITS))
+    if weights and concat and 1 < len(weights.heads) == weights.of_heads:
+        rows, columns = weights.value.shape
+        together = [rows, columns * len(weights.heads)]
+        yield (
+            *("Side by side, the ", weights.symbol, f" of the {len(weights.heads)} heads are one "),
+            f"matrix {written(together)}.",
+        )
+        each = [value.shape[1] for value in concat.records[0].inputs]
+        if len(set(each)) == 1:
+            product = f"{len(each)} × {each[0]} = {sum(each)}"
+            yield (f"Their outputs, side by side, are {product} numbers for each token.",)
+    if roles.HIDDEN in by_role and roles.FFN_OUTPUT in by_role:
+        taken = by_role[roles.HIDDEN].records[0].inputs[0].shape[1]
+        hidden, out = (by_role[each].value.shape[1] for each in (roles.HIDDEN, roles.FFN_OUTPUT))
+        yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
+    if roles.W_U in by_role and survey.trace.scenario.is_tied:
+        yield (
+            by_role[roles.W_U].symbol,
+            " holds the embeddings of the words, as columns: its numbers are counted there.",
+        )
+    if logits and logits.value.shape[0] > 1:
+        tokens, words = logits.value.shape
+        cost = logits.multiply_adds
+        yield (
+            f"To say only the next word, the last token's row [1, {words}] is enough: "
+            f"{cost // tokens:,} multiply-adds instead of {cost:,}.",
+        )
+    times = matrices[0].times
+    if times > 1:
+        parameters = sum(matrix.parameters for matrix in matrices)
+        cost = sum(matrix.multiply_adds for matrix in matrices)
+        yield (
+            f"Each of these {times} layers has {parameters:,} parameters here and takes {cost:,} "
+            f"multiply-adds; all {times} have {parameters * times:,} and take {cost * times:,}.",
+        )
+
+
+# --- totals --------------------------------------------------------------------------------------
+
+
+def _totals(survey: Survey) -> Iterator[doc.Block]:
+    rows = [
+        _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
+        for name, (learned, cost) in survey.parts.items()
+    ]
+    whole = _row("all", _counted(survey.parameters), _counted(survey.multiply_adds))
+    yield doc.Table(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
+    yield from map(doc.Paragraph, _parameters(survey))
+    yield from map(doc.Paragraph, _growth(survey))
+
+
+def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
+    """Where most of them are; those of a layer beside round numbers."""
+    learned = {name: parameters for name, (parameters, _) in survey.parts.items()}
+    most = max(learned, key=learned.__getitem__, default="")
+    if len(learned) > 1 and list(learned.values()).count(learned[most]) == 1:
+        share = "most are" if 2 * learned[most] > survey.parameters else "the largest part is"
+        yield (
+            f"Of the {survey.parameters:,} parameters {share} in {IN_SENTENCES[most]}: "
+            f"{learned[most]:,}.",
+        )
+    layers = survey.outline.layers
+    if len(layers) != 1:
+        return
+    number = len(layers[0])
+    of_layer = {name: learned[name] // number for name in LAYER_PARTS if learned.get(name)}
+    decoder = "decoder " if survey.trace.scenario.encodes else ""
+    whose = f"{'Each' if number > 1 else 'The'} {decoder}layer"
+    for name, count in of_layer.items():
+        if name != "norms" and round(count / MILLION):
+            yield (f"{whose}'s {name} has {count:,} parameters, {_about(count)}.",)
+    attentions = [of_layer[name] for name in LAYER_PARTS[:2] if name in of_layer]
+    if len(attentions) == 2 and "FFN" in of_layer:
+        both, ffn = sum(attentions), of_layer["FFN"]
+        than = "as many as" if both == ffn else "more than" if both > ffn else "fewer than"
+        yield (f"Attention and cross-attention together have {both:,}, {than} the FFN.",)
+    yield (f"{whose} has {sum(of_layer.values()):,} parameters in all.",)
+
+
+IN_SENTENCES = {
+    "embeddings": "the embeddings",
+    "positions": "the table of positions",
+    "encoder.embeddings": "the embeddings of the encoder",
+    "encoder.positions": "the encoder's table of positions",
+    "encoder": "the layers and norms of the encoder",
+    "attention": "attention",
+    "cross-attention": "cross-attention",
+    "FFN": "the FFN",
+    "norms": "the norms",
+    "final norm": "the final norm",
+    "unembedding": "the unembedding",
+}
+"""A part inside a sentence."""
+
+
+def _about(count: int) -> str:
+    """`about 2 million: 99,712 more`."""
+    millions = round(count / MILLION)
+    off = count - millions * MILLION
+    more = f": {abs(off):,} {'more' if off > 0 else 'fewer'}" if off else ""
+    return f"about {millions:,} million{more}"
+
+
+def _growth(survey: Survey) -> Iterator[doc.Sentence]:
+    stay, twice, four_times = (survey.by_degree[power] for power in (0, 1, 2))
+    n = survey.length
+    parts = []
+    if four_times:
+        what = f"{four_times:,} multiply-adds of queries with keys and of weights with values"
+        parts.append(f"the {what} become four times as many")
+    if twice:
+        what = f"{twice:,} others" if parts else f"the {twice:,} multiply-adds become"
+        parts.append(f"{what} twice as many")
+    if stay and parts:
+        what = " and ".join(_staying(survey))
+        parts.append(f"but {stay:,}, for {what}, stay")
+    if parts:
+        yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
+    if four_times:
+        yield (
+            f"From {_tokens(_half(survey))} on, what grows with the square of the length is more "
+            "than half of all.",
+        )
+
+
+def _staying(survey: Survey) -> Iterator[str]:
+    if any(each.multiply_adds for each in survey.matrices if each.place.encoder):
+        yield "the encoder"
+    if survey.cached[1]:
+        yield "the keys and values of the encoder's tokens"
+
+
+def _half(survey: Survey) -> int:
+    """The fewest tokens n with q n² > l n + s, where what grows is counted for all tokens."""
+    n = survey.length
+    stay, linear, square = (survey.by_degree[power] for power in (0, 1, 2))
+    # square · m² > linear · m · n + stay · n²
+    root = isqrt((linear * n) ** 2 + 4 * square * stay * n * n)
+    fewest = (linear * n + root) // (2 * square)
+    while square * fewest**2 <= linear * fewest * n + stay * n * n:
+        fewest += 1
+    return fewest
+
+
+def _memory(survey: Survey) -> Iterator[doc.Block]:
+    per_token, crossed = survey.cached
+    kept = {
+        "parameters": survey.parameters,
+        "cache, for each token": per_token,
+        "cache, for the encoder": crossed,
+        f"cache, {_tokens(survey.length)}": survey.cache,
+    }
+    rows = (
+        _row(name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
+        for name, number in kept.items()
+        if number or name == "parameters"
+    )
+    types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
+    yield doc.Paragraph((f"Bytes, if each number is kept as {types}:",))
+    yield doc.Table(("what", "numbers", *NUMBER_TYPES), tuple(rows))
+    if per_token:
+        yield doc.Paragraph(
+            (
+                "A cache of keys and values saves computing them again in each turn of a "
+                f"generated text; each further token adds {per_token:,} numbers to it.",
+            )
+        )
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def written(shape: Sequence[int]) -> str:
+    """`[1, 8, 768]`."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _counted(number: int) -> str:
+    return f"{number:,}" if number else NONE
+
+
+def _tokens(number: int) -> str:
+    return f"{number:,} token{'s' * (number != 1)}"

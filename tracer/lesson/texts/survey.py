@@ -1,0 +1,279 @@
+"""What follows from the shapes of a decoder alone: sizes, parameters, multiply-adds, bytes.
+
+Layers that are built alike are looked at once, and so are the heads of a layer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import groupby
+from math import prod
+
+from tracer.decoder import roles
+from tracer.decoder.cost import degree, multiply_adds
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.formula.arithmetic import SHAPES
+from tracer.formula.expression import Brackets, Expression, Symbol
+from tracer.frozen import frozen
+from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.texts.picture import NAMES
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.symbols import of_encoder, symbols
+from tracer.lesson.wiring import in_order
+from tracer.lesson.working.formula_shapes import TABLES
+from tracer.scenario.model import Scenario
+from tracer.scenario.parts import learned
+from tracer.scenario.shape_only import Outline, outline
+
+NUMBER_TYPES = {"float32": 4, "float16": 2}
+"""Bytes of a number: what weights and caches are mostly kept in."""
+
+LAYER_PARTS = ("attention", "cross-attention", "FFN", "norms")
+OTHER_PARTS = ("encoder", "final norm", "unembedding")
+
+
+@frozen
+class Shaped:
+    """A matrix of the decoder, once for all heads and layers that have one like it.
+
+    `shape` is that of one head in one layer; `heads` are those alike, none outside of heads.
+    """
+
+    records: tuple[Record, ...]
+    """That of each of the heads, or the only one."""
+    step: str
+    symbol: Expression
+    heads: tuple[int, ...]
+    layers: range
+    of_heads: int
+    """The heads that have such a matrix of some shape."""
+    is_learned: bool
+    """Whether its numbers are counted here: a tied W_U is counted as the embeddings."""
+
+    @property
+    def value(self) -> Value:
+        """Of the first of the heads and layers."""
+        return self.records[0].output
+
+    @property
+    def role(self) -> roles.Role:
+        """What it is."""
+        return self.value.role
+
+    @property
+    def place(self) -> roles.Place:
+        """Where the first of them is."""
+        return replace(self.value.place, layer=self.layers.start if self.layers else None)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As a text with a batch of one has it: [1, heads, tokens, numbers]; a parameter's own."""
+        own = self.value.shape
+        if self.role.parameter:
+            return (len(self.heads), *own) if self.heads else own
+        return (1, len(self.heads), *own) if self.heads else (1, *own)
+
+    @property
+    def together(self) -> int:
+        """How many there are of it in a layer."""
+        return len(self.heads) or 1
+
+    @property
+    def times(self) -> int:
+        """In how many layers it is; 1 outside of layers."""
+        return len(self.layers) or 1
+
+    @property
+    def parameters(self) -> int:
+        """Learned numbers in one layer."""
+        return prod(self.value.shape) * self.together if self.is_learned else 0
+
+    @property
+    def multiply_adds(self) -> int:
+        """In one layer."""
+        return multiply_adds(self.records[0]) * self.together
+
+    @property
+    def part(self) -> str:
+        """Of which part of the decoder it is."""
+        place = self.value.place
+        if place.encoder:
+            return "encoder"
+        if place.final:
+            return "final norm"
+        if place.sub_layer is None:
+            return "unembedding"
+        if self.role in (roles.GAIN, roles.SHIFT):
+            return "norms"
+        return NAMES[place.sub_layer]
+
+
+@frozen
+class Survey:
+    """The matrices of a decoder in the order of computation, and what they come to."""
+
+    trace: Trace
+    outline: Outline
+
+    @property
+    def length(self) -> int:
+        """How many tokens it reads."""
+        return len(self.trace.tokens)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps with their numbers in the whole pass, where each layer has its own."""
+        found: list[Step] = []
+        number = 1
+        every = steps(self.trace.records)
+        for _, together in groupby(every, lambda step: (step.place.encoder, step.place.layer)):
+            of_layer = list(together)
+            found += [replace(step, number=number + i) for i, step in enumerate(of_layer)]
+            number += len(of_layer) * (len(self.layers(of_layer[0].place)) or 1)
+        return found
+
+    def layers(self, place: roles.Place) -> range:
+        """The layers that one of the trace stands for; none for what is outside of layers."""
+        return self.stands_for(place)[place.layer - 1] if place.layer else range(0)
+
+    def stands_for(self, place: roles.Place) -> tuple[range, ...]:
+        """The layers that each one of a tower stands for."""
+        return self.outline.encoder_layers if place.encoder else self.outline.layers
+
+    @cached_property
+    def matrices(self) -> tuple[Shaped, ...]:
+        """Every matrix, those of a step's parameters before what it gives."""
+        return tuple(self._matrices())
+
+    def _matrices(self) -> Iterator[Shaped]:
+        records = in_order(self.trace.records)
+        names = {**symbols(records, apart=False), **dict(self._concatenated())}
+        step_of = self._step_of
+        of_all_heads: dict[tuple[roles.Place, roles.Role], list[Record]] = defaultdict(list)
+        for record in records:
+            value = record.output
+            of_all_heads[replace(value.place, head=None), value.role].append(record)
+        for several in of_all_heads.values():
+            alike: dict[tuple[object, ...], list[Record]] = defaultdict(list)
+            for record in several:
+                alike[record.output.shape, multiply_adds(record)].append(record)
+            for found in alike.values():
+                value = found[0].output
+                yield Shaped(
+                    tuple(found),
+                    step_of.get(value.address, ""),
+                    names[value.address],
+                    tuple(r.output.place.head for r in found if r.output.place.head),
+                    self.layers(value.place),
+                    len(several),
+                    value.address in self.learned,
+                )
+
+    def _concatenated(self) -> Iterator[tuple[str, Expression]]:
+        """What stands side by side: [O¹ O²], or [O¹ … O¹²]."""
+        for address, symbol in symbols(self.trace.records).items():
+            match symbol:
+                case Brackets((first, _, _, *_, last)):
+                    yield address, Brackets((first, Symbol("…"), last))
+                case Brackets():
+                    yield address, symbol
+
+    @cached_property
+    def _step_of(self) -> dict[str, str]:
+        """The name of the step that each address is told in; that of a parameter is its user's."""
+        found: dict[str, str] = {}
+        for step in self.steps:
+            for record in step.records:
+                for value in record.inputs:
+                    if value.role in OPERANDS:
+                        found.setdefault(value.address, step.kind.name)
+                found[record.output.address] = step.kind.name
+        return found
+
+    @cached_property
+    def learned(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of all parameters, of layers that are built alike those of the first."""
+        return learned(self.trace.scenario)
+
+    @cached_property
+    def tables(self) -> dict[str, tuple[int, ...]]:
+        """The learned tables of which a pass reads only some rows: their shapes."""
+        places = (roles.Place(), roles.Place(encoder=True))
+        addresses = [place.address(role) for place in places for role in TABLES.values()]
+        return {each: self.learned[each] for each in addresses if each in self.learned}
+
+    @cached_property
+    def parts(self) -> dict[str, tuple[int, int]]:
+        """Parameters and multiply-adds of each part, of all layers together."""
+        found = {table_name(table): (prod(shape), 0) for table, shape in self.tables.items()}
+        for part in (*LAYER_PARTS, *OTHER_PARTS):
+            own = [each for each in self.matrices if each.part == part]
+            numbers = sum(each.parameters * each.times for each in own)
+            cost = sum(each.multiply_adds * each.times for each in own)
+            if numbers or cost:
+                found[part] = (numbers, cost)
+        return found
+
+    @property
+    def parameters(self) -> int:
+        """All learned numbers; what is used twice is counted once."""
+        return sum(learned for learned, _ in self.parts.values())
+
+    @property
+    def multiply_adds(self) -> int:
+        """Of a pass over all tokens."""
+        return sum(cost for _, cost in self.parts.values())
+
+    @cached_property
+    def by_degree(self) -> Mapping[int, int]:
+        """The multiply-adds by the power of the number of tokens with which they grow."""
+        found = {0: 0, 1: 0, 2: 0}
+        for each in self.matrices:
+            found[degree(each.records[0])] += each.multiply_adds * each.times
+        return found
+
+    @property
+    def cached(self) -> tuple[int, int]:
+        """Numbers of the keys and values: for each token, and for all of the encoder's tokens."""
+        own = crossed = 0
+        for each in self.matrices:
+            if each.role in (roles.KEY, roles.VALUE) and not each.place.encoder:
+                rows, columns = each.value.shape
+                numbers = columns * each.together * each.times
+                if each.place.sub_layer == "cross_attention":
+                    crossed += rows * numbers
+                else:
+                    own += numbers
+        return own, crossed
+
+    @property
+    def cache(self) -> int:
+        """Numbers of all keys and values of the pass."""
+        own, crossed = self.cached
+        return self.length * own + crossed
+
+
+def survey(name: str, scenario: Scenario, length: int | None = None) -> Survey:
+    """Look at a decoder that reads its tokens, or as many as are asked for.
+
+    Raises:
+        TracerError: there are fewer positions than tokens, or what is pinned does not fit.
+    """
+    outlined = outline(scenario, length)
+    return Survey(trace(name, outlined.scenario, PassOptions(arithmetic=SHAPES)), outlined)
+
+
+def table_name(address: str) -> str:
+    """The part of the decoder that a table is: `embeddings`, `encoder.positions`."""
+    return address.removesuffix(".table")
+
+
+def table_symbol(address: str) -> Expression:
+    """W_E, W_P: the tables of embeddings and of positions."""
+    symbol = Symbol("W", "E" if address.endswith(roles.EMBEDDINGS.name) else "P")
+    return of_encoder(symbol) if address.startswith("encoder.") else symbol

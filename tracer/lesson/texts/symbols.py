@@ -1,0 +1,131 @@
+"""The symbol of each value on the tape: Q¹, r₁, σ² …, as the papers write them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from tracer.decoder.elementwise import Scale
+from tracer.decoder.roles import ENCODER_OUTPUT, Place, Role
+from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import AccumulateGradients
+from tracer.decoder.value import Value
+from tracer.formula.expression import LOSS, Expression, Partial, Symbol
+from tracer.lesson.steps import Naming, symbol_of
+from tracer.lesson.wiring import Where, in_order, leaving, sources, where
+from tracer.lesson.working.formulas import in_symbols
+from tracer.node import rewritten
+
+Pass: TypeAlias = tuple[bool, int | None]
+"""Whether it is the encoder's, and of which example of a batch."""
+
+ENCODER = "E"
+"""Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
+
+
+def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
+    """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
+    ordered = in_order(records)
+    read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
+    numbers: dict[Where, int] = {}
+    counted = Counter[Pass]()
+    for value in leave:
+        counted[_pass(value)] += 1
+        numbers[where(value)] = counted[_pass(value)]
+    values = [record.output for record in ordered]
+    several = {where(value) for value in values if apart and value.place.head == 2}
+    found: dict[str, Expression] = {}
+    others = {value.place.example for value in values} - {None}
+    worked = next(i for i in range(1, len(others) + 2) if i not in others) if others else None
+    ways = {
+        way: r for r in ordered if isinstance(r.operation, AccumulateGradients) for way in r.inputs
+    }
+    for record in ordered:
+        value, tower = record.output, record.output.place.encoder
+        # What comes from an earlier trace has no symbol here, and needs none.
+        inputs = tuple(found.get(v.address, Symbol(v.address)) for v in record.inputs)
+        if value.role.of is not None:
+            found[value.address] = of_training(record, found, inputs, ways, worked)
+            continue
+        head = str(value.place.head) if where(value) in several and value.place.head else ""
+        symbol = symbol_of(value.role)
+        number = str(numbers.get(where(value), counted[_pass(value)] + 1))
+        if value in leave:
+            symbol = Symbol("x", number)
+        elif callable(symbol):
+            x = found[read[value].address] if value in read else Symbol("x")
+            symbol = symbol(Naming(inputs, head, number, x))
+        found[value.address] = of_encoder(symbol) if tower else symbol
+    return {record.output.address: found[record.output.address] for record in records}
+
+
+def of_training(
+    record: Record,
+    found: Mapping[str, Expression],
+    inputs: Sequence[Expression],
+    ways: Mapping[Value, Record],
+    worked: int | None,
+) -> Expression:
+    """The symbol of a gradient, of one of its ways, or of what an update makes of a weight.
+
+    `ways` are the gradients that are added up of several: the sum by each of its parts. Those to
+    the encoder are counted, since each layer that they come from has the same symbols. In a batch
+    the number of the example that is `worked` is known.
+    """
+    value, role = record.output, record.output.role
+    assert role.of and role.derivation
+    of = _of(value.place, role.of, found)
+    example = value.place.example
+    loss = Symbol("L", str(example)) if example else LOSS
+    part = Symbol("L", str(example or worked)) if worked else LOSS
+    match role.derivation:
+        case "gradient":
+            return Partial(of, loss)
+        case "scaled":
+            return Partial(Symbol("x̂"))
+        case "mean":
+            return Symbol("ḡ", "", of.above if isinstance(of, Symbol) else "")
+        case "new":
+            assert isinstance(of, Symbol)
+            return Symbol(of.base, of.below, f"{of.above}+")
+        case "decayed" if isinstance(of, Symbol) and isinstance(record.operation, Scale):
+            return Symbol(f"{of.base}′", of.below, of.above)  # the weight, not its gradient
+        case "left" | "right" | "third" | "fourth" if value in ways:
+            together, whole = ways[value].inputs, ways[value].output
+            if whole.role.of is ENCODER_OUTPUT:
+                return Symbol("G", str(together.index(value) + 1))
+            if whole.role.of and whole.role.of.parameter and worked:
+                return Partial(_of(whole.place, whole.role.of, found), part)
+            return in_symbols(record, list(inputs)) or inputs[0]
+        case "left" | "right" | "third" | "fourth" | "difference" | "squares" | "squared":
+            return in_symbols(record, list(inputs)) or inputs[0]
+        case _:
+            return _plain(role)
+
+
+def _of(place: Place, role: Role, found: Mapping[str, Expression]) -> Expression:
+    """The symbol of what a gradient belongs to; a table, of which rows are read, may have none."""
+    symbol = found.get(replace(place, phase="forward").address(role))
+    return symbol or (of_encoder(_plain(role)) if place.encoder else _plain(role))
+
+
+def _plain(role: Role) -> Expression:
+    symbol = symbol_of(role)
+    return symbol(Naming((), "", "", Symbol("x"))) if callable(symbol) else symbol
+
+
+def of_encoder(symbol: Expression) -> Expression:
+    """An expression with each of its symbols as the encoder's."""
+
+    def raised(own: Symbol) -> Symbol:
+        above = own.above if own.above.startswith(ENCODER) else ENCODER + own.above
+        return Symbol(own.base, own.below, above)
+
+    of_it: Expression = rewritten(symbol, Symbol, raised)
+    return of_it
+
+
+def _pass(value: Value) -> Pass:
+    return value.place.encoder, value.place.example

@@ -1,0 +1,290 @@
+"""A step of a trace → the section that explains it for one token."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from decimal import Decimal
+from functools import cached_property
+
+from tracer.decoder import elementwise as el, operations as op, roles
+from tracer.decoder.axes import numbered
+from tracer.decoder.forward import Trace
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.formula.expression import Chain, Expression, Number
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.steps.inputs import FACTOR
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.working.formula_shapes import described, parameters, sized
+from tracer.lesson.working.formulas import formula
+from tracer.lesson.working.lines import Writer
+from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.written import Worked
+from tracer.scenario.parts import learned
+
+SHOWN_ALONE = (roles.TEMPERATURE, roles.DRAW, roles.SCALE)
+"""Given numbers that stand in no matrix and no formula before a line puts them in."""
+
+FUNCTIONS = (el.Activate, op.Mean, el.Normalize, op.Rotate, el.Slope, el.RootSlope, el.SquareRoot)
+"""Operations that say in their own fields what they do to a number, and nothing of its place."""
+
+
+class Teacher:
+    """Writes the sections of one text about a trace, in the order in which they are read.
+
+    What was said or shown once is referred to.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        token: int | None = None,
+        encoder_token: int | None = None,
+        *,
+        refers: bool = False,
+        full: bool = True,
+        terms: Terms | None = None,
+    ) -> None:
+        """`token` is counted from 0, the last if it is not given; so is that of the encoder.
+
+        With `refers`, each step says from which steps its numbers come; with `full`, why it is
+        there and how many parameters it has.
+        """
+        self.trace, self.refers, self.full = trace, refers, full
+        self.token = len(trace.tokens) - 1 if token is None else token
+        self.ctx = LessonContext(trace, self.token, symbols(trace.records), encoder_token)
+        self.steps = steps(trace.records)
+        self.writer = Writer(self.ctx, terms)
+        self.goals: dict[Hashable, Step] = {}
+        self.reasons: set[doc.Sentence] = set()
+        """In their words alone: the numbers and symbols of another place make it no other."""
+        self.captions: set[str] = set()
+        self.has_explained_rows = False
+        self.tables: set[Value] = set()
+
+    @cached_property
+    def step_of(self) -> dict[str, Step]:
+        """The step in which each address is told."""
+        return {record.output.address: step for step in self.steps for record in step.records}
+
+    @cached_property
+    def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the decoder's parameters; a tied W_U is counted as the embeddings."""
+        return learned(self.trace.scenario)
+
+    def introduction(self) -> tuple[doc.Block, ...]:
+        """What is worked out, and what the signs mean."""
+        return tuple(map(doc.Paragraph, sentences.introduction(self.ctx, self.writer.terms)))
+
+    def section(self, step: Step) -> doc.Section:
+        """A step with its title."""
+        ctx, place = self.ctx.at(step.place), step.place
+        title, part = sentences.title(step, ctx), sentences.part(step, ctx)
+        within, blocks = sentences.within(step, ctx), tuple(self.blocks(step))
+        own = (step.number, title, blocks, part, within, place.layer, place.head)
+        return doc.Section(*own, trace=self.trace)
+
+    def blocks(self, step: Step) -> list[doc.Block]:
+        """Goal and reason, and the work."""
+        ctx = self.ctx.at(step.place)
+        goal = step.kind.goal_of(step, ctx)
+        before = self.goals.setdefault((goal, self.like(step)), step)
+        again = before.number != step.number
+        what = [sentences.same_as_in(before, step, ctx)] if again else [goal, *self.why(step)]
+        symbol = self.ctx.symbols[step.last.output.address]
+        sources = self.sources(step) if self.refers else []
+        if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
+            what.append(sentences.references(symbol, sources))
+        return [*map(doc.Paragraph, what), *self.work(step, again)]
+
+    def like(self, step: Step) -> Hashable:
+        """What two steps with the same goal have alike, if the second is told as the first.
+
+        The reasons, the operations with their settings and the parameters that these use.
+        """
+        reasons = step.kind.reasons_of(step, self.ctx.at(step.place)) if self.full else ()
+        records = (
+            (
+                *(record.output.role, type(record.operation), len(record.inputs)),
+                record.operation if isinstance(record.operation, FUNCTIONS) else None,
+                tuple(value.role for value in record.inputs if value.role.parameter),
+            )
+            for record in step.records
+        )
+        return _words(reasons), tuple(records)
+
+    def work(self, step: Step, again: bool) -> list[doc.Block]:
+        """Formula, parameters and worked lines of each record; what it gives; what that says.
+
+        Where it is told `again`, its parameters were counted before.
+        """
+        ctx = self.ctx.at(step.place)
+        written = [block for r in step.records for block in self.record(r, step, again)]
+        if step.kind.outcome:
+            return written + step.kind.outcome(step, ctx)
+        value = step.last.output
+        written += self.result(value, step)
+        if value.role is not self.step_of[value.address].last.output.role:
+            return written  # only a part of the step is shown
+        sentence = step.kind.claim_of(step, ctx)
+        return [*written, doc.Paragraph(sentence)] if sentence else written
+
+    def why(self, step: Step) -> list[doc.Sentence]:
+        """Why a step is done, as far as that was not said before."""
+        reasons = step.kind.reasons_of(step, self.ctx.at(step.place)) if self.full else ()
+        words = _words(reasons)
+        new = [r for r, of in zip(reasons, words, strict=True) if of not in self.reasons]
+        self.reasons.update(words)
+        return new
+
+    def sources(self, step: Step) -> list[tuple[Expression, int]]:
+        """What a step takes from others, with their numbers."""
+        computed = [
+            record for record in step.records if not isinstance(record.operation, op.Pinned)
+        ]
+        taken = {self.shown_as(value).address: None for r in computed for value in r.inputs}
+        return [
+            (self.ctx.symbols[address], self.step_of[address].number)
+            for address in taken
+            if address in self.step_of and self.step_of[address].number != step.number
+        ]
+
+    def shown_as(self, value: Value) -> Value:
+        """What a reader looks up: the output of the only head stands where the head gave it."""
+        record = self.trace.producers.get(value)
+        alone = record and isinstance(record.operation, op.Concat) and len(record.inputs) == 1
+        return record.inputs[0] if record and alone and self.ctx.keeps_digits(record) else value
+
+    def record(self, record: Record, step: Step, again: bool) -> list[doc.Block]:
+        """Parameters, caption, formula, worked lines; less, where the like was told before."""
+        operation, value = record.operation, record.output
+        if isinstance(operation, op.Pinned):
+            return [self.pinned(value)]
+        if value.role is roles.DOT and len(step.records) > 1:
+            return []  # written out in the lines of the scores
+        alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE
+        if isinstance(operation, op.Chosen | op.Given) and not alone:
+            return []
+        written = self.counted(record, again)
+        in_symbols = formula(record, self.ctx.symbols)
+        lines = self.writer.lines(record, self.ctx.at(value.place).token)
+        caption = step.kind.caption_of(record) if len(step.records) > 1 else None
+        told_of = bool(lines or alone or in_symbols) or isinstance(operation, op.Select | op.Join)
+        if (
+            caption
+            and told_of
+            and (caption not in self.captions or value.role is roles.ROOT_SQUARED)
+        ):
+            self.captions.add(caption)
+            written.append(doc.Paragraph((caption,)))
+        elif caption and told_of and not in_symbols and value.axes:
+            # A formula says enough the second time.
+            written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
+        if alone:
+            return [*written, doc.Working((doc.Line(None, self.writer.is_given(value)),))]
+        if in_symbols:
+            written.append(self.formula(in_symbols, record))
+        written += self.operands(record)
+        if lines:
+            written.append(doc.Working(lines))
+        if isinstance(operation, op.Select | op.Join):
+            written.append(self.matrix(value))
+        return written
+
+    def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
+        """A value as it is shown."""
+        return self.ctx.at(value.place).matrix(value, figure)
+
+    def counted(self, record: Record, again: bool) -> list[doc.Block]:
+        """How many parameters an operation has, the first time."""
+        if again or not self.full:
+            return []
+        own = [value for value in record.inputs if value.address in self.parameter_shapes]
+        counted = parameters(own, self.ctx.symbols)
+        return [doc.Paragraph(counted)] if counted else []
+
+    def operands(self, record: Record) -> list[doc.Block]:
+        """The parameters of an operation, behind its formula; the mask, once."""
+        told: list[doc.Block] = []
+        if isinstance(record.operation, op.DivTerm) and record.operation.factors:
+            told.append(self.factors(record.output, record.operation.factors))
+        for value in record.inputs:
+            if value.role.parameter:
+                told += [self.matrix(value)] if self.ctx.is_shown(value) else []
+            elif value.role in OPERANDS and value not in self.tables:
+                self.tables.add(value)
+                sentence = described(value, self.ctx.symbols[value.address])
+                told += [doc.Paragraph(sentence), self.matrix(value)]
+        return told
+
+    def factors(self, frequencies: Value, factors: Sequence[Decimal]) -> doc.Matrix:
+        """What the frequencies are divided by."""
+        shown, labels = self.ctx.columns(frequencies), numbered("f", 0, len(factors))
+        row = tuple(Number(factors[i]) for i in shown)
+        return doc.Matrix(FACTOR, ("",), tuple(labels[i] for i in shown), (row,))
+
+    def pinned(self, value: Value) -> doc.Paragraph:
+        """That a value is not computed."""
+        symbol = self.ctx.symbols[value.address]
+        return doc.Paragraph((symbol, " is given here: it is not computed."))
+
+    def shown(self, value: Value) -> list[doc.Block]:
+        """A value without its working, and that it is given, if it is."""
+        is_pinned = isinstance(self.trace.producers[value].operation, op.Pinned)
+        return [*([self.pinned(value)] if is_pinned else []), self.matrix(value)]
+
+    def result(self, value: Value, step: Step) -> list[doc.Block]:
+        """The rows of all tokens; of what is only passed on, where they stand already."""
+        if not value.axes:
+            return []
+        written: list[doc.Block] = []
+        if isinstance(step.last.operation, Worked):
+            written += self.other_rows(value)
+        if self.shown_as(value) in self.tables:
+            return written
+        record = self.trace.producers[value]
+        if (
+            isinstance(record.operation, op.Copy)
+            and self.shown_as(record.inputs[0]) in self.tables
+            and self.ctx.keeps_digits(record)
+        ):
+            self.tables.add(value)
+            return [*written, *self.equal(record)]
+        if isinstance(record.operation, op.Given | op.Interleave):
+            written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
+        self.tables.add(value)
+        return [*written, self.matrix(value, self.figure(value, step))]
+
+    def other_rows(self, value: Value) -> list[doc.Block]:
+        """That the rows of the other tokens are computed in the same way, once."""
+        if self.has_explained_rows or not value.per_token or value.shape[0] == 1:
+            return []
+        self.has_explained_rows = True
+        return [doc.Paragraph((sentences.OTHER_ROWS,))]
+
+    def equal(self, record: Record) -> list[doc.Block]:
+        """That a value is another one, which stands above; nothing where both have one symbol."""
+        values = (record.output, record.inputs[0])
+        own, other = (self.ctx.symbols[value.address] for value in values)
+        return [self.formula(Chain((own, other), ("=",)), record)] if own != other else []
+
+    def formula(self, chain: Chain, record: Record) -> doc.Formula:
+        """A chain in symbols, with shapes."""
+        return doc.Formula(sized(chain, record, self.ctx.symbols, self.trace.producers))
+
+    def figure(self, value: Value, step: Step) -> doc.Figure | None:
+        """The picture of a step's result, where it is worth one."""
+        whole = self.step_of[value.address]
+        if step.kind.picture is None or value.role is not whole.last.output.role:
+            return None
+        title = sentences.picture(step, self.ctx.at(step.place))
+        return doc.Figure(f"{self.trace.name}.{value.address}", title)
+
+
+def _words(sentences: Sequence[doc.Sentence]) -> tuple[tuple[str, ...], ...]:
+    """The words of each sentence, without its numbers and symbols."""
+    return tuple(tuple(p for p in parts if isinstance(p, str)) for parts in sentences)

@@ -1,0 +1,84 @@
+"""The training pass as a text: predictions beside targets, probabilities, the loss."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.loss import NO_TARGET
+from tracer.decoder.roles import MASKED, PREDICTION, PROBABILITIES, TARGET
+from tracer.lesson import document as doc
+from tracer.lesson.steps.training import LOSS_STEP
+from tracer.lesson.texts.teacher import Teacher
+from tracer.names import count
+
+RIGHT, WRONG = "✓", "✗"
+
+
+def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
+    """All positions at once: what should have come, what was said, and the loss worked."""
+    teacher = Teacher(trace, full=full)
+    loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
+    guesses = (*_batch(trace), doc.Paragraph(_forcing(trace)), *_answers(trace))
+    sections = (
+        doc.Section(1, "Targets and predictions", guesses),
+        doc.Section(
+            2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name])), trace=trace
+        ),
+        replace(teacher.section(loss), number=3, part=None),
+    )
+    return doc.Document(trace.name, trace.scenario.title, (), sections)
+
+
+def _forcing(trace: Trace) -> doc.Sentence:
+    """What is read and guessed at each position, as far as it is so."""
+    targets, tokens = trace[TARGET.name].numbers, trace.tokens
+    asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
+    if len(tokens) < 2:
+        return ("The model reads the token and guesses the word that comes next.",)
+    if any(targets[i] != tokens[i + 1] for i in asked if i + 1 < len(tokens)):
+        return (
+            f"At each position{' with a target' * (len(asked) < len(tokens))} the model guesses "
+            "the target beside it. All positions go through in one pass.",
+        )
+    values = [record.output for record in trace.records]
+    masked = [value for value in values if value.role is MASKED and not value.place.encoder]
+    later = [(i, j) for j in range(len(tokens)) for i in range(j)]
+    unseen = all(value.numbers[at] == -Decimal("Infinity") for value in masked for at in later)
+    keeps = "; the mask keeps each of them from seeing its own answer" * bool(masked and unseen)
+    return (
+        "Teacher forcing: at each position the model reads the right tokens, whatever it would "
+        "have said itself, and guesses the next one. So a wrong guess does not spoil those behind "
+        "it, and because the right tokens are known beforehand, all positions go through in one "
+        f"pass{keeps}.",
+    )
+
+
+def _batch(trace: Trace) -> tuple[doc.Block, ...]:
+    examples = trace.scenario.training
+    if not examples:
+        return ()
+    rows = tuple(
+        (doc.Name(str(i)), doc.Name(" ".join(example.tokens)), doc.Name(" ".join(example.targets)))
+        for i, example in enumerate(examples, 1)
+    )
+    shifted = all(x.tokens[1:] == x.targets[:-1] and x.tokens[1:] for x in examples)
+    further = "; each target is its input, one further" * shifted
+    said = f"The batch has {count(len(examples), 'example')}{further}."
+    return (doc.Paragraph((said,)), doc.Table(("example", "input", "target"), rows))
+
+
+def _answers(trace: Trace) -> tuple[doc.Block, ...]:
+    targets = trace[TARGET.name].numbers
+    predictions = trace[PREDICTION.name].numbers
+    verdicts = [
+        NO_TARGET if target == NO_TARGET else RIGHT if said == target else WRONG
+        for target, said in zip(targets, predictions, strict=True)
+    ]
+    positions = map(str, range(1, len(targets) + 1))
+    rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
+    header = ("position", "input", "target", "right", "prediction")
+    right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
+    table = doc.Table(header, tuple(tuple(map(doc.Name, cells)) for cells in rows))
+    return (table, doc.Paragraph((f"Right predictions: {right} of {asked}.",)))

@@ -1,0 +1,132 @@
+"""A step of training → the section that explains it: the way back, and the update."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Copy, Pinned
+from tracer.decoder.roles import SQUARES
+from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import AccumulateGradients, Columns
+from tracer.decoder.value import Value
+from tracer.formula.expression import Chain
+from tracer.lesson import document as doc
+from tracer.lesson.steps import Step
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.working.formulas import formula
+from tracer.lesson.working.written import Worked
+
+FROM_THE_PASS = "From the forward pass:"
+OF_THE_OTHERS = "Of the other examples, found in the same way:"
+
+
+class TrainingTeacher(Teacher):
+    """Writes the sections of a text about training.
+
+    Of the gradients of parameters, only the one that is `worked`, by its address, has lines.
+    """
+
+    def __init__(self, trace: Trace, token: int | None, worked: str, *, full: bool) -> None:
+        super().__init__(trace, token, full=full)
+        self.worked = worked
+
+    def work(self, step: Step, again: bool) -> list[doc.Block]:
+        """A step of training: of each record what it is made of, formula, lines and matrix."""
+        if step.place.phase == "forward":
+            return super().work(step, again)
+        written = _together(block for r in step.records for block in self.learned(r, step))
+        claim = step.kind.claim_of(step, self.ctx.at(step.place))
+        return [*written, doc.Paragraph(claim)] if claim else written
+
+    def learned(self, record: Record, step: Step) -> list[doc.Block]:
+        """One gradient, or what an update makes of it."""
+        operation, value = record.operation, record.output
+        if isinstance(operation, Pinned):
+            return [self.pinned(value), self.matrix(value)]
+        worked = self.is_worked(value)
+        is_part = value in self.totals or value.role.derivation == "clipped"
+        if not worked and (step.place.phase == "update" or is_part):
+            return []
+        caption = step.kind.caption_of(record)
+        said: list[doc.Block] = []
+        if caption and caption not in self.captions:
+            self.captions.add(caption)
+            said.append(doc.Paragraph((caption,)))
+        if self.is_only_passed_on(record):
+            self.tables.add(value)
+            return [*said, *self.equal(record)]
+        written = [*(self.inputs(record) if worked else []), *said]
+        lines = self.writer.lines(record, self.ctx.at(value.place).token) if worked else ()
+        in_symbols = formula(record, self.ctx.symbols)
+        if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
+            written.append(self.formula(in_symbols, record))
+        elif lines and value.axes:
+            written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
+        if not value.axes and not lines:
+            lines = (doc.Line(None, self.writer.is_given(value)),)
+        if lines:
+            written.append(doc.Working(lines))
+        if lines:
+            written += self.other_rows(value)
+        if value.axes and value not in self.tables:
+            written.append(self.matrix(value))
+        self.tables.add(value)
+        return written
+
+    def is_worked(self, value: Value) -> bool:
+        """Whether a gradient has lines: of parameters only that of one."""
+        whole = self.totals.get(value, value)
+        of_weight = whole.role.of is not None and whole.role.of.parameter
+        return not of_weight or _of(whole) == self.worked
+
+    @cached_property
+    def totals(self) -> dict[Value, Value]:
+        """The gradients that are added up of several, by each of their parts."""
+        sums = [r for r in self.trace.records if isinstance(r.operation, AccumulateGradients)]
+        gradients = [r for r in sums if r.output.role.derivation == "gradient"]
+        return {way: record.output for record in gradients for way in record.inputs}
+
+    def is_only_passed_on(self, record: Record) -> bool:
+        """Whether a gradient is another one, which stands above; all columns are all of it."""
+        operation, value = record.operation, record.output
+        whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
+        moved = whole or isinstance(operation, Copy)
+        return moved and record.inputs[0] in self.tables and self.ctx.keeps_digits(record)
+
+    def inputs(self, record: Record) -> list[doc.Block]:
+        """What a gradient is made of, as far as it does not stand above: of the forward pass."""
+        missing = [v for v in record.inputs if v not in self.tables]
+        missing = [value for value in missing if value.address in self.ctx.symbols]
+        self.tables.update(missing)
+        written: list[doc.Block] = []
+        for words, phase in ((FROM_THE_PASS, "forward"), (OF_THE_OTHERS, "gradient")):
+            shown = [self.forward_value(value) for value in missing if value.place.phase == phase]
+            written += [doc.Paragraph((words,)), *shown] if shown else []
+        return written
+
+    def forward_value(self, value: Value) -> doc.Block:
+        """A value of the forward pass: its matrix, or its line where it is a single number."""
+        if value.axes:
+            return self.matrix(value)
+        record = self.trace.producers[value]
+        is_worked = isinstance(record.operation, Worked)
+        chain = self.writer.named(record, ()) if is_worked else self.writer.is_given(value)
+        return doc.Working((doc.Line(None, chain),))
+
+
+def _together(blocks: Iterable[doc.Block]) -> list[doc.Block]:
+    found: list[doc.Block] = []
+    for block in blocks:
+        if isinstance(block, doc.Working) and found and isinstance(found[-1], doc.Working):
+            found[-1] = doc.Working((*found[-1].lines, *block.lines))
+        else:
+            found.append(block)
+    return found
+
+
+def _of(value: Value) -> str:
+    assert value.role.of
+    return replace(value.place, phase="forward", example=None).address(value.role.of)

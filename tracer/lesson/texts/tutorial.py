@@ -1,0 +1,170 @@
+"""The complete text for a scenario: the question, every step, what comes of it, a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.generation import GenerationOptions, generate
+from tracer.decoder.loss import targets_of
+from tracer.decoder.training import Training
+from tracer.decoder.value import Value
+from tracer.errors import TracerError
+from tracer.lesson import document as doc
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.steps.words import PREDICTION_STEP
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.forward_pass import at_a_glance, padded_batch
+from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.texts.training_pass import training_pass
+from tracer.lesson.texts.training_text import training_text
+from tracer.lesson.working.formula_shapes import number_used
+from tracer.names import count
+
+TRAINING, GENERATION = "Training", "Generation"
+MOST_TURNS = 5
+NO_WORDS: doc.Sentence = (
+    "The scenario has no vocabulary. Therefore no word is predicted, there is no loss, and no text "
+    "can be generated.",
+)
+NO_TARGETS: doc.Sentence = (
+    "There is no loss here, because at no position is a word of the vocabulary to be guessed.",
+)
+
+
+def tutorial(
+    found: Trace,
+    chosen: Sequence[Step],
+    token: int,
+    *,
+    training: Training | None = None,
+    full: bool = True,
+) -> doc.Document:
+    """The steps worked for a token (counted from 0); of all, training and generation follow them.
+
+    Of the training the loss is told, and the way back and the update if it is given. A summary is
+    the end.
+    """
+    whole = len(chosen) == len(steps(found.records))
+    teacher = Teacher(found, token, refers=whole, full=full)
+    told = worked_for(teacher, chosen)
+    further = _further(found, training, full) if whole else ()
+    return replace(told, sections=(*told.sections, *further, _summary(teacher, chosen)))
+
+
+def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
+    """The question, and the steps worked for a teacher's token."""
+    found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
+    whole = len(chosen) == len(teacher.steps)
+    terms = teacher.writer.terms
+    asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
+    introduction = (*map(doc.Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
+    sections = tuple(map(teacher.section, chosen))
+    return doc.Document(found.name, found.scenario.title, introduction, sections)
+
+
+def _further(found: Trace, training: Training | None, full: bool) -> Iterator[doc.Section]:
+    yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
+    if training:
+        yield from _trained(training, full)
+    else:
+        yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(found, full))
+    yield from _or_why_not("The text", GENERATION, _generated(found, full))
+
+
+def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple[doc.Section, ...]:
+    """Sections that follow the steps, or one that says why the scenario cannot have them."""
+    try:
+        return tuple(sections)
+    except TracerError as met:
+        why: doc.Sentence = ("It is left out: ", *cannot_go_on(met))
+        return (doc.Section(None, title, (doc.Paragraph(why),), part),)
+
+
+def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
+    """What the mask prevents: the first head without it, for the token that would see most."""
+    if len(found.tokens) == 1 or not found.masks:
+        return
+    unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
+    step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
+    if step is None or found.scenario.mask == "none":
+        return
+    teacher = Teacher(unmasked, _sees_most(step.last.output), full=full)
+    section = teacher.section(step)
+    place = sentences.where(step, teacher.ctx)
+    here: doc.Sentence = (
+        "It is worked for the token ",
+        teacher.ctx.name,
+        f", {place}." if place else ".",
+    )
+    title = "What the mask prevents"
+    yield doc.Section(None, title, (doc.Paragraph(here), *section.blocks), TRAINING, trace=unmasked)
+
+
+def _sees_most(weights: Value) -> int:
+    """The token that would give the most of its attention to tokens behind it."""
+    later = [sum(row[i + 1 :]) for i, row in enumerate(weights.computed)]
+    return later.index(max(later))
+
+
+def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
+    """The loss, of the first training example if there are any; or why there is none."""
+    scenario = found.scenario
+    for example in scenario.training[:1]:
+        scenario = scenario.reading_example(example)
+    if scenario.vocabulary is None:
+        yield doc.Section(None, "What is left out", (doc.Paragraph(NO_WORDS),), TRAINING)
+        return
+    if not any(targets_of(scenario)):
+        yield doc.Section(None, "Cross-entropy loss", (doc.Paragraph(NO_TARGETS),), TRAINING)
+        return
+    learned = trace(found.name, scenario, PassOptions(loss=True))
+    targets, probabilities, loss = training_pass(learned, full=full).sections
+    # The probabilities of the same tokens stand above.
+    shown = [probabilities] if learned.tokens != found.tokens else []
+    for section in (targets, *shown, loss):
+        yield replace(section, number=None, part=TRAINING)
+
+
+def _trained(training: Training, full: bool) -> Iterator[doc.Section]:
+    told = training_text(training, full=full)
+    yield doc.Section(None, "What training does", told.introduction, TRAINING)
+    for section in told.sections:
+        yield replace(section, part=section.part or TRAINING)
+
+
+def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
+    """A text of a few words, from the scenario's beginning on, as far as it goes."""
+    scenario = found.scenario
+    if scenario.vocabulary is None:
+        return
+    options = GenerationOptions(
+        scenario.beginning,
+        MOST_TURNS,
+        cached=not scenario.looks_ahead,
+        as_far_as_possible=True,
+    )
+    said = generate(found.name, scenario, options)
+    for section in generated_text(said, worked=False, cached=False, full=full).sections:
+        yield replace(section, part=GENERATION)
+
+
+def _summary(teacher: Teacher, chosen: Sequence[Step]) -> doc.Section:
+    header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
+    rows = tuple(_summed_up(step, teacher) for step in chosen)
+    records = [record for step in chosen for record in step.records]
+    number = number_used(records, teacher.parameter_shapes)
+    which = "all" if len(chosen) == len(teacher.steps) else "these"
+    sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
+    counted = [doc.Paragraph((sentence,))] if number and teacher.full else []
+    return doc.Section(None, "Summary", (doc.Table(header, rows), *counted))
+
+
+def _summed_up(step: Step, teacher: Teacher) -> tuple[doc.Name, ...]:
+    number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
+    title = sentences.title(step, teacher.ctx.at(step.place))
+    return tuple(map(doc.Name, (str(step.number), title, *number, step.kind.summary)))

@@ -1,0 +1,123 @@
+"""Why a number is what it is: the worked lines that lead to it, back to what was typed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Chosen, Moved
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry, Value
+from tracer.formula.expression import Number
+from tracer.lesson import document as doc
+from tracer.lesson.entries import name
+from tracer.lesson.texts.origins import Origins, chosen_by, is_worked
+from tracer.lesson.working.written import Worked
+from tracer.names import count, distinct
+
+T = TypeVar("T")
+
+
+def why(trace: Trace, entry: Entry, depth: int | None = None) -> doc.Document:
+    """The line of an entry, then the lines of the numbers put in, nearest first, each once.
+
+    `depth` is how many times it goes back; None goes back to what was typed.
+    """
+    origins = _Explanation(trace)
+    levels = islice(origins.levels(entry), None if depth is None else depth + 1)
+    sections = (
+        doc.Section(
+            None,
+            f"{count(back, 'step')} back" if back else "The number",
+            tuple(origins.blocks(level)),
+        )
+        for back, level in enumerate(levels)
+    )
+    return doc.Document(trace.name, f"Where {name(entry)} comes from", (), tuple(sections))
+
+
+def records_needed(trace: Trace, entry: Entry) -> list[Record]:
+    """The records that an entry comes from, in the order of computation, its own last."""
+    needed = {found.value for level in Origins(trace).levels(entry) for found in level}
+    for record in reversed(trace.records):  # with all that their operations need to be done again
+        if record.output in needed:
+            needed.update(record.inputs)
+    return [record for record in trace.records if record.output in needed]
+
+
+class _Explanation(Origins):
+    """The same in blocks."""
+
+    def blocks(self, level: Iterable[Entry]) -> Iterator[doc.Block]:
+        together: dict[Value, list[Entry]] = defaultdict(list)
+        for entry in level:
+            together[entry.value].append(entry)
+        for value, entries in together.items():
+            record = self.producers[value]
+            words = [entry for entry in entries if value.role.words]
+            yield from (doc.Paragraph(self.word(record, entry)) for entry in words)
+            if words:
+                continue
+            yield doc.Paragraph(self.heading(record))
+            worked = [entry for entry in entries if is_worked(record, entry)]
+            if worked:
+                yield doc.Working(tuple(self.line(record, entry) for entry in worked))
+            yield from self.given([entry for entry in entries if entry not in worked])
+
+    def heading(self, record: Record) -> doc.Sentence:
+        """Which value the lines are of, and where it stands."""
+        address = record.output.address
+        symbol, step = self.teacher.ctx.symbols[address], self.teacher.step_of.get(address)
+        passed_on = isinstance(record.operation, Moved) and record.inputs[0] in self.producers
+        worked = isinstance(record.operation, Worked) or passed_on
+        if worked and not step:
+            return (symbol, f", {address}:")  # of another example, which is not told
+        where = f"step {step.number}" if step and worked else "given"
+        return (symbol, f", {address}, {where}:")
+
+    def given(self, entries: list[Entry]) -> Iterator[doc.Block]:
+        """Entries that are not computed, as a part of their matrix for each choice of columns."""
+        if not entries:
+            return
+        value = entries[0].value
+        if not value.axes:
+            yield doc.Working((doc.Line(None, self.teacher.writer.is_given(value)),))
+            return
+        names = [distinct(axis.labels) for axis in value.axes]
+        rows: dict[int, dict[int, Number]] = defaultdict(dict)
+        for entry in entries:
+            row, column = _in_two(entry.at, 0, value)
+            rows[row][column] = self.number(entry)
+        together: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for row, numbers in rows.items():
+            together[tuple(sorted(numbers))].append(row)
+        symbol = self.teacher.ctx.symbols[value.address]
+        row_names, column_names = _in_two(names, ("",), value)
+        for columns, those in together.items():
+            yield doc.Matrix(
+                symbol,
+                tuple(row_names[i] for i in sorted(those)),
+                tuple(column_names[j] for j in columns),
+                tuple(tuple(rows[i][j] for j in columns) for i in sorted(those)),
+            )
+
+    def word(self, record: Record, entry: Entry) -> doc.Sentence:
+        word = doc.Name(str(entry.value.numbers[entry.at]))
+        if not isinstance(record.operation, Chosen):
+            return (word, " is given.")
+        chosen = chosen_by(record, entry)
+        symbol = self.teacher.ctx.symbols[chosen.value.address]
+        return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
+
+
+def _in_two(of_axes: Sequence[T], other: T, value: Value) -> Sequence[T]:
+    """One for the rows and one for the columns, with `other` for the axis that there is not.
+
+    One row stands side by side, but a number for each token below each other, as in a text.
+    """
+    if len(of_axes) == 2:
+        return of_axes
+    return (of_axes[0], other) if value.per_token else (other, of_axes[0])

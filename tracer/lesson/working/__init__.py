@@ -1,0 +1,1 @@
+"""How one number is worked: operations in symbols, then as lines of numbers."""

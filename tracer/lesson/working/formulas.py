@@ -1,0 +1,90 @@
+"""How each operation is written in symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from tracer.decoder import operations as op, training_operations as learn
+from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad
+from tracer.decoder.tape import Record
+from tracer.formula import expression as ex
+from tracer.formula.expression import Expression, Number
+
+
+def formula(record: Record, symbols: Mapping[str, Expression]) -> ex.Chain | None:
+    """Return symbol = formula; None where the symbol says it already."""
+    left = symbols[record.output.address]
+    # Values of an earlier trace are only taken over: no formula names them.
+    right = in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])
+    return None if right is None or left == right else ex.Chain((left, right), ("=",))
+
+
+def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
+    """Return the right-hand side of a formula; None where numbers are only taken over."""
+    match record.operation:
+        case SoftmaxCrossEntropyGrad():
+            return record.operation.formula.symbols([*of, ex.Symbol("t")])
+        case Elementwise():
+            return record.operation.formula.symbols(of)
+        case op.MatMul():
+            product = ex.MatrixProduct(of[0], of[1])
+            return ex.Sum((product, *of[2:])) if of[2:] else product
+        case op.Dot():
+            return ex.MatrixProduct(of[0], ex.Transposed(of[1]))
+        case op.Rotate():
+            return ex.Call("rotate", (of[0], *_angles(of[1])))
+        case op.Total():
+            return ex.Call("sum", (of[0],))
+        case op.Mean(sample):
+            if sample:
+                one_less = record.inputs[0].shape[1] - 1
+                return ex.Quotient(ex.Call("sum", (of[0],)), Number.of(one_less))
+            return ex.Call("mean", (of[0],))
+        case op.Largest():
+            return ex.Call("largest", (of[0],))
+        case op.DivTerm(width, base, factors):
+            power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
+            return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
+        case op.MeanOf():
+            return ex.Call("mean", (of[0],))
+        case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
+            return None
+        case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
+            return None
+        case _:
+            return _of_training(record.operation, of)
+
+
+def _of_training(operation: learn.OfTraining, of: list[Expression]) -> Expression | None:
+    match operation:
+        case learn.TransposedMatMul():
+            return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
+        case learn.ColumnTotal():
+            return ex.Call("sum over tokens", (of[0],))
+        case learn.ColumnDot():
+            return ex.Call("sum over tokens", (ex.Product((of[0], of[1])),))
+        case learn.RowDot(negative):
+            total = ex.Call("sum", (ex.Product((of[0], of[1])),))
+            return ex.Negative(total) if negative else total
+        case learn.NegativeTotal():
+            return ex.Negative(ex.Call("sum", (of[0],)))
+        case learn.RotateBack():
+            return ex.Call("rotate back", (of[0], *_angles(of[1])))
+        case learn.AccumulateGradients():
+            return ex.Sum(tuple(of))
+        case learn.ByWord():
+            return ex.Call("sum by word", (of[0],))
+        case learn.AsRows():
+            return ex.Transposed(of[0])
+        case learn.SumOfSquares():
+            return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
+        case learn.Columns():
+            return None
+        case _:
+            assert_never(operation)
+
+
+def _angles(cos: Expression) -> tuple[Expression, ...]:
+    """The angles of a cosine, which is written cos(θ)."""
+    return cos.arguments if isinstance(cos, ex.Call) else ()

@@ -1,0 +1,207 @@
+"""Worked lines: the sides of an entry, with as few digits as keep them true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from tracer.decoder import elementwise as el
+from tracer.decoder.operations import Largest
+from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import ByWord
+from tracer.decoder.value import Entry, Index, Value
+from tracer.errors import InternalError
+from tracer.formula import expression as ex
+from tracer.formula.arithmetic import GUARD, PRECISION
+from tracer.formula.evaluation import holds, relation, value
+from tracer.formula.numbers import trimmed
+from tracer.lesson import entries
+from tracer.lesson.context import LessonContext
+from tracer.lesson.document import Line
+from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.written import EXACT_DIGITS_MORE, LineSides, Worked
+from tracer.names import distinct
+
+OF_TRAINED = Terms(shown=4, most=6)
+"""How many terms are written out of the sums of a trained model, which has hundreds."""
+
+MOST_GUARD_DIGITS = PRECISION + GUARD
+"""With so many, a line has all digits that its entry was computed with."""
+
+
+_ALL_OPERANDS: tuple[tuple[int, ...], ...] = ((),)
+_OPERANDS_APART: tuple[tuple[int, ...], ...] = ((0,), (1,), ())
+"""Which operands of a quotient get guard digits, in the order in which it is tried."""
+
+
+class Writer:
+    """Writes out the records of one trace; each line is made when it is asked for."""
+
+    def __init__(self, ctx: LessonContext, terms: Terms | None = None) -> None:
+        self.ctx = ctx
+        self.terms = terms or (OF_TRAINED if ctx.trace.scenario.on_demand else Terms())
+        self.pencil, self.producers = ctx.trace.pencil, ctx.trace.producers
+        self.symbols = ctx.symbols
+
+    def lines(self, record: Record, token: int) -> tuple[Line, ...]:
+        """The worked lines of a record for a token (counted from 0); none where nothing happens."""
+        operation, output = record.operation, record.output
+        if not isinstance(operation, Worked):
+            return ()
+        tokens = len(self.ctx.at(output.place).names)
+        row = output.row(token, tokens) if output.per_token else None
+        indices = _indices(record, row, self.ctx.at(output.place).columns(output))
+        if indices and is_fully_masked(record, indices[0]):
+            return ()
+        if len(output.axes) == 2 and output.per_token:
+            labels = distinct(output.axes[1].labels)
+            written = [Line(labels[i[1]], self.chain(record, i)) for i in indices]
+            if isinstance(operation, el.BroadcastDivide):  # they are all alike
+                written = [Line(None, self.named(record, indices[0]))]
+        elif len(output.axes) == 2:
+            rows, columns = (distinct(axis.labels) for axis in output.axes)
+            written = [
+                Line(f"{rows[i]}, {columns[j]}", self.chain(record, (i, j))) for i, j in indices
+            ]
+        elif output.axes and not output.per_token:
+            labels = distinct(output.axes[0].labels)
+            written = [Line(labels[i[0]], self.chain(record, i)) for i in indices]
+        else:
+            written = [Line(None, self.named(record, i)) for i in indices[:1]]
+        # The sum of a single number is that number.
+        return tuple(line for line in written if line.chain.relations)
+
+    def named(self, record: Record, index: Index) -> ex.Chain:
+        """The chain of an entry that needs no label, its symbol in front."""
+        chain = self.chain(record, index)
+        symbol = self.symbols[record.output.address]
+        if symbol == chain.sides[0]:
+            return chain
+        first: tuple[ex.Relation, ...] = ("=",)
+        return ex.Chain((symbol, *chain.sides), first + chain.relations)
+
+    def chain(self, record: Record, index: Index) -> ex.Chain:
+        """Return the line of one entry: with the fewest guard digits with which it is true.
+
+        Raises:
+            InternalError: none is, so line and matrix would contradict each other.
+        """
+        write, result = self.sides(record, index), self.number(record.output, index)
+        decimals = self.pencil.digits(record.output.base_address).places(Decimal(0))
+        for guard in range(MOST_GUARD_DIGITS):
+            for only in _OPERANDS_APART if write.is_quotient and guard else _ALL_OPERANDS:
+                sides = _with_result(write(guard, result.places, only), result)
+                if _true(sides, decimals):
+                    return _chain(sides)
+        comes_to = trimmed(value(write(MOST_GUARD_DIGITS, result.places)[-1])[0])
+        found = f"its line comes to {comes_to}, its matrix shows {result.value}"
+        raise InternalError(found, entries.name(Entry(record.output, index)))
+
+    def first_side(self, record: Record, index: Index) -> ex.Expression:
+        """The first side of an entry's line, also where it is the only one: a sum of one number."""
+        return self.sides(record, index)(0, 0)[0]
+
+    def sides(self, record: Record, index: Index) -> LineSides:
+        """What writes the sides of an entry's line."""
+        operation = record.operation
+        assert isinstance(operation, Worked)
+        return LineSides(self.pencil, self.producers, operation, record, index, self.terms)
+
+    def is_given(self, value: Value, at: Index = ()) -> ex.Chain:
+        """That a number which is not computed is what it is: T = 1.5."""
+        return ex.Chain((self.symbols[value.address], self.number(value, at)), ("=",))
+
+    def number(self, of: Value, index: Index, guard: int = 0) -> ex.Number:
+        """An entry as it is printed, with at most `guard` digits more."""
+        return entries.number(self.pencil, of, index, guard)
+
+
+def is_fully_masked(record: Record, index: Index) -> bool:
+    """Whether an entry is of a softmax's row that is masked as a whole: nothing is done there."""
+    match record.operation:
+        case el.DivideByRowSum():
+            return not record.inputs[1].numbers[index[0]]  # and nothing is divided
+        case Largest() | el.Subtract():
+            return all(
+                number == -Decimal("Infinity") for number in record.inputs[0].numbers[index[0]]
+            )
+        case _:
+            return False
+
+
+def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[Index]:
+    """The entries that a record's lines are written for: the followed token's, or all.
+
+    Of a long row only the columns that are shown.
+    """
+    operation, shape = record.operation, record.output.shape
+    if isinstance(operation, el.NegativeLogLikelihood):
+        return [(i,) for i, column in enumerate(operation.columns) if column is not None]
+    if (
+        isinstance(operation, el.SoftmaxCrossEntropyGrad)
+        and row is not None
+        and operation.columns[row] is None
+    ):
+        return []
+    if isinstance(operation, ByWord):
+        said_again = [row for row, times in Counter(operation.words).items() if times > 1]
+        return [(row, column) for row in sorted(said_again) for column in columns]
+    if isinstance(operation, el.Mask):
+        assert row is not None
+        hidden = record.output.numbers[row]
+        return [(row, j) for j in range(shape[1]) if hidden[j] == -Decimal("Infinity")]
+    firsts = range(shape[0]) if row is None and shape else [row or 0]
+    rows: list[Index] = [(i,) for i in firsts] if shape else [()]
+    if len(shape) < 2:
+        return rows if row is not None or not shape else [(i,) for i in columns]
+    return [(*i, j) for i in rows for j in columns]
+
+
+def _with_result(written: Sequence[ex.Expression], result: ex.Number) -> list[ex.Expression]:
+    """The sides with the result, and before it what the last of them comes to, if that is short.
+
+    Each side stands once. Where a number comes twice, it is written as the result is printed; but
+    one that is put in keeps its digits.
+    """
+    exact, complete = value(written[-1])
+    before: list[ex.Expression] = []
+    if complete and exact.is_finite():
+        number = ex.Number(trimmed(exact))
+        if 0 < number.places - result.places <= EXACT_DIGITS_MORE:
+            before = [number]
+    kept: list[ex.Expression] = []
+    for side in [*written, *before, result]:
+        last = kept[-1] if kept else None
+        if isinstance(side, ex.Number) and isinstance(last, ex.Number) and side.value == last.value:
+            if last.entry is None or (side.entry and side.places == last.places):
+                kept[-1] = side
+            elif side.entry:
+                kept.append(side)
+            continue
+        if last == side:
+            continue
+        kept.append(side)
+    return kept
+
+
+def _true(sides: Sequence[ex.Expression], decimals: int) -> bool:
+    """Whether each number that takes the place of a side, or of a dividend, is it rounded.
+
+    A 0 stands for numbers that are 0 with the usual decimals.
+    """
+    for pair in pairwise(sides):
+        match pair:
+            case (left, ex.Number() as right) | (
+                ex.Quotient(left, _),
+                ex.Quotient(ex.Number() as right, _),
+            ):
+                if not holds(left, right, decimals if not right.value else right.places):
+                    return False
+    return True
+
+
+def _chain(sides: Sequence[ex.Expression]) -> ex.Chain:
+    relations = tuple(relation(left, right) for left, right in pairwise(sides))
+    return ex.Chain(tuple(sides), relations)

@@ -1,0 +1,161 @@
+"""Sums as a worked line writes them: of a long one only some terms, and what the rest comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tracer.decoder import operations as op, training_operations as learn
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry, Index, Value
+from tracer.formula import expression as ex
+from tracer.formula.arithmetic import Array
+from tracer.formula.evaluation import product, total_of, value
+from tracer.formula.expression import Expression, Number
+from tracer.formula.numbers import guarded
+from tracer.frozen import frozen
+from tracer.lesson import entries
+from tracer.lesson.working.terms import Terms
+from tracer.scenario.carry import Carry
+
+EVERY = slice(None)
+
+Along: TypeAlias = tuple[int | slice, int | slice]
+"""The index of a row or a column of a matrix."""
+
+
+@frozen
+class Sums:
+    """Writes sums on the way to the value at an address, with some guard digits."""
+
+    pencil: Pencil
+    address: str
+    terms: Terms
+    guard: int
+
+    def of_products(self, record: Record, index: Index) -> list[Expression]:
+        """Return a×b + c×d + bias, and the same with each product worked out."""
+        x, w, *biases = record.inputs
+        of_x, of_w = _multiplied(record.operation, index)
+
+        def factors_at(k: int) -> tuple[Entry, Entry]:
+            return Entry(x, _at(of_x, k)), Entry(w, _at(of_w, k))
+
+        def written(k: int) -> tuple[Expression, Number]:
+            factors = self._number(x, _at(of_x, k)), self._number(w, _at(of_w, k))
+            return ex.Product(factors), self.part(product(factors))
+
+        last: list[Expression] = [self._number(b, index[1:]) for b in biases]
+        return self._worked(x.numbers[of_x] * w.numbers[of_w], written, factors_at, last)
+
+    def of_squares(self, of: Value) -> list[Expression]:
+        """Return a² + b² + … of all entries, and the same with each square worked out."""
+        at = list(np.ndindex(of.shape))
+
+        def written(k: int) -> tuple[Expression, Number]:
+            power = ex.Power(self._number(of, at[k]), Number.of(2))
+            return power, self.part(value(power)[0])
+
+        squares = (of.numbers * of.numbers).ravel()
+        return self._worked(squares, written, lambda k: (Entry(of, at[k]),), [])
+
+    def of_row(self, of: Value, row: int) -> Expression:
+        """Return the sum of a row."""
+        return self.of_entries(of, [(row, j) for j in range(of.shape[1])])
+
+    def of_entries(self, of: Value, at: Sequence[Index]) -> Expression:
+        """Return the sum of some entries."""
+        numbers = np.array([of.numbers[index] for index in at])
+        shown = self.terms.of_row(numbers)
+        written: list[Expression] = [self._number(of, at[k]) for k in shown]
+        if left := _others(shown, len(at)):
+            rest = self._rest_of(of, [at[k] for k in left], numbers[left])
+            written.append(rest)
+        return _sum(written)
+
+    def part(self, exact: Decimal) -> Number:
+        """Return the number that takes a part's place."""
+        pencil = self.pencil
+        places = pencil.part_places(self.address, exact)
+        if self.guard and pencil.carry is not Carry.LINE:
+            places = guarded(exact, places, self.guard)
+        return Number(pencil.printed(exact, places))
+
+    def _worked(
+        self,
+        terms: Array,
+        written: Callable[[int], tuple[Expression, Number]],
+        entries_at: Callable[[int], Sequence[Entry]],
+        last: list[Expression],
+    ) -> list[Expression]:
+        """The sum of the terms as they are written, and of what they come to."""
+        shown = self.terms.of(terms)
+        both = [written(k) for k in shown]
+        if left := _others(shown, len(terms)):
+            rest = self._rest(terms[left])
+            rest.hidden = lambda: [entry for k in left for entry in entries_at(k)]
+            last.insert(0, rest)
+        return [_sum([term for term, _ in both] + last), _sum([part for _, part in both] + last)]
+
+    def _rest(self, terms: Array) -> ex.Rest:
+        """What the terms come to that are not written out."""
+        pencil = self.pencil
+        if pencil.carry is Carry.LINE:
+            parts = terms.tolist()
+            rounded = [pencil.printed(x, pencil.part_places(self.address, x)) for x in parts]
+            return ex.Rest(len(terms), Number(total_of(rounded)))
+        return ex.Rest(len(terms), self.part(total_of(_exact(terms))))
+
+    def _rest_of(self, of: Value, at: Sequence[Index], numbers: Array) -> ex.Rest:
+        """What entries come to: as they are printed, where printed numbers are worked with."""
+        if self.pencil.rounds:
+            total = Number(total_of([self._number(of, index).value for index in at]))
+        else:
+            total = self.part(total_of(_exact(numbers)))
+        return ex.Rest(len(at), total, lambda: [Entry(of, index) for index in at])
+
+    def _number(self, of: Value, index: Index) -> Number:
+        return entries.number(self.pencil, of, index, self.guard)
+
+
+def _multiplied(operation: op.Operation, index: Index) -> tuple[Along, Along]:
+    """Which row or column of each factor is multiplied, number by number, to be added up."""
+    first, last = index[0], index[-1]
+    match operation:
+        case op.MatMul():
+            return (first, EVERY), (EVERY, last)
+        case op.Dot():
+            return (first, EVERY), (last, EVERY)
+        case learn.TransposedMatMul():
+            return (EVERY, first), (EVERY, last)
+        case learn.RowDot():
+            return (first, EVERY), (first, EVERY)
+        case learn.ColumnDot():
+            return (EVERY, first), (EVERY, first)
+        case _:
+            raise TypeError(f"{operation} adds up no products")
+
+
+def _at(along: Along, k: int) -> Index:
+    """The k-th entry of a row or a column."""
+    row, column = along
+    return (k, column) if row is EVERY else (row, k)  # type: ignore[return-value]  # no slice
+
+
+def _sum(terms: Sequence[Expression]) -> Expression:
+    return terms[0] if len(terms) == 1 else ex.Sum(tuple(terms))
+
+
+def _others(shown: Sequence[int], of: int) -> list[int]:
+    """The places that are not shown."""
+    return sorted(set(range(of)) - set(shown))
+
+
+def _exact(numbers: Array) -> list[Decimal]:
+    """Decimals; a float is the shortest decimal that stands for it."""
+    found: list[Any] = numbers.tolist()
+    return found if numbers.dtype == object else [Decimal(repr(number)) for number in found]

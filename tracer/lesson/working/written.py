@@ -1,0 +1,236 @@
+"""How each operation is written with the numbers of one entry put in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, assert_never
+
+from tracer.decoder import elementwise as el, operations as op, training_operations as learn
+from tracer.decoder.pencil import Pencil
+from tracer.decoder.roles import SCALE
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Entry, Form, Index, Value
+from tracer.formula import expression as ex
+from tracer.formula.evaluation import product, value
+from tracer.formula.expression import Expression, Number
+from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
+from tracer.frozen import frozen
+from tracer.lesson import entries
+from tracer.lesson.working.sums import Sums
+from tracer.lesson.working.terms import Terms
+
+Worked: TypeAlias = op.Computed | el.Mask | op.Largest | learn.Trained
+"""Operations that have worked lines."""
+
+EXACT_DIGITS_MORE = 2
+"""33.207 / 6 = 5.5345 ≈ 5.535: an exact value this little longer is shown before it is rounded."""
+
+
+@frozen
+class LineSides:
+    """The sides of one entry's line, all but the result, with any number of guard digits."""
+
+    pencil: Pencil
+    producers: Mapping[Value, Record]
+    operation: Worked
+    record: Record
+    index: Index
+    terms: Terms
+
+    def __call__(self, guard: int, places: int, only: tuple[int, ...] = ()) -> list[Expression]:
+        """Return the sides; `places` are those of the result, which subtotals exceed by a few.
+
+        The guard digits are for the operands at `only` these positions, or for all.
+        """
+        index, inputs, sums = self.index, self.record.inputs, self._sums(guard)
+        limit = places + guard + EXACT_DIGITS_MORE
+        match self.operation:
+            case op.MatMul() | op.Dot():
+                return sums.of_products(self.record, index)
+            case el.Divide() if self._divides_dot_products():
+                return self._scaled(guard, limit)
+            case el.Divide() if inputs[1].role is SCALE:
+                over = self.number(inputs[0], index, guard)
+                return [ex.Quotient(over, under) for under in self._scales(inputs[1])]
+            case el.Elementwise():
+                return self._elementwise(self.operation, guard, limit, only)
+            case op.Rotate(layout) | learn.RotateBack(layout):
+                return self._rotated(op.Rotate(layout), guard)
+            case op.Total():
+                return [sums.of_row(inputs[0], index[0])]
+            case op.Largest():
+                return [ex.Call("max", self._candidates(index[0], guard))]
+            case op.Mean(sample):
+                terms = sums.of_row(inputs[0], index[0])
+                return _mean(terms, inputs[0].shape[1] - sample, limit)
+            case op.MeanOf(counted):
+                terms = sums.of_entries(inputs[0], [(i,) for i in counted])
+                return [terms] if len(counted) == 1 else _mean(terms, len(counted), limit)
+            case op.DivTerm(width, base, factors):
+                exponent = ex.Quotient(Number.of(-2 * index[0]), Number.of(width))
+                power = ex.Power(Number(base), exponent)
+                return [ex.Quotient(power, Number(factors[index[0]])) if factors else power]
+            case op.Cumulate():
+                row, column = index
+                before = self.number(self.record.output, (row, column - 1), guard)
+                added = self.number(inputs[0], index, guard)
+                return [ex.Sum((before if column else Number.of(0), added))]
+            case learn.TransposedMatMul() | learn.ColumnDot():
+                return sums.of_products(self.record, index)
+            case learn.RowDot(negative):
+                sides = sums.of_products(self.record, index)
+                return [_negative(side) for side in sides] if negative else sides
+            case learn.ColumnTotal():
+                rows = range(inputs[0].shape[0])
+                return [sums.of_entries(inputs[0], [(row, *index) for row in rows])]
+            case learn.NegativeTotal():
+                return [_negative(sums.of_row(inputs[0], index[0]))]
+            case learn.AccumulateGradients():
+                return [ex.Sum(tuple(self.number(x, index, guard) for x in inputs))]
+            case learn.ByWord(words, _):
+                same = [i for i, word in enumerate(words) if word == index[0]]
+                return [sums.of_entries(inputs[0], [(i, index[1]) for i in same])]
+            case learn.SumOfSquares():
+                return sums.of_squares(inputs[0])
+            case _:
+                assert_never(self.operation)
+
+    @property
+    def is_quotient(self) -> bool:
+        """Whether more digits of one of two operands may do."""
+        divides = isinstance(self.operation, el.Divide) and not self._divides_dot_products()
+        return divides or isinstance(self.operation, el.DivideByRowSum)
+
+    def number(self, of: Value, index: Index, guard: int = 0) -> Number:
+        """Return an entry of an operand as it is printed, with at most `guard` digits more."""
+        return entries.number(self.pencil, of, index, guard)
+
+    def part(self, of: Expression, guard: int) -> Number:
+        """Return the number that takes a part's place on the way to the result."""
+        return self._sums(guard).part(value(of)[0])
+
+    def _sums(self, guard: int, to: Value | None = None) -> Sums:
+        """What writes sums on the way to a value, by default the result."""
+        return Sums(self.pencil, (to or self.record.output).address, self.terms, guard)
+
+    def _elementwise(
+        self, operation: el.Elementwise, guard: int, limit: int, only: tuple[int, ...]
+    ) -> list[Expression]:
+        """The formula with the operands of this entry put in."""
+
+        def operand(of: ex.Operand) -> Expression:
+            if isinstance(operation, el.SoftmaxCrossEntropyGrad) and of.position:
+                return Number.of(int(operation.columns[self.index[0]] == self.index[1]))
+            guarded = not only or of.position in only
+            at = _place(operation, of, self.index)
+            return self.number(self.record.inputs[of.position], at, guard if guarded else 0)
+
+        def subtotal(of: Expression) -> Number:
+            exact, _ = value(of)  # 1 + e^-x may be as small as 1, and larger than anybody reads
+            large = exact.adjusted() >= SCIENTIFIC_FROM
+            return self.part(of, guard) if large else _total(of, max(limit, 0))
+
+        return operation.formula.sides(operand, lambda of: self.part(of, guard), subtotal)
+
+    def _divides_dot_products(self) -> bool:
+        producer = self.producers.get(self.record.inputs[0])
+        return producer is not None and isinstance(producer.operation, op.Dot)
+
+    def _scaled(self, guard: int, limit: int) -> list[Expression]:
+        """(a×b + c×d) / √d_k: the dot product is written out in the same line."""
+        dot, scale = self.record.inputs
+        products, parts = self._sums(guard, dot).of_products(self.producers[dot], self.index)
+        root, under = self._scales(scale)
+        totals = [_total(parts, limit)]
+        if dot.form is Form.AS_THEY_ARE:
+            totals.append(self.number(dot, self.index))  # and so is the printed sum
+        return [
+            ex.Quotient(products, root),
+            ex.Quotient(parts, under),
+            *(ex.Quotient(total, under) for total in totals),
+        ]
+
+    def _scales(self, scale: Value) -> tuple[Expression, Expression]:
+        """√d_k as it is written, and as it is used."""
+        root = self._root(self.producers[scale])
+        exact_root, comes_out = value(root)
+        if scale.form is Form.AS_THEY_ARE:
+            return root, self.number(scale, ())  # the printed root is the one used
+        return root, Number(trimmed(exact_root)) if comes_out else root
+
+    def _root(self, scale: Record) -> Expression:
+        """√d_k as it is written; what was set or pinned in its place is no root."""
+        if isinstance(scale.operation, el.SquareRoot):
+            return ex.Root(self.number(scale.inputs[0], ()))
+        return self.number(scale.output, ())
+
+    def _rotated(self, turn: op.Rotate, guard: int) -> list[Expression]:
+        """a cos - b sin, a sin + b cos; turned back a cos + b sin, b cos - a sin."""
+        row, column = self.index
+        x, cos, sin = self.record.inputs
+        pair, first, second = turn.pair_of(column, x.shape[1])
+        is_first, is_back = column == first, isinstance(self.operation, learn.RotateBack)
+        by = (cos, sin) if is_first else (sin, cos)
+        columns = (first, second)
+        if is_back and not is_first:
+            by, columns = (cos, sin), (second, first)
+        factors = [
+            (self.number(x, (row, at), guard), self.number(wave, (row, pair), guard))
+            for at, wave in zip(columns, by, strict=True)
+        ]
+        parts = [self._sums(guard).part(product(pair_of)) for pair_of in factors]
+        products = [ex.Product(pair_of) for pair_of in factors]
+        if is_first != is_back:
+            return [ex.Difference(*products), ex.Difference(*parts)]
+        return [ex.Sum(tuple(products)), ex.Sum(tuple(parts))]
+
+    def _candidates(self, row: int, guard: int) -> tuple[Expression, ...]:
+        """The numbers of a row, of which the largest is taken; of many the largest of the rest."""
+        of = self.record.inputs[0]
+        numbers = of.numbers[row]
+        shown = self.terms.of_row(numbers)
+        written = [self.number(of, (row, j), guard) for j in shown]
+        if len(shown) == len(numbers):
+            return tuple(written)
+        left = sorted(set(range(len(numbers))) - set(shown))
+        largest = self.number(of, (row, left[int(numbers[left].argmax())]), guard)
+        rest = ex.Rest(
+            len(left), Number(largest.value), lambda: [Entry(of, (row, j)) for j in left]
+        )
+        return (*written, rest)
+
+
+def _place(operation: el.Elementwise, operand: ex.Operand, index: Index) -> Index:
+    """Where the number of an operand stands that an entry uses."""
+    if isinstance(operation, el.NegativeLogLikelihood):
+        column = operation.columns[index[0]]
+        assert column is not None
+        return (index[0], column)
+    match operand.along:
+        case "entry":
+            return index
+        case "row":
+            return index[:1]
+        case "column":
+            return index[-1:]
+        case "one":
+            return ()
+
+
+def _mean(terms: Expression, number: int, limit: int) -> list[Expression]:
+    n = Number.of(number)
+    return [ex.Quotient(terms, n), ex.Quotient(_total(terms, limit), n)]
+
+
+def _total(terms: Expression, limit: int) -> Number:
+    """What terms come to: exactly, unless that has digits that nobody reads."""
+    exact, _ = value(terms)
+    number = Number(exact)
+    return number if number.places <= limit else Number(trimmed(round_half_away(exact, limit)))
+
+
+def _negative(of: Expression) -> Expression:
+    """-(a + b); of a single number that number with its other sign, and 0 of 0."""
+    if isinstance(of, Number):
+        return Number(-of.value or of.value, of.entry)
+    return ex.Negative(of)

@@ -1,0 +1,1 @@
+"""What a command asks for → its trace → the answer → text and files."""

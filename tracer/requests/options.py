@@ -1,0 +1,210 @@
+"""The commands that answer a request: their help, their options, and how words are read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from functools import cache
+from typing import Annotated, Any
+
+import typer
+
+from tracer.commands.usage import PlainCommand
+from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
+from tracer.renderers import Format
+from tracer.requests.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Request
+
+LOOK, TRAIN_AND_GENERATE = "Look at the calculation", "Train and generate"
+WRITE, SCENARIOS = "Make a text of it", "Scenarios"
+
+ROUNDING = "decimals carry"
+SHOWN = "format brief math heading standalone"
+WRITTEN = "output force no_pager"
+TEXT = f"{ROUNDING} {SHOWN} {WRITTEN}"
+"""How a text is shown: every command has this that shows one."""
+PAGE = f"{ROUNDING} {SHOWN} figures {WRITTEN}"
+"""The same for a text with attention weights, of which there are pictures."""
+DRAWING = "temperature top_k top_p seed"
+OPTIMIZING = "optimizer learning_rate momentum weight_decay clip"
+WORKSHEET = "blanks level seed key vary"
+
+
+@frozen
+class Usage:
+    """A command as its help shows it; `takes` names its argument (in capitals) and options."""
+
+    group: str
+    help: str
+    examples: tuple[str, str]
+    takes: str
+    defaults: dict[str, Any] = field(default_factory=dict)
+
+
+COMMANDS: dict[Command, Usage] = {
+    "run": Usage(
+        LOOK,
+        "Every step of the forward pass, worked for one token.",
+        ("run alex.yaml", "run science --token like"),
+        f"SCENARIO token layer head sequence no_mask terms given vary {PAGE}",
+    ),
+    "step": Usage(
+        LOOK,
+        "One step or a group of steps: softmax, norm, attention, ffn.",
+        ("step softmax --head 1", "step encoder.softmax -s picture --layer 1"),
+        f"NAME scenario token layer head sequence no_mask terms given {PAGE}",
+    ),
+    "steps": Usage(
+        LOOK,
+        "The steps with their numbers, names, shapes and addresses.",
+        ("steps alex.yaml", "steps my.yaml --format markdown"),
+        f"SCENARIO format standalone {WRITTEN}",
+    ),
+    "shapes": Usage(
+        LOOK,
+        "The shape of every matrix, parameters, multiply-adds, bytes.",
+        ("shapes gpt2-small", "shapes alex.yaml --length 100"),
+        f"SCENARIO length format heading standalone {WRITTEN}",
+    ),
+    "why": Usage(
+        LOOK,
+        "One number, and all that it came from, back to what was typed.",
+        ('why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2'),
+        f"ENTRY scenario depth sequence example given {TEXT}",
+    ),
+    "value": Usage(
+        LOOK,
+        "One number as it is printed, for a sentence of your own.\n\n"
+        "With the words `as percent` behind it, a share is shown as a percentage.",
+        ('value "output[Alex,spicy]"', 'value "probabilities[3,1]" -s science'),
+        f"ENTRY scenario sequence example given {ROUNDING}",
+    ),
+    "lens": Usage(
+        LOOK,
+        "What each layer would say, if it were the last.",
+        ("lens pizza", "lens science --token like"),
+        f"SCENARIO token sequence given {PAGE}",
+    ),
+    "loss": Usage(
+        TRAIN_AND_GENERATE,
+        "The training pass: predictions beside targets, and the loss.",
+        ("loss pizza", "loss pizza --format markdown"),
+        f"SCENARIO example given {TEXT}",
+    ),
+    "train": Usage(
+        TRAIN_AND_GENERATE,
+        "The way back, each gradient worked; the update of the weights.",
+        ("train pizza", "train pizza --steps 10 --save trained.yaml"),
+        f"SCENARIO token parameter example steps {OPTIMIZING} save given {PAGE}",
+    ),
+    "generate": Usage(
+        TRAIN_AND_GENERATE,
+        "A text, generated turn by turn.\n\n"
+        "Each turn adds the most probable word, unless --temperature, --top-k, --top-p or --seed "
+        "asks for words to be drawn.",
+        ("generate pizza", "generate pizza --temperature 0.8 --seed 1"),
+        f"SCENARIO start max_tokens {DRAWING} kv_cache worked {TEXT}",
+    ),
+    "tutorial": Usage(
+        WRITE,
+        "The complete text: the question, every step, a summary.",
+        ("tutorial my.yaml --figures pictures -o my.md", "tutorial alex --blanks --key key.md"),
+        f"SCENARIO token layer head train given {WORKSHEET} {PAGE}",
+        {"format": Format.MARKDOWN},
+    ),
+    "page": Usage(
+        WRITE,
+        "A page for a browser: point at a number to see its line.",
+        ("page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html"),
+        f"SCENARIO token layer head train steps given vary {ROUNDING} brief output force",
+    ),
+    "check": Usage(
+        WRITE,
+        "Published figures, or another program's arrays, held against it.\n\n"
+        "A figures file lists what a text prints: `figures:`, and under it for each number or row "
+        "`- {line: 77, address: layer1.attention.head1.scores, row: Alex, column: 2, "
+        "printed: 7.956}`. `_` stands for a number that is left out, `part: products`, `sum`, "
+        "`shape` or `parameters` for what is no value, `unknown: why` in place of an address for "
+        "what the scenario does not compute. The exit code is 1 if anything is wrong.",
+        ("check pizza", "check my.yaml --against dump.npz"),
+        "SCENARIO figures_file against tolerance decimals carry format math heading standalone "
+        + WRITTEN,
+    ),
+}
+
+
+def register(app: typer.Typer, name: Command, then: Callable[[Request], None]) -> None:
+    """Register a command with Typer: it reads its words and calls `then` with the request."""
+    usage = COMMANDS[name]
+    parameters = [_parameter(taken, usage.defaults) for taken in usage.takes.split()]
+
+    def command(**answers: Any) -> None:
+        then(_request(name, answers))
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    add(app, name, usage.group, usage.examples, usage.help)(command)
+
+
+def add(
+    app: typer.Typer, name: str, group: str, examples: Sequence[str], help: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what makes a command of a function: where the help lists it, and how it is used."""
+    # Typer keeps the line breaks of a paragraph that begins with \b.
+    epilog = "\b\nExamples:" + "".join(f"\n  decoder-trace {example}" for example in examples)
+    return app.command(name, cls=PlainCommand, help=help, rich_help_panel=group, epilog=epilog)
+
+
+def parse(words: Sequence[str]) -> Request:
+    """A command in words as the command line reads it, without running it.
+
+    In a mark of a text, Markdown is the format if none is given, and there is no help.
+
+    Raises:
+        TracerError: the command line would not take it.
+    """
+    name, *arguments = words
+    here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
+    try:
+        context = _parser(name).make_context(name, arguments, **here)
+    except typer.TyperException as error:
+        raise TracerError(Problem(error.format_message())) from None
+    return _request(name, context.params)
+
+
+@cache
+def _parser(name: Any) -> Any:
+    app = typer.Typer(add_completion=False)
+    register(app, name, lambda request: None)
+    return typer.main.get_command(app)
+
+
+def _request(name: Any, answers: dict[str, Any]) -> Request:
+    """The parsed words as a Request: lists as tuples."""
+    several = {each for each, default in DEFAULTS.items() if default == ()}
+    answers = {each: tuple(a or ()) if each in several else a for each, a in answers.items()}
+    return Request(name, **answers)
+
+
+def _parameter(name: str, defaults: dict[str, Any]) -> inspect.Parameter:
+    """An argument (in capitals) or an option, as Typer reads it from a signature."""
+    taken = ARGUMENTS.get(name) or OPTIONS[name]
+    how: dict[str, Any] = {"help": taken.help}
+    kind: Any = bool
+    if taken.takes:
+        how |= {"metavar": taken.takes, "autocompletion": taken.offers}
+        how |= {"parser": taken.reads} if taken.reads else {}
+        kind = str if taken.reads else list[str]
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    if name in ARGUMENTS:
+        annotation: Any = Annotated[kind, typer.Argument(**how)]
+        return inspect.Parameter(name.lower(), keyword, annotation=annotation)
+    if name == "scenario":
+        how |= {"envvar": "DECODER_TRACE_SCENARIO", "show_envvar": False}
+    names = filter(None, (taken.name or f"--{name.replace('_', '-')}", taken.short))
+    default = defaults.get(name, DEFAULTS[name])
+    if default in (None, ()):
+        default, kind = None, kind | None
+    annotation = Annotated[kind, typer.Option(*names, **how)]
+    return inspect.Parameter(name, keyword, default=default, annotation=annotation)

@@ -1,0 +1,63 @@
+"""An answer → what is handed over: its text, and the files that are written beside it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tracer.errors import Problem, TracerError
+from tracer.lesson.document import Document
+from tracer.renderers import Heading, render
+from tracer.requests.pipeline import Answer
+from tracer.requests.request import Request
+
+
+def rendered(request: Request, content: Document | str, width: int | None = None) -> str:
+    """The content as text without colour; `width` is that of a terminal."""
+    if isinstance(content, str):
+        return content
+    return render(
+        content,
+        request.format,
+        math=request.math,
+        heading=request.heading or Heading.TWO,
+        standalone=request.standalone,
+        figures=_path_to_figures(request),
+        width=width,
+    )
+
+
+def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | bytes]]:
+    """The files beside the text: pictures, the trained scenario, the key to a worksheet.
+
+    Raises:
+        TracerError: pictures are asked for, and there are none.
+    """
+    written: list[tuple[Path, str | bytes]] = []
+    if request.figures is not None:
+        from tracer.renderers.figures import figures
+
+        found = figures(answer.content) if isinstance(answer.content, Document) else {}
+        if not found:
+            message = (
+                "there are no pictures of this; attention weights, of the step softmax, have some"
+            )
+            raise TracerError(Problem(message, address="--figures"))
+        written += [(request.figures / name, text) for name, text in found.items()]
+    if request.save is not None and answer.trained is not None:
+        from tracer.scenario import writer
+
+        written.append((request.save, writer.written(answer.trained)))
+    if request.key is not None and isinstance(answer.content, Document):
+        from tracer.lesson.texts.worksheet_key import key
+
+        written.append((request.key, rendered(request, key(answer.content))))
+    return written
+
+
+def _path_to_figures(request: Request) -> str | None:
+    """The folder of the pictures, as seen from the file that links them."""
+    if request.figures is None:
+        return None
+    here = request.output.absolute().parent if request.output else Path.cwd()
+    return Path(os.path.relpath(request.figures, here)).as_posix()

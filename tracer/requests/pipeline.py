@@ -1,0 +1,287 @@
+"""Request → answer: what is asked for is computed, and explained as a document or as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias, assert_never
+
+from tracer.decoder.forward import PassOptions, Trace
+from tracer.decoder.tape import Record
+from tracer.errors import Problem, TracerError
+from tracer.formula.arithmetic import SHAPES
+from tracer.frozen import frozen
+from tracer.lesson.document import Document
+from tracer.lesson.entries import find
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention import UNMASKED_STEP
+from tracer.lesson.texts.forward_pass import contents, forward_pass
+from tracer.lesson.texts.selection import of_encoder, position_of, select, steps
+from tracer.names import closest
+from tracer.renderers import Format
+from tracer.requests.request import Request
+from tracer.requests.resolve import Computed, compute, resolve, run_pass, subject_of
+from tracer.scenario.model import Scenario
+
+Content: TypeAlias = Document | str | bytes
+"""A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
+
+DEFAULT_SEED = 1
+"""Of a worksheet."""
+
+
+@frozen
+class Answer:
+    """What is shown; whether a check holds; the scenario with the weights after training."""
+
+    content: Content
+    holds: bool = True
+    trained: Scenario | None = None
+
+
+def answer(request: Request) -> Answer:
+    """What is asked for.
+
+    Raises:
+        TracerError: something in the scenario, in another file or in the request is wrong.
+    """
+    match request.command:
+        case "steps":
+            return Answer(_contents(request))
+        case "shapes":
+            return Answer(_shapes(request))
+        case "generate":
+            return Answer(_generated(request))
+        case "check":
+            return _checked(request)
+        case _:
+            computed = compute(request)
+            trained = computed.training.trained if computed.training else None
+            return Answer(explain(request, computed), trained=trained)
+
+
+def explain(request: Request, computed: Computed) -> Content:
+    """The answer to a request about a pass or a training."""
+    found = computed.trace
+    match request.command:
+        case "run" | "step":
+            return _forward_pass(request, computed)
+        case "tutorial":
+            return _with_blanks(request, _forward_pass(request, computed))
+        case "page":
+            return _page(request, computed)
+        case "lens":
+            return _lens(request, found)
+        case "loss" if request.format.is_data:
+            return _data(request, found)
+        case "loss":
+            from tracer.lesson.texts.training_pass import training_pass
+
+            return training_pass(found, full=not request.brief)
+        case "train":
+            return _trained(request, computed)
+        case "value":
+            from tracer.renderers.quote import quoted
+
+            return quoted(found, request.entry)
+        case "why":
+            return _why(request, found)
+        case "steps" | "shapes" | "generate" | "check":
+            raise ValueError(f"{request.command} is not about a pass")
+        case _:
+            assert_never(request.command)
+
+
+# --- without a pass, or with passes of its own ---------------------------------------------------
+
+
+def _contents(request: Request) -> Content:
+    found = run_pass(resolve(subject_of(request)), PassOptions(arithmetic=SHAPES))
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.contents(found)
+    return contents(found)
+
+
+def _shapes(request: Request) -> Content:
+    from tracer.lesson.texts.survey import survey
+
+    loaded = resolve(subject_of(request))
+    with loaded.locating_problems():
+        found = survey(loaded.name, loaded.scenario, request.length)
+    if request.format is Format.JSON:
+        from tracer.renderers import as_json
+
+        return as_json.shapes(found)
+    from tracer.lesson.texts.shapes import shapes
+
+    return shapes(found)
+
+
+def _generated(request: Request) -> Content:
+    from tracer.decoder.generation import GenerationOptions, choice, generate
+
+    loaded = resolve(subject_of(request))
+    scenario, table = loaded.scenario, loaded.scenario.embeddings
+    for token in request.start:
+        if isinstance(table, Mapping) and token not in table:
+            message = f"no embedding for the token {token!r}{closest(token, table)}"
+            raise TracerError(Problem(message, address="--start"))
+    options = GenerationOptions(
+        request.start or scenario.beginning,
+        request.max_tokens or scenario.generation.max_tokens,
+        choice(request.seed, request.temperature, request.top_k, request.top_p),
+        # Rows that nobody sees are not computed again.
+        cached=request.kv_cache or not (request.worked or scenario.looks_ahead),
+    )
+    with loaded.locating_problems():
+        found = generate(loaded.name, scenario, options, loaded.located)
+    worked, cached = request.worked, request.kv_cache
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.generated(found, worked=worked, cached=cached)
+    from tracer.lesson.texts.generated_text import generated_text
+
+    return generated_text(found, worked=worked, cached=cached, full=not request.brief)
+
+
+def _checked(request: Request) -> Answer:
+    """What is found of the figures of a text, or of another program's arrays."""
+    from tracer.check import as_json
+    from tracer.check.checking import check_against, check_figures
+    from tracer.check.report_text import report_text
+
+    loaded, in_json = resolve(subject_of(request)), request.format is Format.JSON
+    if request.against is None:
+        report = check_figures(loaded, figures_of(request))
+        return Answer(as_json.of_figures(report) if in_json else report_text(report), report.holds)
+    tolerance = None if request.tolerance is None else float(request.tolerance)
+    asked = request.carry is not None or request.decimals is not None
+    rounding = loaded.scenario.rounding if asked else None
+    found = check_against(loaded, request.folder / request.against, tolerance, rounding)
+    return Answer(as_json.of_differences(found) if in_json else found.document(), found.holds)
+
+
+def figures_of(request: Request) -> Path:
+    """The figures file of a check.
+
+    Raises:
+        TracerError: none is named, and none lies beside the scenario.
+    """
+    from tracer.check.checking import figures_beside
+
+    if request.figures_file is not None:
+        return request.folder / request.figures_file
+    return figures_beside(request.scenario, request.folder)
+
+
+# --- about a pass or a training ------------------------------------------------------------------
+
+
+def _chosen(request: Request, found: Trace) -> list[Step]:
+    """The steps that are asked for; of a trained model's layer, no others."""
+    chosen = select(steps(found.records), request.name, request.layer, request.head)
+    only = found.scenario.on_demand and request.layer
+    return [step for step in chosen if step.place.layer] if only else chosen
+
+
+def _token(request: Request, tokens: tuple[str, ...]) -> int:
+    """The place, counted from 0, of the token that is asked for; the last if none is."""
+    return len(tokens) - 1 if request.token is None else position_of(request.token, tokens)
+
+
+def _page(request: Request, computed: Computed) -> str:
+    from tracer.lesson.texts.page import page
+    from tracer.renderers.page.as_html import render
+
+    found, training = computed.trace, computed.training
+    token, chosen = _token(request, found.tokens), _chosen(request, found)
+    return render(page(found, chosen, token, training=training, full=not request.brief))
+
+
+def _forward_pass(request: Request, computed: Computed) -> Content:
+    found = computed.trace
+    every, chosen = steps(found.records), _chosen(request, found)
+    of_other = found.scenario.encoder if of_encoder(chosen) else None
+    token = _token(request, of_other.tokens if of_other else found.tokens)
+    if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
+        message = "nothing is masked here; of the steps, mask, softmax and attention show it"
+        raise TracerError(Problem(message, address="--no-mask"))
+    whole, full = chosen == every, not request.brief
+    if whole and found.scenario.on_demand and not request.format.is_binary:
+        from tracer.lesson.texts.model_summary import model_summary, summarized
+
+        if request.format.is_data:
+            return _data(request, found, summarized(every), token)
+        return model_summary(found, token, full=full, terms=request.terms)
+    if request.format.is_data:
+        shown = None if whole else [record for step in chosen for record in step.records]
+        return _data(request, found, shown, None if request.token is None else token)
+    if request.command == "tutorial":
+        from tracer.lesson.texts.tutorial import tutorial
+
+        return tutorial(found, chosen, token, training=computed.training, full=full)
+    is_run = request.command == "run"
+    return forward_pass(found, chosen, token, whole=is_run, full=full, terms=request.terms)
+
+
+def _with_blanks(request: Request, told: Content) -> Content:
+    """A tutorial as a worksheet, if one is asked for."""
+    if not request.blanks or not isinstance(told, Document):
+        return told
+    from tracer.lesson.texts.worksheet import RESULTS, worksheet
+
+    seed = DEFAULT_SEED if request.seed is None else request.seed
+    return worksheet(told, request.level or RESULTS, seed)
+
+
+def _data(
+    request: Request,
+    found: Trace,
+    records: Sequence[Record] | None = None,
+    token: int | None = None,
+) -> str | bytes:
+    """The records, or all, for programs."""
+    records = found.records if records is None else records
+    if request.format.is_binary:
+        from tracer.renderers.arrays import archive
+
+        return archive(records, "npz" if request.format is Format.NPZ else "safetensors")
+    from tracer.renderers import as_json
+
+    return as_json.render(found, records, token)
+
+
+def _lens(request: Request, found: Trace) -> Content:
+    from tracer.lesson.texts.lens import lens
+
+    if request.format.is_data:
+        seen = [r for r in found.records if r.output.place.sub_layer == "lens"]
+        return _data(request, found, seen)
+    return lens(found, _token(request, found.tokens))
+
+
+def _trained(request: Request, computed: Computed) -> Content:
+    from tracer.lesson.texts.training_text import training_text
+
+    found, training = computed.trace, computed.training
+    assert training
+    if request.format.is_binary:
+        return _data(request, found)
+    if request.format.is_data:
+        from tracer.renderers import as_json
+
+        return as_json.training(training)
+    token = None if request.token is None else position_of(request.token, found.tokens)
+    return training_text(training, token, request.parameter, full=not request.brief)
+
+
+def _why(request: Request, found: Trace) -> Content:
+    from tracer.lesson.texts.why import records_needed, why
+
+    entry = find(found, " ".join(request.entry))
+    if request.format.is_data:
+        return _data(request, found, records_needed(found, entry))
+    return why(found, entry, request.depth)

@@ -1,0 +1,312 @@
+"""What a command asks for: each option declared once, with its help and what it goes with.
+
+A request is read by the command line, or from a mark in an author's text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from tracer.decoder.roles import LOSS
+from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
+from tracer.renderers import Format, Heading
+from tracer.requests import completion, values
+from tracer.scenario.carry import Carry
+
+if TYPE_CHECKING:
+    from tracer.lesson.working.terms import Terms
+
+Command: TypeAlias = (
+    Literal["run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"]
+    | Literal["steps", "shapes", "generate", "check"]
+)
+
+MOST_TOKENS = 1_000_000
+"""Each of them has a label."""
+
+MOST_STEPS = 10_000
+
+OF_A_PASS = ("run", "step", "lens", "loss", "train")
+"""Commands whose answer is the numbers of a pass, or a text about them."""
+
+
+class OptimizerKind(StrEnum):
+    """How the weights are moved."""
+
+    SGD = "sgd"
+    ADAM = "adam"
+    ADAMW = "adamw"
+
+
+SCENARIO = values.some("a file, the name of a scenario, or -")
+_FILE = values.some("the name of a file", Path)
+_FOLDER = values.some("the name of a folder", Path)
+_POSITIVE = values.number("a number above 0", lambda x: x > 0)
+_MOMENTUM = values.number("a number from 0 to below 1", lambda m: 0 <= m < 1)
+_DECAY = values.number("a number from 0 on", lambda d: d >= 0)
+_TEMPERATURE = values.number("a number from 0.001 to 1000", lambda t: Decimal("0.001") <= t <= 1000)
+_SHARE = values.number("a number above 0, at most 1", lambda p: 0 < p <= 1)
+_TOLERANCE = values.number("a number from 0 to 1", lambda t: 0 <= t <= 1)
+
+_BINARY = values.Rule(
+    "run, step, lens, loss or train and --output, where it is {format}",
+    lambda r: not r.format.is_binary or (r.command in OF_A_PASS and r.output is not None),
+)
+_TEXT = values.Rule("a text, not --format {format}", lambda r: not r.format.is_data)
+_MARKDOWN = values.Rule("--format markdown, not {format}", lambda r: r.format is Format.MARKDOWN)
+_LATEX = values.Rule("--format latex, not {format}", lambda r: r.format is Format.LATEX)
+_PICTURES = values.Rule(
+    "--format markdown or terminal, not {format}",
+    lambda r: r.format in (Format.MARKDOWN, Format.TERMINAL),
+)
+_FORWARD = values.Rule("numbers of the forward pass, not of the loss", lambda r: not r.of_loss)
+_LOSS = values.Rule("numbers of the loss", lambda r: r.of_loss)
+_WHOLE = values.Rule("the whole tutorial, not --layer or --head", lambda r: not (r.layer or r.head))
+_TRAIN = values.Rule("--train", lambda r: r.train or r.command == "train")
+_BLANKS = values.Rule("--blanks", lambda r: r.blanks)
+_DRAWN = values.Rule("--blanks", lambda r: r.blanks or r.command == "generate")
+_FIGURES = values.Rule("figures of a text, not --against", lambda r: r.against is None)
+_AGAINST = values.Rule("--against", lambda r: r.against is not None)
+_WRITES = values.Rule("--output, --figures, --save or --key", lambda r: r.writes)
+_SCREEN = values.Rule("the screen, not --output", lambda r: r.output is None)
+
+
+@frozen
+class Request:
+    """A command with its options; those that it does not have are at their defaults."""
+
+    command: Command
+    scenario: str = values.option(
+        "The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO may name it, "
+        "too.",
+        *("SCENARIO", SCENARIO, "alex"),
+        short="-s",
+        offers=completion.scenarios,
+    )
+    folder: Path = Path()
+    """Where the scenario's path starts."""
+    name: str | None = None
+    """A step, a group of steps or an address."""
+    entry: tuple[str, ...] = ()
+    """The words of ADDRESS[ROW,COLUMN] as percent."""
+
+    # What is computed and explained.
+    token: str | None = values.option(
+        "Follow this token: its position, or its text. If not given: the last. It is one of the "
+        "encoder's where all that is shown is the encoder's.",
+        *("TOKEN", str),
+        short="-t",
+        offers=completion.tokens,
+    )
+    layer: int | None = values.count(
+        "Of the layers, only this one.", short="-l", offers=completion.layers
+    )
+    head: int | None = values.count("Of the heads, only this one.", offers=completion.heads)
+    sequence: int | None = values.count(
+        "Read this sequence of the scenario's batch.", rule=_FORWARD
+    )
+    example: int | None = values.count("Read this one of the training examples.", rule=_LOSS)
+    parameter: str | None = values.option(
+        "Work the gradient of this parameter: layer1.ffn.W_1. If not given: the first.",
+        *("ADDRESS", str),
+    )
+    steps: int | None = values.count(
+        "Train so many steps; the first is worked.", most=MOST_STEPS, rule=_TRAIN
+    )
+    optimizer: str | None = values.choice(
+        "How the weights are moved: sgd, adam or adamw. If not given: as the scenario says.",
+        *("KIND", OptimizerKind),
+    )
+    learning_rate: Decimal | None = values.option("How far a step goes.", "RATE", _POSITIVE)
+    momentum: Decimal | None = values.option(
+        "How much of the step before goes on in the next; of sgd.", "SHARE", _MOMENTUM
+    )
+    weight_decay: Decimal | None = values.option(
+        "How strongly each weight is drawn to 0.", "RATE", _DECAY
+    )
+    clip: Decimal | None = values.option(
+        "Shrink all gradients together to this norm, if theirs is larger.", "NORM", _POSITIVE
+    )
+    save: Path | None = values.option(
+        "Write the trained scenario to this file: YAML that runs.", "FILE", values.file_name
+    )
+    train: bool = values.flag("Go on with training: the way back and the update.", rule=_WHOLE)
+    blanks: bool = values.flag("Leave numbers out, as a worksheet to be filled in.", rule=_TEXT)
+    level: int | None = values.count(
+        "Of a worksheet, what is left out: results of lines (1), products too (2), the matrix of "
+        "one step too (3). If not given: 1.",
+        most=3,
+        rule=_BLANKS,
+    )
+    key: Path | None = values.option(
+        "Write what belongs in the blanks to this file.", "FILE", values.file_name, rule=_BLANKS
+    )
+    vary: int | None = values.count(
+        "Draw other numbers for the same scenario; the same seed, the same numbers.",
+        least=None,
+        takes="SEED",
+    )
+    depth: int | None = values.count(
+        "Go back this many steps. If not given: all the way.", least=0, rule=_TEXT
+    )
+    length: int | None = values.count(
+        "As if so many tokens were read. If not given: those of the scenario.", most=MOST_TOKENS
+    )
+    no_mask: bool = values.flag("Also show what a token would see without the mask.")
+    terms: Terms | None = values.option(
+        "Write out so many terms of a long sum; with largest, its largest terms.", "N", values.terms
+    )
+    given: tuple[str, ...] = values.option(
+        'Pin a value instead of computing it: "input=[[1,2],[3,4]]".', "ADDRESS=VALUES", None, ()
+    )
+    start: tuple[str, ...] = values.option(
+        "Begin with this token; several, one after the other.", "TOKEN", None, ()
+    )
+    max_tokens: int | None = values.count("Add this many words at most.")
+    worked: bool = values.flag("Show every step of each turn.")
+    kv_cache: bool = values.flag("Compute only the new token's row in each turn.")
+    temperature: Decimal | None = values.option(
+        "Draw words, from the logits divided by this.", "T", _TEMPERATURE
+    )
+    top_k: int | None = values.count("Draw words, from the K most probable ones.", takes="K")
+    top_p: Decimal | None = values.option(
+        "Draw words, from the fewest that together reach the probability P.", "P", _SHARE
+    )
+    seed: int | None = values.count(
+        "Draw words, or of a worksheet what is left out; the same seed, the same.",
+        least=None,
+        rule=_DRAWN,
+    )
+    figures_file: Path | None = values.option(
+        "The figures that a text prints. If not given: those beside the scenario, "
+        "alex.figures.yaml of alex.yaml.",
+        *("FILE", _FILE),
+        rule=_FIGURES,
+    )
+    against: Path | None = values.option(
+        "Instead of figures, another program's arrays: .npz or .safetensors, or a trace that "
+        "--format json has written.",
+        *("FILE", _FILE),
+    )
+    tolerance: Decimal | None = values.option(
+        "What an array may be off by, of the largest number of its value. If not given: what fits "
+        "the type of its numbers.",
+        *("T", _TOLERANCE),
+        rule=_AGAINST,
+    )
+    decimals: int | None = values.count("Round to this many decimals.", least=0, most=12)
+    carry: Carry | None = values.choice(
+        "Which number the next line works on with: the one that is printed (line), the one rounded "
+        "where its step ended (step), the unrounded one (never).",
+        *("MODE", Carry),
+    )
+
+    # How it is shown.
+    format: Format = values.choice(
+        "How it is written: terminal, markdown, latex or json; of a pass also npz or safetensors, "
+        "its numbers under their addresses.",
+        *("FORMAT", Format),
+        default=Format.TERMINAL,
+        short="-f",
+        rule=_BINARY,
+    )
+    brief: bool = values.flag(
+        "Leave reasons and counts of parameters out, or (--full, as if not given) tell them.",
+        name="--brief/--full",
+        rule=_TEXT,
+    )
+    math: bool = values.flag(
+        "In Markdown: formulas and worked lines between $$ and $$.", rule=_MARKDOWN
+    )
+    heading: Heading | None = values.choice(
+        "In Markdown: the level of the steps' titles, 1 to 6; with none, titles are left out.",
+        *("LEVEL", Heading),
+        rule=_MARKDOWN,
+    )
+    standalone: bool = values.flag("In LaTeX: a whole file instead of a fragment.", rule=_LATEX)
+    figures: Path | None = values.option(
+        "Write a picture of each head's attention weights into this folder; Markdown shows them.",
+        *("FOLDER", _FOLDER),
+        rule=_PICTURES,
+    )
+    output: Path | None = values.option(
+        "Write to this file instead of the screen.", "FILE", values.file_name, short="-o"
+    )
+    force: bool = values.flag("Write even over a file that the command reads.", rule=_WRITES)
+    no_pager: bool = values.flag(
+        "Print a text that is longer than the screen all at once.", rule=_SCREEN
+    )
+
+    @property
+    def writes(self) -> bool:
+        """Whether a file is to be written."""
+        return any((self.output, self.figures, self.save, self.key))
+
+    @property
+    def of_loss(self) -> bool:
+        """Whether the loss is asked for, or one of its numbers, or what is learned from it."""
+        begins = "".join(self.entry[:1]).partition("[")[0].partition(".")[0]
+        return self.command in ("loss", "train") or begins in (LOSS.name, "gradient", "update")
+
+    @property
+    def trains(self) -> bool:
+        """Whether a training is explained behind the forward pass."""
+        return self.train and not self.format.is_data
+
+    @property
+    def is_whole_text(self) -> bool:
+        """Whether it is a text about all layers."""
+        is_text = self.command in ("run", "tutorial", "page") and not self.format.is_data
+        return is_text and self.layer is None
+
+
+ARGUMENTS = {
+    "SCENARIO": values.Option(
+        "A file, the name of a scenario that comes with the program, or - for standard input.",
+        *("SCENARIO", SCENARIO),
+        offers=completion.scenarios,
+    ),
+    "NAME": values.Option(
+        "A step (softmax), a group of steps (attention, ffn) or an address (layer1.ffn).",
+        *("NAME", str),
+        offers=completion.steps,
+    ),
+    "ENTRY": values.Option(
+        "The address of a value; its row and column by label, or by number from 1.",
+        "ADDRESS[ROW,COLUMN]",
+        offers=completion.addresses,
+    ),
+}
+"""By the name of their field, in capitals: a scenario is an option, too."""
+
+OPTIONS: dict[str, values.Option] = {
+    field.name: field.metadata["option"] for field in fields(Request) if field.metadata
+}
+DEFAULTS = {field.name: field.default for field in fields(Request)}
+
+
+def check(request: Request) -> None:
+    """Refuse options that would change nothing.
+
+    Raises:
+        TracerError: each of them, with what it goes with.
+    """
+    problems = [
+        Problem(
+            f"goes with {option.rule.goes_with.format(format=request.format)}",
+            address=f"--{name}".replace("_", "-"),
+        )
+        for name, option in OPTIONS.items()
+        if getattr(request, name) != DEFAULTS[name]
+        and option.rule
+        and not option.rule.holds(request)
+    ]
+    if request.command == "page" and request.output is None:
+        problems.append(Problem("expected -o page.html: it is for a browser", address="--output"))
+    if problems:
+        raise TracerError(*problems)

@@ -1,0 +1,147 @@
+"""A request → what is computed for it: a scenario with its overrides, and a pass or a training."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.training import Training, TrainingOptions, train
+from tracer.errors import Problem, TracerError
+from tracer.frozen import frozen
+from tracer.lesson.texts.selection import position_of
+from tracer.requests.request import Request
+from tracer.scenario.carry import Carry
+from tracer.scenario.loading import Loaded, load, parse_given
+
+OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
+
+
+@frozen
+class Subject:
+    """A scenario by name, its overrides, and what a pass of it records.
+
+    Requests that show the same numbers in different ways have the same subject.
+    """
+
+    scenario: str
+    folder: Path
+    options: PassOptions
+    vary: int | None
+    decimals: int | None
+    carry: Carry | None
+    given: tuple[str, ...]
+    sequence: int | None
+    example: int | None
+
+
+def subject_of(request: Request) -> Subject:
+    """The subject of a request; no file is read."""
+    asked = PassOptions.recording([word.partition("[")[0] for word in request.entry[:1]])
+    learns = asked.gradients or request.command == "train"
+    options = PassOptions(
+        unmasked=asked.unmasked or request.no_mask,
+        loss=asked.loss or learns or request.command == "loss",
+        gradients=learns,
+        lens=asked.lens or request.command == "lens",
+    )
+    same = {
+        each.name: getattr(request, each.name) for each in fields(Subject) if each.name != "options"
+    }
+    return Subject(options=options, **same)
+
+
+def resolve(subject: Subject) -> Loaded:
+    """The scenario with its overrides: numbers, rounding, pinned values and tokens.
+
+    Raises:
+        TracerError: there is no such scenario, or an override does not fit it.
+    """
+    loaded = load(subject.scenario, subject.folder)
+    scenario = loaded.scenario
+    if subject.vary is not None:
+        from tracer.decoder.variant import variant
+
+        scenario = variant(loaded.name, scenario, subject.vary)
+    asked = {"decimals": subject.decimals, "carry": subject.carry}
+    changes = {name: setting for name, setting in asked.items() if setting is not None}
+    rounding = scenario.rounding.model_copy(update=changes)
+    if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
+        message = "the scenario computes with float64, which goes with `never` only"
+        raise TracerError(Problem(message, address="--carry"))
+    pinned = {**scenario.given, **dict(map(parse_given, subject.given))}
+    scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
+    if subject.sequence is not None:
+        _check_number(subject.sequence, "sequence", len(scenario.batch), "--sequence")
+        scenario = scenario.reading(scenario.batch[subject.sequence - 1])
+    reads_example = subject.options.loss and not subject.options.gradients
+    if reads_example and (subject.example or scenario.training):
+        number = subject.example or 1
+        _check_number(number, "training example", len(scenario.training), "--example")
+        scenario = scenario.reading_example(scenario.training[number - 1])
+    return replace(loaded, scenario=scenario)
+
+
+def _check_number(number: int, what: str, there: int, option: str) -> None:
+    """Raise a TracerError if there are fewer than `number`."""
+    if number > there:
+        last = f"no {what} {number}, the last is {there}"
+        raise TracerError(
+            Problem(last if there else f"the scenario has no {what}s", address=option)
+        )
+
+
+def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
+    """The pass of a scenario; a problem names its place in the scenario's file."""
+    with loaded.locating_problems():
+        return trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
+
+
+def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
+    """The training of a scenario; a problem names its place in the scenario's file.
+
+    Raises:
+        TracerError: there is no such example, the scenario is a trained model, or it has no loss.
+    """
+    scenario = loaded.scenario
+    if options.example is not None:
+        there = len(scenario.training)
+        _check_number(options.example, "training example", there, "--example")
+    with loaded.locating_problems():
+        if scenario.on_demand:
+            message = "a model of this size is not trained here; only its passes are worked"
+            raise TracerError(Problem(message))
+        return train(loaded.name, scenario, options, loaded.located)
+
+
+@frozen
+class Computed:
+    """A pass, and the training that is explained with it."""
+
+    trace: Trace
+    training: Training | None = None
+
+
+def compute(request: Request) -> Computed:
+    """The pass that is asked for, and its training where that is explained, too."""
+    subject = subject_of(request)
+    loaded = resolve(subject)
+    if subject.options.gradients:
+        training = training_of(request, loaded)
+        return Computed(training.steps[0], training)
+    options = subject.options
+    if request.is_whole_text and loaded.scenario.on_demand:
+        options = replace(options, lens=True)  # which the summary of a trained model shows
+    found = run_pass(loaded, options)
+    if not request.trains:
+        return Computed(found)
+    if request.token is not None:  # a mistake in it is reported before a training that takes long
+        position_of(request.token, found.tokens)
+    return Computed(found, training_of(request, loaded))
+
+
+def training_of(request: Request, loaded: Loaded) -> Training:
+    """The training that is asked for: options override the settings of the optimizer."""
+    settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
+    optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
+    return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))

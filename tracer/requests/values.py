@@ -1,0 +1,161 @@
+"""How an option is declared, and what is typed behind it → what it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import field
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+
+import typer
+
+from tracer.frozen import frozen
+from tracer.names import closest
+from tracer.requests import completion
+
+if TYPE_CHECKING:
+    from tracer.lesson.working.terms import Terms
+
+Reader: TypeAlias = Callable[[str], Any]
+Choice = TypeVar("Choice", bound=StrEnum)
+
+MOST_DIGITS = 18
+# Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
+WHOLE = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
+MOST_TERMS = 100_000
+NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
+
+
+def whole(least: int | None = None, most: int | None = None) -> Reader:
+    """A whole number in ASCII digits, between bounds that are allowed themselves."""
+    expected = f"a whole number{_between(least, most)}"
+
+    def read(typed: str) -> int:
+        if not WHOLE.fullmatch(typed):
+            refuse(typed, expected)
+        number = int(typed)
+        if (least is not None and number < least) or (most is not None and number > most):
+            refuse(typed, expected)
+        return number
+
+    return read
+
+
+def number(expected: str, fits: Callable[[Decimal], bool]) -> Reader:
+    """A number in decimal notation, which keeps the digits that were typed."""
+
+    def read(typed: str) -> Decimal:
+        if not NUMBER.fullmatch(typed) or not fits(Decimal(typed)):
+            refuse(typed, expected)
+        return Decimal(typed)
+
+    return read
+
+
+def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
+    """One of a few words."""
+    known = list(map(str, choices))
+    expected = f"{', '.join(known[:-1])} or {known[-1]}"
+
+    def read(typed: str) -> Choice:
+        if typed not in known:
+            refuse(typed, f"{expected}{closest(typed, known)}")
+        return choices(typed)
+
+    return read
+
+
+def some(expected: str, read: Reader = str) -> Reader:
+    """Any text but none."""
+
+    def read_some(typed: str) -> Any:
+        if not typed:
+            refuse(typed, expected)
+        return read(typed)
+
+    return read_some
+
+
+def file_name(typed: str) -> Path:
+    """A file to be written; `-` is none, as it is standard input where files are read."""
+    if typed in ("", "-"):
+        refuse(typed, "the name of a file")
+    return Path(typed)
+
+
+def terms(typed: str) -> Terms:
+    """How many terms of a long sum are written out, or that it is the largest ones."""
+    from tracer.lesson.working.terms import Terms
+
+    if typed == "largest":
+        return Terms(largest=True)
+    if not WHOLE.fullmatch(typed) or not 1 <= int(typed) <= MOST_TERMS:
+        refuse(typed, f"a whole number from 1 to {MOST_TERMS}, or largest")
+    return Terms(shown=int(typed), most=int(typed))
+
+
+def refuse(typed: str, expected: str) -> NoReturn:
+    """Tell what came and what was expected; which option it is, the command line adds."""
+    came = f"got {typed!r}" if typed else "empty"
+    raise typer.BadParameter(f"{came}, expected {expected}")
+
+
+# --- declaring an option -------------------------------------------------------------------------
+
+
+@frozen
+class Rule:
+    """What an option goes with; where that does not hold, the option would change nothing."""
+
+    goes_with: str
+    holds: Callable[[Any], bool]
+
+
+@frozen
+class Option:
+    """An option of the command line: its help, the sign for its value, how that is read.
+
+    A flag takes nothing. The name is that of the field: `learning_rate` is `--learning-rate`.
+    """
+
+    help: str
+    takes: str = ""
+    reads: Reader | None = None
+    short: str = ""
+    name: str = ""
+    """In place of the field's."""
+    offers: completion.Completer | None = None
+    rule: Rule | None = None
+
+
+def option(help: str, takes: str, reads: Reader | None, default: Any = None, **how: Any) -> Any:
+    """A field that is an option with a value; read by nothing, it can be given several times."""
+    return field(default=default, metadata={"option": Option(help, takes, reads, **how)})
+
+
+def flag(help: str, **how: Any) -> Any:
+    """A field that is an option without a value."""
+    return field(default=False, metadata={"option": Option(help, **how)})
+
+
+def count(help: str, least: int | None = 1, most: int | None = None, **how: Any) -> Any:
+    """A field that is an option with a whole number."""
+    return option(help, how.pop("takes", "N"), whole(least, most), **how)
+
+
+def choice(help: str, takes: str, choices: type[StrEnum], **how: Any) -> Any:
+    """A field that is an option with one of a few words, which the shell offers."""
+    return option(help, takes, one_of(choices), offers=completion.choices(choices), **how)
+
+
+def _between(least: int | None, most: int | None) -> str:
+    match least, most:
+        case None, None:
+            return f" of at most {MOST_DIGITS} digits"
+        case _, None:
+            return f", at least {least}"
+        case _:
+            return f" from {least} to {most}"

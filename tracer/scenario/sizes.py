@@ -1,0 +1,197 @@
+"""How a scenario is counted: rows, columns and entries at a place, and what is told of them.
+
+What is counted is the plain data, so that a wrong part keeps no other from being looked at. A part
+that is missing, or of another kind, has no size: what would follow from it is not told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tracer.errors import Problem
+from tracer.names import count
+from tracer.scenario.fields import Random
+from tracer.scenario.parts import address
+from tracer.scenario.reader import Data, Source, YamlPath
+
+Size: TypeAlias = int | None
+"""How many rows, columns or entries; None where it is not known."""
+
+LARGEST_FORM = 250_000
+"""Numbers that one word may stand for: a short file is not to fill the memory."""
+
+AS_THE_OTHERS = "as many as in the other rows"
+
+
+@dataclass
+class Shapes:
+    """What is wrong with the sizes of a scenario, and those that its short forms are to have."""
+
+    problems: list[Problem] = field(default_factory=list)
+    wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
+    """Rows and columns of each `identity` and `random`."""
+
+
+def words_of(data: Data | None) -> list[Data] | None:
+    """The words of a list or a sentence."""
+    if isinstance(data, str):
+        return list(data.split())
+    return data if isinstance(data, list) else None
+
+
+def part(data: Data | None, place: YamlPath) -> Data | None:
+    """What stands at a place; None if nothing does."""
+    for step in place:
+        match data, step:
+            case dict(), str() if step in data:
+                data = data[step]
+            case list(), int() if step < len(data):
+                data = data[step]
+            case _:
+                return None
+    return data
+
+
+@dataclass
+class Counting:
+    """Counts the parts of a scenario, and tells what does not fit."""
+
+    source: Source
+    found: Shapes = field(default_factory=Shapes)
+
+    def matrix(
+        self,
+        place: YamlPath,
+        rows: Size,
+        row_meaning: str,
+        columns: Size = None,
+        column_meaning: str = AS_THE_OTHERS,
+        guess: Size = None,
+    ) -> Size:
+        """The columns of a matrix; `guess` is how many a random one has if nothing says it."""
+        match self.part(*place):
+            case "identity":
+                if rows is not None and columns not in (None, rows):
+                    found = f"identity has {count(rows, 'column')} here"
+                    self.report(place, f"{found}, expected {columns} ({column_meaning})")
+                return self.want(place, rows, rows)
+            case {"random": dict() as form}:
+                stated = whole(form.get("columns"))
+                if stated and columns not in (None, stated):
+                    message = f"{stated}, expected {columns} ({column_meaning})"
+                    self.report((*place, "random", "columns"), message)
+                return self.want(place, rows, columns or stated or guess)
+            case {"transposed": list() as turned}:
+                at: YamlPath = (*place, "transposed")
+                found_columns, _ = self.rectangle(
+                    at, turned, columns, column_meaning, rows, row_meaning
+                )
+                return found_columns
+            case list() as typed:
+                return self.rectangle(place, typed, rows, row_meaning, columns, column_meaning)[1]
+            case _:
+                return columns
+
+    def want(self, place: YamlPath, rows: Size, columns: Size) -> Size:
+        """A matrix to be written out in this size."""
+        if rows is None or columns is None:
+            return columns
+        if rows * columns > LARGEST_FORM:
+            message = f"{rows} × {columns} numbers, expected at most {LARGEST_FORM} in a short form"
+            self.report(place, message)
+        else:
+            self.found.wanted[place] = (rows, columns)
+        return columns
+
+    def rectangle(
+        self,
+        place: YamlPath,
+        typed: list[Data],
+        rows: Size,
+        row_meaning: str,
+        columns: Size,
+        column_meaning: str,
+    ) -> tuple[Size, Size]:
+        """The size that typed rows have, or ought to have."""
+        most = usual(typed)
+        if not typed or most is None:
+            return rows, columns
+        if rows not in (None, len(typed)):
+            found = count(len(typed), "row")
+            self.report(place, f"{found}, expected {rows} ({row_meaning})")
+        if most == 0:
+            self.report((*place, 0), "an empty row")
+            return rows, columns
+        expected, meaning = columns, column_meaning
+        lengths = {len(row) for row in typed if isinstance(row, list)}
+        if len(typed) > 1 and lengths == {most} and most != (expected or most):
+            found = count(most, "column")
+            self.report(place, f"{found}, expected {expected} ({meaning})")
+        else:
+            for index, row in enumerate(typed):
+                if isinstance(row, list) and len(row) != (expected or most):
+                    found = count(len(row), "column")
+                    expectation = f"{expected or most} ({meaning if expected else AS_THE_OTHERS})"
+                    self.report((*place, index), f"{found}, expected {expectation}")
+        return rows or len(typed), columns or most
+
+    def length(self, place: YamlPath, expected: Size, meaning: str, noun: str = "entry") -> None:
+        """Tell if a list has another length than is expected of it."""
+        found = self.size(*place)
+        if found is not None and expected is not None and found != expected:
+            self.report(place, f"{count(found, noun)}, expected {expected} ({meaning})")
+
+    # --- the data --------------------------------------------------------------------------------
+
+    def part(self, *place: int | str) -> Data | None:
+        """What stands at a place; None if nothing does."""
+        return part(self.source.data, place)
+
+    def has(self, *place: int | str) -> bool:
+        """Whether anything stands there."""
+        return self.part(*place) is not None
+
+    def entries(self, *place: int | str) -> Sequence[Data]:
+        """The entries of a list; none of anything else."""
+        found = self.part(*place)
+        return found if isinstance(found, list) else ()
+
+    def words(self, *place: int | str) -> list[Data] | None:
+        """The words of a list or a sentence."""
+        return words_of(self.part(*place))
+
+    def size(self, *place: int | str) -> Size:
+        """How many entries a list or words a sentence has."""
+        words = self.words(*place)
+        return None if words is None else len(words)
+
+    def columns(self, *place: int | str) -> Size:
+        """How many columns a typed matrix has."""
+        if turned := self.entries(*place, "transposed"):
+            return len(turned)
+        return usual(self.entries(*place))
+
+    def random(self, *place: int | str) -> bool:
+        """Whether numbers are to be drawn there."""
+        return isinstance(self.part(*place, "random"), dict)
+
+    def report(self, place: YamlPath, message: str) -> None:
+        """Tell what is wrong at a place."""
+        self.found.problems.append(self.source.problem(place, message, address(place)))
+
+
+def usual(rows: Iterable[Data]) -> Size:
+    """The length that most rows have; of several the first, of none None."""
+    lengths = Counter(len(row) for row in rows if isinstance(row, list))
+    return max(lengths, key=lengths.__getitem__) if lengths else None
+
+
+def whole(text: Data | None) -> Size:
+    """A number from 1 to 1000, such as the columns that a random matrix states."""
+    try:
+        return Random.model_validate({"columns": text}).columns if text else None
+    except ValueError:
+        return None
