@@ -45,7 +45,8 @@ def rewritten(part: Any, kind: type[_Kind], change: Callable[[_Kind], Any]) -> A
     if isinstance(part, kind):
         return change(part)
     if isinstance(part, tuple):
-        return tuple([rewritten(each, kind, change) for each in part])
+        parts = [rewritten(each, kind, change) for each in part]
+        return tuple(parts) if type(part) is tuple else type(part)(*parts)  # a named one
     if isinstance(part, Node):
         return type(part)(*(rewritten(each, kind, change) for each in _made_from(part)))
     return part

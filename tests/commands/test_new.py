@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.command import printed, run
+from tests.helpers.command import printed, problems, run
 
 
 def test_it_writes_a_scenario_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,5 +60,5 @@ def test_where_nothing_can_be_written_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run("new", name)
-    assert (ran.exit_code, ran.stdout, len(ran.stderr.splitlines())) == (2, "", 1)
+    assert (ran.exit_code, ran.stdout, len(problems(ran))) == (2, "", 1)
     assert list(tmp_path.iterdir()) == []

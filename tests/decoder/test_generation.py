@@ -275,9 +275,9 @@ REFUSED = {
     "temperature": (
         SMALL,
         ("--temperature", "0"),
-        "--temperature: got '0', expected a number from 0.001",
+        "'--temperature': got '0', expected a number from 0.001",
     ),
-    "top-p": (SMALL, ("--top-p", "1.5"), "--top-p: got '1.5', expected a number above 0"),
+    "top-p": (SMALL, ("--top-p", "1.5"), "'--top-p': got '1.5', expected a number above 0"),
 }
 
 

@@ -58,8 +58,9 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
 
 
 def problems(ran: Ran) -> list[str]:
-    """What is said on standard error, without the line of the file that it points at."""
-    return [line for line in ran.stderr.splitlines() if not re.match(r"  *[0-9]* \| ", line)]
+    """The errors, without the usage above them and the line of the file that they point at."""
+    beside = re.compile(r"Usage: |Try '|  *[0-9]* \| |$")
+    return [line for line in ran.stderr.splitlines() if not beside.match(line)]
 
 
 def printed(*arguments: str, width: int = 80, stdin: str = "") -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from tests.helpers.command import run
+from tests.helpers.command import problems, run
 from tracer.requests.values import Reader, file_name, number, one_of, some, whole
 
 
@@ -113,15 +113,19 @@ def test_options(command: str, option: str, typed: str, expected: str) -> None:
     came = f"got {typed!r}" if typed else "empty"
     ran = run(command, "pizza", option, typed)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert ran.stderr == f"{option}: {came}, expected {expected}\n"
+    [problem] = problems(ran)
+    assert problem.startswith(f"Error: Invalid value for '{option}'")
+    assert problem.endswith(f": {came}, expected {expected}")
 
 
 @pytest.mark.parametrize("words", [["run", ""], ["step", "query", "-s", ""]])
 def test_a_scenario_has_a_name(words: list[str]) -> None:
     ran = run(*words)
     name = "SCENARIO" if words[0] == "run" else "--scenario"
-    told = f"{name}: empty, expected a file, the name of a scenario, or -\n"
-    assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", told)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    [problem] = problems(ran)
+    assert problem.startswith(f"Error: Invalid value for '{name}'")
+    assert problem.endswith(": empty, expected a file, the name of a scenario, or -")
 
 
 def test_a_first_token_needs_an_embedding() -> None:
