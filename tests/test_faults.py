@@ -48,7 +48,11 @@ def held(ran: Ran, seconds: float, file: str | None, words: Sequence[str]) -> No
         assert len(lines) < 30 and max(map(len, lines)) < LONGEST_LINE, said
         if file is not None:
             assert lines[0].startswith((f"{file}:", "--", "decoder-trace ", "no ", "this ")), said
-    elif not OTHER_FORMATS & {*words} and ("tutorial" not in words or "terminal" in words):
+    elif (
+        "-h" not in words
+        and not OTHER_FORMATS & {*words}
+        and ("tutorial" not in words or "terminal" in words)
+    ):
         assert (false_equations(ran.stdout), unreadable(ran.stdout)) == ([], []), said
 
 

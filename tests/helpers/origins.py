@@ -71,8 +71,8 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             row, column = index
             before = Entry(record.output, (row, column - 1)) if column else None
             return [before, Entry(x[0], index)]
-        case op.DivTerm():
-            return [None, None, None]
+        case op.DivTerm(_, _, factors):  # base, exponent over width, and a factor
+            return [None] * (4 if factors else 3)
         case op.ArgMax(words) | op.Pick(words):
             column = words.index(str(record.output.numbers[index]))
             return [Entry(x[0], (index[0], column))]

@@ -63,8 +63,7 @@ def met() -> set[tuple[str, str]]:
             for line in write.lines(record, len(of.tokens) - 1):
                 for side in line.chain.sides[:-1]:
                     numbers = (
-                        Number(entry.value.numbers.flat[0], entry)
-                        for entry in entries_in(side)
+                        Number(entry.value.numbers.flat[0], entry) for entry in entries_in(side)
                     )
                     found |= set(combinations(sorted({hue(n) for n in numbers} - {""}), 2))
     return found
