@@ -97,7 +97,7 @@ def test_there_is_no_circle() -> None:
             "typer",
             {
                 "tracer.commands.cli",
-                "tracer.commands.usage",
+                "tracer.requests.usage",
                 "tracer.requests.completion",
                 "tracer.requests.options",
                 "tracer.requests.values",

@@ -60,5 +60,6 @@ def test_every_judge(number: int) -> None:
     judge(number, min(OF_A_SHARD, SCENARIOS - number * OF_A_SHARD))
 
 
+@pytest.mark.fuzz
 def test_every_judge_of_a_few() -> None:
     judge(-1, 8)

@@ -13,13 +13,13 @@ import typer
 
 from tracer import __version__
 from tracer.audit import Report
-from tracer.commands.usage import Commands
 from tracer.console import pager, progress, streams
 from tracer.errors import Problem, TracerError, printable
 from tracer.renderers import Format
 from tracer.requests import completion
 from tracer.requests.options import COMMANDS, SCENARIOS, WRITE, add, register
 from tracer.requests.request import Request, check
+from tracer.requests.usage import Commands
 from tracer.requests.values import file_name, one_of, some
 
 app = typer.Typer(

@@ -12,6 +12,7 @@ from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number
 from tracer.frozen import frozen
@@ -176,8 +177,10 @@ class LessonContext:
         if not self.trace.pencil.rounds_copies:
             return True
         passed, before = record.output, record.inputs[0]
+        first = record.operation.start if isinstance(record.operation, Columns) else 0
         return all(
-            str(self.number(passed, *at).value) == str(self.number(before, *at).value)
+            str(self.number(passed, *at).value)
+            == str(self.number(before, *at[:-1], at[-1] + first).value)
             for at in np.ndindex(passed.shape)
         )
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from tracer.commands.usage import PlainCommand
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.renderers import Format
 from tracer.requests.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Request
+from tracer.requests.usage import PlainCommand
 
 LOOK, TRAIN_AND_GENERATE = "Look at the calculation", "Train and generate"
 WRITE, SCENARIOS = "Make a text of it", "Scenarios"
