@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import (
@@ -20,18 +21,19 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
 from tests.decoder.cases_of_training import CASES as CASES_OF_TRAINING
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_yaml import to_yaml
-from tests.helpers.traces import array, traced_or_rejected
+from tests.helpers.traces import array
 from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
 from tracer.decoder.sampling import Sampling
 from tracer.decoder.training_operations import OfTraining
+from tracer.errors import TracerError
 from tracer.formula.arithmetic import (
     DECIMALS,
     FLOATS,
@@ -667,8 +669,8 @@ def test_shapes_take_no_memory() -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(speaks=True), st.sampled_from([None, 1, 2]))
 def test_shapes_are_those_of_decimals(spec: Scenario, top_k: int | None) -> None:
-    traced_or_rejected(spec)
-    scenario = parse(to_yaml(spec), "f.yaml")
+    """Softmax is shifted, because shapes cannot know that the scores are too large without it."""
+    scenario = parse(to_yaml(spec | {"softmax": "shifted"}), "f.yaml")
     learns = any(target is not None for target in targets_of(scenario))
     sampling = Sampling(Decimal("0.5"), Decimal("1.5"), top_k)
 
@@ -678,4 +680,9 @@ def test_shapes_are_those_of_decimals(spec: Scenario, top_k: int | None) -> None
         )
         return {address: value.numbers.shape for address, value in ran.values.items()}
 
-    assert shapes(SHAPES) == shapes(DECIMALS)
+    try:
+        of_decimals = shapes(DECIMALS)
+    except TracerError as error:
+        assert re.search("a division by zero|too (large|small) a number", str(error))
+        reject()
+    assert shapes(SHAPES) == of_decimals

@@ -62,6 +62,9 @@ def judged(blocks: Sequence[terminal_page.Block]) -> Judged:
                 unplaced.append(f"{terminal_page.title_of(step)}: {result.text}")
                 continue
             compared += 1
+            shortened = "…" in result.label  # then it may mean several
+            if shortened and result.number in (shown for _, shown in entries):
+                continue
             wrong += [
                 Disagreement(
                     terminal_page.title_of(step), result.text, f"{table.symbol}[{where}]", shown
@@ -286,4 +289,12 @@ def _is_part(
         for column, number in zip(map(bare, part.columns or ("",)), row, strict=False)
     }
     vector = {("", column, number) for _, column, number in shown}
-    return any(each <= known for each in (shown, vector) for known in (entries, turned))
+    return any(_all_in(each, known) for each in (shown, vector) for known in (entries, turned))
+
+
+def _all_in(shown: set[tuple[str, str, str]], known: set[tuple[str, str, str]]) -> bool:
+    """Whether each entry is one of those that are known; a long label may be shortened."""
+    return all(
+        any(n == number and means(row, name) and means(column, c) for name, c, n in known)
+        for row, column, number in shown - known
+    )

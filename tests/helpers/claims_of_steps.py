@@ -179,7 +179,7 @@ def projected(at: judge.Judge, said: dict[str, Any]) -> None:
 
 @judge.form(r"ReLU keeps them all: none is negative\.")
 @judge.form(r"ReLU keeps none: none is positive\.")
-@judge.form(r"ReLU keeps (?P<kept>“.+?”) and zeroes (?P<zeroed>“[^.]+”)\.")
+@judge.form(r"ReLU keeps (?P<kept>“.+?”) and zeroes (?P<zeroed>“.+”)\.")
 @judge.form(
     r"ReLU keeps (?P<n>\d+) of the (?P<all>\d+) numbers and zeroes (?P<zeros>\d+)"
     r"(?:; the largest is “(?P<most>.+?)” with (?P<x>\S+?))?\."

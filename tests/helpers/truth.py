@@ -165,7 +165,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"
     r"|(?P<more>\[(?P<count>[0-9]+) more: )"
-    rf"|(?P<name>∂L[₀-₉]*/∂(?:{_WORD}|{_BRACKETS})|{_WORD})"
+    rf"|(?P<name>e(?=[²³](?!\w))|∂L[₀-₉]*/∂(?:{_WORD}|{_BRACKETS})|{_WORD})"
     r"|(?P<sign>[-+×·/^²³√∞(),\]]))"
 )
 
@@ -258,6 +258,8 @@ class _Parser:
         if self.take("e"):
             if self.take("^"):
                 return self.node("e^", start, self.atom())
+            if power := self.take("²", "³"):
+                return self.node("e^", start, _number("2" if power == "²" else "3", "", "0"))
             self.at = start
         base = self.atom()
         if power := self.take("²", "³"):

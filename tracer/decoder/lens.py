@@ -18,11 +18,17 @@ def logit_lens(
     """Record softmax(Norm(x) W_U) of each layer's output x: (n, d_model) → (n, vocabulary).
 
     Raises:
-        TracerError: there is no vocabulary, or a layer leaves vectors of another width.
+        TracerError: there is no vocabulary or no layer, or a layer leaves vectors of another width.
     """
     if not to_words:
         raise TracerError(
             Problem("the lens needs a vocabulary", address="vocabulary", yaml_path=("vocabulary",))
+        )
+    if not leaving:
+        raise TracerError(
+            Problem(
+                "the lens needs a layer to look behind", address="layers", yaml_path=("layers",)
+            )
         )
     width = to_words[0].shape[0]
     for number, x in enumerate(leaving, start=1):

@@ -15,6 +15,13 @@ from tests.helpers.sentences import WIDE
 SVG = "{http://www.w3.org/2000/svg}"
 STAYS, FLIPS = "[[0, 0]]", "[[-4, 4]]"
 """W_2 of a layer that adds nothing, and of one that makes the second feature the larger one."""
+WITHOUT_LAYERS = """\
+tokens: [a]
+embeddings: {a: [2, 1]}
+layers: []
+vocabulary: [a]
+unembedding: tied
+"""
 
 
 def lens(*layers: str) -> str:
@@ -55,6 +62,12 @@ def test_without_a_vocabulary_there_is_nothing_to_say() -> None:
     ran = run("lens", "alex")
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "the lens needs a vocabulary" in ran.stderr
+
+
+def test_without_layers_there_is_nothing_to_look_behind() -> None:
+    ran = run("lens", "-", stdin=WITHOUT_LAYERS)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "<stdin>:3:1: layers: the lens needs a layer to look behind" in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["science", "pizza"])
