@@ -116,7 +116,13 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
     for part in _mappings(spec):
         if "rotary" in part:
             part["rotary"]["layout"] = rng.choice(("pairs", "halves"))
-            part["rotary"]["factors"] = [Decimal(rng.choice(("1", "0.5", "8")))]
+            pairs = next(
+                (len(p["W_Q"][0]) // 2 for p in _mappings(spec) if isinstance(p.get("W_Q"), list)),
+                len(part["rotary"].get("factors", ())),
+            )
+            if pairs:
+                factors = [Decimal(rng.choice(("1", "0.5", "8"))) for _ in range(pairs)]
+                part["rotary"]["factors"] = factors
         if "heads" in part:
             part["scale"] = rng.choice(("sqrt", "none", Decimal("0.5"), 3))
         if "W_1" in part:

@@ -30,7 +30,7 @@ def _mapping_lines(mapping: Scenario, quote_keys: bool = False) -> list[str]:
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             lines.append(f"{name}:")
             for item in value:
-                first, *rest = _mapping_lines(item)
+                first, *rest = _mapping_lines(item) or ["{}"]
                 lines += [f"  - {first}", *(f"    {line}" for line in rest)]
         elif isinstance(value, list) and value and isinstance(value[0], list):
             lines += [f"{name}:", *(f"  - {_flow(row)}" for row in value)]

@@ -1,0 +1,96 @@
+"""Every key of a scenario changes something: a setting that nothing reads would be a false promise.
+
+For each key that is drawn, some scenario has other values, labels or operations without it, or is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.helpers.random_scenarios import Scenario
+from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.whole_scenarios import whole_scenarios
+from tracer.decoder.forward import PassOptions, trace
+from tracer.errors import TracerError
+from tracer.scenario.loading import parse
+
+READ_ELSEWHERE = re.compile(
+    r"\.title|rounding\.(trailing_zeros|working)|"  # how numbers are printed
+    r"\.(batch|training|optimizer|generation)|(batch|training|optimizer|generation)\..*"
+)
+"""Keys that change no value of a pass: tests of printing and training have them."""
+
+OF_THE_AUTHOR = ("digits", "given", "embeddings")
+"""Below them stand words and addresses."""
+
+Step = str | int
+
+
+def said(spec: Scenario) -> object:
+    """What a pass says: axes, numbers and operation of each address; nothing if it is refused."""
+    try:
+        ran = trace("f", parse(to_yaml(spec), "f.yaml"), PassOptions(loss="vocabulary" in spec))
+    except TracerError:
+        return None
+    return {
+        record.output.address: (
+            record.output.axes,
+            record.output.numbers.tolist(),
+            type(record.operation).__name__,
+        )
+        for record in ran.records
+    }
+
+
+def keys(node: object, above: str = "", at: tuple[Step, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every key below a node, as `ffn.b_1`, and the way to it."""
+    if isinstance(node, dict):
+        for key, below in node.items():
+            yield f"{above}.{key}", (*at, key)
+            if key not in OF_THE_AUTHOR:
+                yield from keys(below, key, (*at, key))
+    elif isinstance(node, list):
+        for i, below in enumerate(node):
+            if isinstance(below, dict):
+                yield from keys(below, above, (*at, i))
+
+
+def without(spec: Scenario, at: tuple[Step, ...]) -> Scenario:
+    """The scenario without a key."""
+    less = deepcopy(spec)
+    node: Any = less
+    for step in at[:-1]:
+        node = node[step]
+    del node[at[-1]]
+    return less
+
+
+def test_every_key_matters() -> None:
+    drawn, matters = Counter[str](), set[str]()
+
+    @seed(1)
+    @settings(
+        max_examples=250,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(spec=whole_scenarios())
+    def draw(spec: Scenario) -> None:
+        found = list(keys(spec))
+        drawn.update(key for key, _ in found)
+        unproven = [(key, at) for key, at in found if key not in matters]
+        if unproven and (whole := said(spec)) is not None:
+            matters.update(key for key, at in unproven if said(without(spec, at)) != whole)
+
+    draw()
+    unproven = sorted(key for key in drawn if not READ_ELSEWHERE.fullmatch(key))
+    assert [key for key in unproven if key not in matters] == []
