@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, reduce
 from operator import mul
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from tracer.formula.evaluation import value
 from tracer.formula.normal import PI
 from tracer.formula.slope import slope
 from tracer.frozen import frozen
-from tracer.node import found
+from tracer.node import Node, found, nodes_in, rewritten_within
 
 Compute: TypeAlias = Callable[[Sequence[Array], Arithmetic, RoundPart], Array]
 NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
@@ -169,7 +169,7 @@ def _put_in(e: ex.Expression, operand: Callable[[ex.Operand], ex.Expression]) ->
         case ex.Negative(of):
             return _negative(_put_in(of, operand))
         case _:
-            return _with_parts(e, lambda part: _put_in(part, operand))
+            return rewritten_within(e, Node, lambda part: _put_in(part, operand))
 
 
 @frozen
@@ -204,39 +204,13 @@ class _Work:
             case ex.Negative(of):
                 return _negative(self._known(of, level))
             case _:
-                return _with_parts(e, lambda part: self._known(part, level))
+                return rewritten_within(e, Node, lambda part: self._known(part, level))
 
 
-def _with_parts(
-    e: ex.Expression, change: Callable[[ex.Expression], ex.Expression]
-) -> ex.Expression:
-    """Return the same node with each of its expressions changed."""
-    match e:
-        case ex.Sum(parts) | ex.Product(parts):
-            return type(e)(tuple(map(change, parts)))
-        case ex.Call(name, arguments):
-            return ex.Call(name, tuple(map(change, arguments)))
-        case ex.Quotient(a, b) | ex.Difference(a, b) | ex.Power(a, b):
-            return type(e)(change(a), change(b))
-        case ex.Exponential(a) | ex.Root(a):
-            return type(e)(change(a))
-        case _:
-            return e
-
-
-def _depth(e: Any) -> int:
+def _depth(e: Node) -> int:
     """How many numbers that a line shows are nested in each other."""
-    match e:
-        case ex.Part(of) | ex.Subtotal(of):
-            return 1 + _depth(of)
-        case ex.Sum(parts) | ex.Product(parts) | ex.Call(_, parts):
-            return max(map(_depth, parts))
-        case ex.Quotient(a, b) | ex.Difference(a, b) | ex.Power(a, b):
-            return max(_depth(a), _depth(b))
-        case ex.Exponential(a) | ex.Root(a) | ex.Negative(a):
-            return _depth(a)
-        case _:
-            return 0
+    is_shown = isinstance(e, ex.Part | ex.Subtotal)
+    return is_shown + max(map(_depth, nodes_in(e)), default=0)
 
 
 def _negative(of: ex.Expression) -> ex.Expression:
