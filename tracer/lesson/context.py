@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
@@ -161,13 +160,6 @@ class LessonContext:
         """The followed token's row in a value."""
         return value.row(self.token, len(self.names))
 
-    def printed(self, value: Value) -> tuple[Number, ...]:
-        """The followed token's numbers, as they are printed; none of what has no row for it."""
-        if value.numbers.ndim != 2 or not value.per_token:
-            return ()
-        row = self.row(value)
-        return tuple(self.number(value, row, column) for column in range(value.shape[1]))
-
     def number(self, value: Value, *index: int) -> Number:
         """An entry as it is printed."""
         return entries.number(self.trace.pencil, value, index)
@@ -217,7 +209,8 @@ class LessonContext:
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value of one or two axes; a bias is one row, a number for each token one column."""
         marked = self.row(value) if value.per_token else None
-        symbol, (labels, *of_columns) = self.symbols[value.address], map(self.labels, value.axes)
+        symbol = self.symbols[value.address]
+        labels, *of_columns = (distinct(axis.labels) for axis in value.axes)
         if not of_columns:
             numbers = tuple(self.number(value, i) for i in range(len(labels)))
             if value.per_token:
@@ -232,10 +225,6 @@ class LessonContext:
             None if marked is None else rows.index(marked),
             figure,
         )
-
-    def labels(self, axis: Axis) -> tuple[str, ...]:
-        """The labels of an axis, each of them once."""
-        return distinct(axis.labels)
 
 
 def listed(names: Sequence[str], last: str = "and") -> doc.Sentence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -182,6 +183,19 @@ class Table(Node):
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     marked: int | None = None
+
+    @staticmethod
+    def of(
+        header: Iterable[str], rows: Iterable[Iterable[str | Cell]], marked: int | None = None
+    ) -> Table:
+        """A table whose plain text is tokens and labels."""
+        cells = ((Name(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
+        return Table(tuple(header), tuple(map(tuple, cells)), marked)
+
+
+def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
+    """A paragraph for each of the sentences, where there is one."""
+    return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
 Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve

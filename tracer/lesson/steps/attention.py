@@ -10,10 +10,9 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_claims, attention_reasons as why, query_key_value
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf
+from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf, linear
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
-from tracer.lesson.steps.signs import linear
 
 W_O = ex.Symbol("W", "O")
 D_K_SYMBOL = ex.Symbol("d", "k")

@@ -42,7 +42,7 @@ def _key(step: Step, ctx: LessonContext, index: int) -> Sentence:
     """The token of a key: the encoder's may have the same text as one of the decoder's."""
     weights = ctx.value(step.place, WEIGHTS)
     assert weights is not None
-    token = Name(ctx.labels(weights.axes[1])[index])
+    token = Name(distinct(weights.axes[1].labels)[index])
     return ("the encoder's ", token) if crosses(step) else (token,)
 
 
@@ -99,7 +99,7 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
 
     best = ("What ", ctx.name, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
-    asked = ctx.labels(query.axes[1]) if query else ()
+    asked = distinct(query.axes[1].labels) if query else ()
     turned = ctx.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
     if turned or part is None or not is_named(asked[part.index]):
         return (*best, ".")
@@ -132,7 +132,7 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
         return ("itself",) if itself else _key(step, ctx, index)
 
     first, *others = ranked
-    share, rest = row.printed[first], [row.printed[i] for i in others]
+    share, rest = row.printed(first), [row.printed(i) for i in others]
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
         nearly_all = row.computed[first] >= NEARLY_ALL and share.value == 1
         to: Sentence = (" goes to ", *receiver(first), ".")

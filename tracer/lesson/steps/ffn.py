@@ -10,9 +10,8 @@ from tracer.formula.expression import Call, Symbol
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_column
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
-from tracer.lesson.steps.signs import linear, linear_of
-from tracer.names import count
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step, linear
+from tracer.names import count, distinct
 
 MOST_NAMED = 6
 """Of more hidden units nobody reads the names."""
@@ -36,7 +35,7 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     if step.last.operation != Activate("relu"):
         return None
     value = step.last.inputs[0]
-    units, hidden = ctx.labels(value.axes[1]), value.numbers[ctx.row(value)]
+    units, hidden = distinct(value.axes[1].labels), value.numbers[ctx.row(value)]
     kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
     zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
     if len(units) < 2 or not (kept or zeroed):
@@ -144,9 +143,8 @@ def _main_unit(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _output_sign(step: Step, ctx: LessonContext) -> Sign:
-    projected, *activated = step.records
-    behind = (", ", *_activation_sign(step, ctx)) if activated else ()
-    return (*linear_of(projected, ctx), *behind)
+    behind = (", ", *_activation_sign(step, ctx)) if len(step.records) > 1 else ()
+    return (*linear(step, ctx), *behind)
 
 
 def _activation_sign(step: Step, ctx: LessonContext) -> Sign:

@@ -131,3 +131,10 @@ class InnerKind(StepKind):
     """A kind of step inside of a sub-layer."""
 
     inner = True
+
+
+def linear(step: Step, ctx: LessonContext) -> Sign:
+    """· W + b: the sign of a step whose first record multiplies with weights."""
+    weights, *bias = (v for v in step.records[0].inputs if v.role.parameter)
+    added = [part for value in bias for part in (" + ", ctx.symbols[value.address])]
+    return ("· ", ctx.symbols[weights.address], *added)

@@ -38,16 +38,10 @@ def forward_pass(
 
 def contents(trace: Trace) -> doc.Document:
     """The steps of a pass, a line each; of the trace only the shapes are looked at."""
-    rows = tuple(
-        (
-            doc.Name(str(s.number)),
-            doc.Name(s.kind.name),
-            doc.Name(_shape(s)),
-            doc.Name(s.last.output.address),
-        )
-        for s in steps(trace.records)
+    rows = (
+        (str(s.number), s.kind.name, _shape(s), s.last.output.address) for s in steps(trace.records)
     )
-    table = doc.Table(("step", "name", "shape", "address"), rows)
+    table = doc.Table.of(("step", "name", "shape", "address"), rows)
     return doc.Document(trace.name, trace.scenario.title, (table,), ())
 
 
@@ -66,11 +60,9 @@ def padded_batch(trace: Trace) -> tuple[doc.Block, ...]:
     scenario, padding = trace.scenario, trace.scenario.padding
     if trace.tokens not in scenario.batch or len(scenario.batch) == 1:
         return ()
-    rows = tuple(
-        (doc.Name(str(i)), doc.Name(" ".join(tokens))) for i, tokens in enumerate(scenario.batch, 1)
-    )
+    rows = ((str(i), " ".join(tokens)) for i, tokens in enumerate(scenario.batch, 1))
     sentence: doc.Sentence = ("It is one sequence of a batch. All have the same length",)
     if padding is not None and any(padding in tokens for tokens in scenario.batch):
         sentence = (*sentence, ": what is shorter is filled up with ", doc.Name(padding))
-    table = doc.Table(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
+    table = doc.Table.of(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
     return (doc.Paragraph((*sentence, ".")), table)

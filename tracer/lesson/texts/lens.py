@@ -58,10 +58,7 @@ def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
     layers, tokens = range(1, ctx.layers + 1), _tokens(ctx)
     seen = {(layer, token): lens_word(ctx, layer, token) for layer in layers for token in tokens}
     names = tuple(ctx.names[token] for token in tokens)
-    words = tuple(
-        (doc.Name(str(layer)), *(doc.Name(seen[layer, token].word) for token in tokens))
-        for layer in layers
-    )
+    words = tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers)
     shares = doc.Matrix(
         Symbol("p"),
         tuple(f"layer {layer}" for layer in layers),
@@ -69,15 +66,15 @@ def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
         tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
         None,
         doc.Figure(f"{ctx.trace.name}.lens", "The word that each layer would say", ("", "after")),
-        tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers),
+        words,
     )
-    claim = since_when(ctx)
+    rows = ((str(layer), *said) for layer, said in zip(layers, words, strict=True))
     return (
         doc.Paragraph((why(ctx),)),
-        doc.Table(("layer", *names), words, ctx.layers - 1),
+        doc.Table.of(("layer", *names), rows, ctx.layers - 1),
         doc.Paragraph(("How probable it holds its word:",)),
         shares,
-        *([doc.Paragraph(claim)] if claim else []),
+        *doc.paragraphs(since_when(ctx)),
     )
 
 

@@ -19,6 +19,7 @@ from tracer.lesson.texts.forward_pass import at_a_glance
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import in_order
 from tracer.lesson.working.terms import Terms
+from tracer.names import distinct
 
 HEADS_NAMED = 3
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
@@ -60,11 +61,10 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
         )
         rows.append((str(layer), *added, seen.word, seen.percent))
     header = ("layer", "attention adds most", "the FFN adds most", "it would say", "probability")
-    claim = lens.since_when(ctx)
     return (
         doc.Paragraph((lens.why(ctx),)),
-        doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows)),
-        *([doc.Paragraph(claim)] if claim else []),
+        doc.Table.of(header, rows),
+        *doc.paragraphs(lens.since_when(ctx)),
     )
 
 
@@ -74,8 +74,8 @@ def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles
     ranked = Row.of(value, ctx).sizes().ranked() if value else []
     if value is None or not ranked:
         return "—"
-    row = ctx.row(value)
-    return f"{ctx.labels(value.axes[1])[ranked[0]]} {ctx.number(value, row, ranked[0]).value:f}"
+    label, number = distinct(value.axes[1].labels), ctx.number(value, ctx.row(value), ranked[0])
+    return f"{label[ranked[0]]} {number.value:f}"
 
 
 def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
@@ -93,9 +93,7 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
         named = "; ".join(f"{place.layer}, {place.head}" for place in places)
         if shares:
             share = ctx.number(shares[0][1], ctx.row(shares[0][1]), token)
-            rows.append(
-                (doc.Name(ctx.names[token]), doc.Name(lens.percent(share)), doc.Name(named))
-            )
+            rows.append((ctx.names[token], lens.percent(share), named))
     if not rows:
         return ()
     sentence = (
@@ -103,4 +101,4 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
         *(ctx.name, " gets from it: the largest share in any head, and the heads that give it "),
         "most, the first one first.",
     )
-    return (doc.Paragraph(sentence), doc.Table(("token", "at most", "layer, head"), tuple(rows)))
+    return (doc.Paragraph(sentence), doc.Table.of(("token", "at most", "layer, head"), rows))

@@ -60,7 +60,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
 def _stages(survey: Survey) -> Iterator[tuple[str, list[doc.Block]]]:
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
-        table = doc.Table(HEADER, tuple(_rows(matrices, survey)))
+        table = doc.Table.of(HEADER, _rows(matrices, survey))
         yield title, [table, *map(doc.Paragraph, _said(matrices, survey))]
 
 
@@ -85,7 +85,7 @@ def _layers(layers: range) -> str:
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
-def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[doc.Cell, ...]]:
+def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Expression, ...]]:
     """A row for each matrix that a step takes or gives; what is worked with inside is left out."""
     ends = {step.last.output.address: step for step in survey.steps}
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
@@ -94,21 +94,17 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[doc.Cell
         table = matrix.place.address(TABLES[matrix.role]) if matrix.role in TABLES else ""
         if shape := survey.tables.get(table):
             size = _counted(prod(shape))
-            yield _row(matrix.step, table_symbol(table), written(shape), size, NONE)
+            yield matrix.step, table_symbol(table), written(shape), size, NONE
         if is_end or matrix.role in OPERANDS or matrix.role is roles.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
-            yield _row(
+            yield (
                 matrix.step + _heads(matrix),
                 matrix.symbol,
                 written(matrix.shape),
                 _counted(matrix.parameters),
                 _counted(cost),
             )
-
-
-def _row(*cells: str | Expression) -> tuple[doc.Cell, ...]:
-    return tuple(doc.Name(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 def _heads(matrix: Shaped) -> str:
@@ -165,11 +161,11 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
 
 def _totals(survey: Survey) -> Iterator[doc.Block]:
     rows = [
-        _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
+        (name.replace(".", " "), f"{learned:,}", f"{cost:,}")
         for name, (learned, cost) in survey.parts.items()
     ]
-    whole = _row("all", _counted(survey.parameters), _counted(survey.multiply_adds))
-    yield doc.Table(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
+    whole = ("all", _counted(survey.parameters), _counted(survey.multiply_adds))
+    yield doc.Table.of(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
     yield from map(doc.Paragraph, _parameters(survey))
     yield from map(doc.Paragraph, _growth(survey))
 
@@ -261,10 +257,7 @@ def _half(survey: Survey) -> int:
     stay, linear, square = (survey.by_degree[power] for power in (0, 1, 2))
     # square · m² > linear · m · n + stay · n²
     root = isqrt((linear * n) ** 2 + 4 * square * stay * n * n)
-    fewest = (linear * n + root) // (2 * square)
-    while square * fewest**2 <= linear * fewest * n + stay * n * n:
-        fewest += 1
-    return fewest
+    return (linear * n + root) // (2 * square) + 1
 
 
 def _memory(survey: Survey) -> Iterator[doc.Block]:
@@ -276,13 +269,13 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
         f"cache, {_tokens(survey.length)}": survey.cache,
     }
     rows = (
-        _row(name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
+        (name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
         for name, number in kept.items()
         if number or name == "parameters"
     )
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
     yield doc.Paragraph((f"Bytes, if each number is kept as {types}:",))
-    yield doc.Table(("what", "numbers", *NUMBER_TYPES), tuple(rows))
+    yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
     if per_token:
         yield doc.Paragraph(
             (

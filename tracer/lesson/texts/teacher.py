@@ -130,8 +130,7 @@ class Teacher:
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        sentence = step.kind.claim_of(step, ctx)
-        return [*written, doc.Paragraph(sentence)] if sentence else written
+        return [*written, *doc.paragraphs(step.kind.claim_of(step, ctx))]
 
     def why(self, step: Step) -> list[doc.Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -204,8 +203,7 @@ class Teacher:
         if again or not self.full:
             return []
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
-        counted = parameters(own, self.ctx.symbols)
-        return [doc.Paragraph(counted)] if counted else []
+        return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
     def operands(self, record: Record) -> list[doc.Block]:
         """The parameters of an operation, behind its formula; the mask, once."""

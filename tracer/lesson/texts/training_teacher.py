@@ -38,8 +38,7 @@ class TrainingTeacher(Teacher):
         if step.place.phase == "forward":
             return super().work(step, again)
         written = _together(block for r in step.records for block in self.learned(r, step))
-        claim = step.kind.claim_of(step, self.ctx.at(step.place))
-        return [*written, doc.Paragraph(claim)] if claim else written
+        return [*written, *doc.paragraphs(step.kind.claim_of(step, self.ctx.at(step.place)))]
 
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """One gradient, or what an update makes of it."""
