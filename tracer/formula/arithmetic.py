@@ -208,10 +208,10 @@ class Decimals(Arithmetic):
 
     def sin(self, a: Array) -> Array:
         # Decimals have no sine: that of the nearest float is right to more digits than are printed.
-        return _shortest(np.sin(a.astype(np.float64)))
+        return self.array(np.sin(a.astype(np.float64)))
 
     def cos(self, a: Array) -> Array:
-        return _shortest(np.cos(a.astype(np.float64)))
+        return self.array(np.cos(a.astype(np.float64)))
 
     def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)
@@ -271,11 +271,6 @@ SHAPES: Final = Shapes()
 def _decimal(number: float | Decimal) -> Decimal:
     """A float as the shortest decimal that stands for it."""
     return number if isinstance(number, Decimal) else Decimal(repr(number))
-
-
-def _shortest(floats: Array) -> Array:
-    decimals = [Decimal(repr(x)) for x in np.asarray(floats).ravel().tolist()]
-    return np.array(decimals, object).reshape(np.shape(floats))
 
 
 # A result is rounded to the nearest number that can be stored, but never onto a tie: printed with

@@ -38,12 +38,10 @@ class Formula:
     @cached_property
     def compute(self) -> Compute:
         """Return what computes the result of arrays; it rounds each part that a line shows."""
-        match self.expression:
-            case ex.Exponential(exponent):  # the next step uses it: it has to be a number
-                power = _compute(exponent)
-                return lambda x, a, part: a.exp(np.asarray(power(x, a, part)))
-            case _:
-                return _compute(self.expression)
+        if not isinstance(self.expression, ex.Exponential):
+            return _compute(self.expression)
+        power = _compute(self.expression.exponent)  # the next step uses it: it has to be a number
+        return lambda x, a, part: a.exp(np.asarray(power(x, a, part)))
 
     def symbols(self, of: Sequence[ex.Expression]) -> ex.Expression:
         """Return the formula with a symbol for each operand."""

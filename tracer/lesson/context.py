@@ -18,7 +18,6 @@ from tracer.frozen import frozen
 from tracer.lesson import document as doc, entries
 from tracer.lesson.wiring import sources
 from tracer.names import distinct
-from tracer.scenario.fields import Mask
 from tracer.scenario.layers import Attention
 from tracer.scenario.model import Tower
 
@@ -63,11 +62,6 @@ class LessonContext:
         """The decoder, or the encoder."""
         scenario = self.trace.scenario
         return scenario.encoder if self.in_encoder and scenario.encoder else scenario
-
-    @property
-    def mask(self) -> Mask:
-        """What hides tokens from each other, as the scenario asks for it."""
-        return "none" if self.in_encoder else self.trace.scenario.mask
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Copy, MatMul
+from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Role, Softmax
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
@@ -176,13 +176,6 @@ def _projection_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (weights, " makes a vector for each token of what the head has found.")
 
 
-def _main_column(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which column of the heads most of the largest number comes from."""
-    if not isinstance(step.last.operation, MatMul):
-        return None
-    return main_column(step.last, ctx)
-
-
 def _concat_sign(step: Step, ctx: LessonContext) -> Sign:
     """[O¹ O²], or [O¹ … O¹²]."""
     heads = tuple(ctx.symbols[value.address] for value in step.last.inputs)
@@ -233,7 +226,7 @@ PROJECTION_STEP = InnerKind(
     {roles.ATTENTION_OUTPUT: RoleText(lambda naming: ex.Call("Attention", (naming.x,)))},
     sign=_projection_sign,
     reasons=why.mixed,
-    claim=_main_column,
+    claim=main_column,
 )
 
 KINDS = (

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from tracer.decoder.operations import MatMul
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Quotient, Sum
 from tracer.frozen import frozen
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.working.lines import Writer
 from tracer.names import distinct
 
@@ -151,7 +153,9 @@ def main_source(
     return ("Most of ", *row.name(ranked[0]), *source)
 
 
-def main_column(record: Record, ctx: LessonContext) -> Sentence | None:
-    """Which column of its first operand most of the largest number comes from."""
-    columns = distinct(record.inputs[0].axes[1].labels)
-    return main_source(record, ctx, lambda index: (Name(columns[index]),), len(columns))
+def main_column(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Which column of its first operand most of the largest number of a product comes from."""
+    if not isinstance(step.last.operation, MatMul):
+        return None
+    columns = distinct(step.last.inputs[0].axes[1].labels)
+    return main_source(step.last, ctx, lambda index: (Name(columns[index]),), len(columns))

@@ -135,13 +135,6 @@ def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
             return (goal,)
 
 
-def _main_unit(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which hidden unit most of the largest number comes from."""
-    if isinstance(step.last.operation, Activate | Copy):
-        return None  # what stands behind the sum is no part of it
-    return main_column(step.last, ctx)
-
-
 def _output_sign(step: Step, ctx: LessonContext) -> Sign:
     behind = (", ", *_activation_sign(step, ctx)) if len(step.records) > 1 else ()
     return (*linear(step, ctx), *behind)
@@ -200,7 +193,7 @@ FFN_OUTPUT_STEP = InnerKind(
     },
     sign=_output_sign,
     reasons=_of_rows,
-    claim=_main_unit,
+    claim=main_column,
 )
 
 KINDS = (HIDDEN_STEP, ACTIVATION_STEP, GATE_STEP, FFN_OUTPUT_STEP)

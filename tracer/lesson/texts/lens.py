@@ -24,11 +24,6 @@ class LensWord:
     word: str
     probability: Number
 
-    @property
-    def percent(self) -> str:
-        """As a share of a hundred, with the digits that it is printed with."""
-        return percent(self.probability)
-
 
 def percent(share: Number) -> str:
     """45.1 %: a share of a hundred, without zeros that say nothing."""

@@ -59,7 +59,7 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
             _most(ctx, layer, "attention", roles.ATTENTION_OUTPUT),
             _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
         )
-        rows.append((str(layer), *added, seen.word, seen.percent))
+        rows.append((str(layer), *added, seen.word, lens.percent(seen.probability)))
     header = ("layer", "attention adds most", "the FFN adds most", "it would say", "probability")
     return (
         doc.Paragraph((lens.why(ctx),)),

@@ -211,13 +211,10 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
 
 
 def _with_phi(ctx: LessonContext) -> str:
-    layers = (layer for each in (ctx, *_encoder(ctx)) for layer in each.tower.layers)
+    towers = [ctx.tower, *([ctx.of_encoder.tower] if ctx.has_two_towers else [])]
+    layers = [layer for tower in towers for layer in tower.layers]
     has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
     return "that knows the normal distribution " if has_phi else ""
-
-
-def _encoder(ctx: LessonContext) -> list[LessonContext]:
-    return [ctx.of_encoder] if ctx.has_two_towers else []
 
 
 def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:

@@ -10,6 +10,7 @@ from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
@@ -245,11 +246,7 @@ class Teacher:
         if self.shown_as(value) in self.tables:
             return written
         record = self.trace.producers[value]
-        if (
-            isinstance(record.operation, op.Copy)
-            and self.shown_as(record.inputs[0]) in self.tables
-            and self.ctx.keeps_digits(record)
-        ):
+        if self.is_only_passed_on(record):
             self.tables.add(value)
             return [*written, *self.equal(record)]
         if isinstance(record.operation, op.Given | op.Interleave):
@@ -263,6 +260,13 @@ class Teacher:
             return []
         self.has_explained_rows = True
         return [doc.Paragraph((sentences.OTHER_ROWS,))]
+
+    def is_only_passed_on(self, record: Record) -> bool:
+        """Whether a value is another one, which stands above; all columns are all of it."""
+        before = record.inputs[0] if isinstance(record.operation, op.Copy | Columns) else None
+        if before is None or before.shape != record.output.shape:
+            return False
+        return self.shown_as(before) in self.tables and self.ctx.keeps_digits(record)
 
     def equal(self, record: Record) -> list[doc.Block]:
         """That a value is another one, which stands above; nothing where both have one symbol."""

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Copy, Pinned
+from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import SQUARES
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AccumulateGradients, Columns
+from tracer.decoder.training_operations import AccumulateGradients
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain
 from tracer.lesson import document as doc
@@ -87,13 +87,6 @@ class TrainingTeacher(Teacher):
         sums = [r for r in self.trace.records if isinstance(r.operation, AccumulateGradients)]
         gradients = [r for r in sums if r.output.role.derivation == "gradient"]
         return {way: record.output for record in gradients for way in record.inputs}
-
-    def is_only_passed_on(self, record: Record) -> bool:
-        """Whether a gradient is another one, which stands above; all columns are all of it."""
-        operation, value = record.operation, record.output
-        whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
-        moved = whole or isinstance(operation, Copy)
-        return moved and record.inputs[0] in self.tables and self.ctx.keeps_digits(record)
 
     def inputs(self, record: Record) -> list[doc.Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""
