@@ -38,16 +38,13 @@ def forward_pass(
 
 def contents(trace: Trace) -> doc.Document:
     """The steps of a pass, a line each; of the trace only the shapes are looked at."""
-    rows = (
-        (str(s.number), s.kind.name, _shape(s), s.last.output.address) for s in steps(trace.records)
-    )
+    rows = []
+    for step in steps(trace.records):
+        value = step.last.output
+        shape = "×".join(map(str, value.shape)) or "1"
+        rows.append((str(step.number), step.kind.name, shape, value.address))
     table = doc.Table.of(("step", "name", "shape", "address"), rows)
     return doc.Document(trace.name, trace.scenario.title, (table,), ())
-
-
-def _shape(step: Step) -> str:
-    """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
-    return "×".join(map(str, step.last.output.shape)) or "1"
 
 
 def at_a_glance(teacher: Teacher) -> tuple[doc.Block, ...]:

@@ -44,13 +44,7 @@ def lens_word(ctx: LessonContext, layer: int, token: int) -> LensWord:
 def lens(trace: Trace, token: int) -> doc.Document:
     """The words of all layers, for the tokens up to the followed one (counted from 0)."""
     ctx = LessonContext(trace, token, symbols(trace.records))
-    section = doc.Section(None, "What each layer would say", through_the_lens(ctx))
-    return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
-
-
-def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """Why one looks, the words, how probable they are held, and since when the last is said."""
-    layers, tokens = range(1, ctx.layers + 1), _tokens(ctx)
+    layers, tokens = range(1, ctx.layers + 1), range(max(0, token + 1 - MOST_TOKENS), token + 1)
     seen = {(layer, token): lens_word(ctx, layer, token) for layer in layers for token in tokens}
     names = tuple(ctx.names[token] for token in tokens)
     words = tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers)
@@ -64,13 +58,15 @@ def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
         words,
     )
     rows = ((str(layer), *said) for layer, said in zip(layers, words, strict=True))
-    return (
+    blocks: tuple[doc.Block, ...] = (
         doc.Paragraph((why(ctx),)),
         doc.Table.of(("layer", *names), rows, ctx.layers - 1),
         doc.Paragraph(("How probable it holds its word:",)),
         shares,
         *doc.paragraphs(since_when(ctx)),
     )
+    section = doc.Section(None, "What each layer would say", blocks)
+    return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
 
 
 def why(ctx: LessonContext) -> str:
@@ -89,10 +85,6 @@ def _only_adds(layer: Layer) -> bool:
     norms = [layer.norm_of(part) for part in parts]
     added = all(part.residual for part in parts)
     return added and all(norm is None or norm.placement == "pre" for norm in norms)
-
-
-def _tokens(ctx: LessonContext) -> range:
-    return range(max(0, ctx.token + 1 - MOST_TOKENS), ctx.token + 1)
 
 
 def since_when(ctx: LessonContext) -> doc.Sentence | None:

@@ -176,10 +176,8 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
     most = max(learned, key=learned.__getitem__, default="")
     if len(learned) > 1 and list(learned.values()).count(learned[most]) == 1:
         share = "most are" if 2 * learned[most] > survey.parameters else "the largest part is"
-        yield (
-            f"Of the {survey.parameters:,} parameters {share} in {IN_SENTENCES[most]}: "
-            f"{learned[most]:,}.",
-        )
+        part = IN_SENTENCES.get(most, f"the {most}")
+        yield (f"Of the {survey.parameters:,} parameters {share} in {part}: {learned[most]:,}.",)
     layers = survey.outline.layers
     if len(layers) != 1:
         return
@@ -199,19 +197,14 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
 
 
 IN_SENTENCES = {
-    "embeddings": "the embeddings",
     "positions": "the table of positions",
     "encoder.embeddings": "the embeddings of the encoder",
     "encoder.positions": "the encoder's table of positions",
     "encoder": "the layers and norms of the encoder",
     "attention": "attention",
     "cross-attention": "cross-attention",
-    "FFN": "the FFN",
-    "norms": "the norms",
-    "final norm": "the final norm",
-    "unembedding": "the unembedding",
 }
-"""A part inside a sentence."""
+"""A part inside a sentence, where that is not `the` and its name."""
 
 
 def _about(count: int) -> str:

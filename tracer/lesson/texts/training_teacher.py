@@ -79,7 +79,7 @@ class TrainingTeacher(Teacher):
         """Whether a gradient has lines: of parameters only that of one."""
         whole = self.totals.get(value, value)
         of_weight = whole.role.of is not None and whole.role.of.parameter
-        return not of_weight or _of(whole) == self.worked
+        return not of_weight or parameter_of(whole) == self.worked
 
     @cached_property
     def totals(self) -> dict[Value, Value]:
@@ -119,6 +119,7 @@ def _together(blocks: Iterable[doc.Block]) -> list[doc.Block]:
     return found
 
 
-def _of(value: Value) -> str:
+def parameter_of(value: Value) -> str:
+    """The address of the parameter that a gradient or an update is of."""
     assert value.role.of
     return replace(value.place, phase="forward", example=None).address(value.role.of)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
 from tracer.decoder.roles import LOSS, PREDICTION, PROBABILITIES, TARGET
-from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.errors import Problem, TracerError
 from tracer.formula import expression as ex
@@ -19,7 +18,7 @@ from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture_back import picture_back
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import RIGHT, WRONG, told_of_the_loss
-from tracer.lesson.texts.training_teacher import TrainingTeacher
+from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
 from tracer.names import closest, count
 from tracer.scenario.optimizer import Optimizer
 
@@ -108,7 +107,9 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc
         if step.kind is CLIP_STEP:
             yield replace(teacher.section(step), part=None)
         elif step.kind is UPDATE_STEP and (
-            records := tuple(record for record in step.records if _parameter(record) == worked)
+            records := tuple(
+                record for record in step.records if parameter_of(record.output) == worked
+            )
         ):
             section = teacher.section(replace(step, records=records))
             how = doc.Paragraph(_how(optimizer))
@@ -120,12 +121,8 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc
 
 def _learned(trace: Trace) -> list[str]:
     """The addresses of the parameters that are updated."""
-    return [_parameter(r) for r in trace.records if r.output.role.derivation == "new"]
-
-
-def _parameter(record: Record) -> str:
-    assert record.output.role.of
-    return replace(record.output.place, phase="forward").address(record.output.role.of)
+    values = (record.output for record in trace.records)
+    return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
 
 def _how(optimizer: Optimizer) -> doc.Sentence:

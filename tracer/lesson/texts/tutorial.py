@@ -155,16 +155,14 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
 
 def _summary(teacher: Teacher, chosen: Sequence[Step]) -> doc.Section:
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
-    rows = (_summed_up(step, teacher) for step in chosen)
-    records = [record for step in chosen for record in step.records]
-    number = number_used(records, teacher.parameter_shapes)
+    rows = []
+    for step in chosen:
+        number = number_used(step.records, teacher.parameter_shapes)
+        title = sentences.title(step, teacher.ctx.at(step.place))
+        counted = [str(number)] if teacher.full else []
+        rows.append((str(step.number), title, *counted, step.kind.summary))
+    number = number_used([r for step in chosen for r in step.records], teacher.parameter_shapes)
     which = "all" if len(chosen) == len(teacher.steps) else "these"
     sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
-    counted = doc.paragraphs((sentence,) if number and teacher.full else None)
-    return doc.Section(None, "Summary", (doc.Table.of(header, rows), *counted))
-
-
-def _summed_up(step: Step, teacher: Teacher) -> tuple[str, ...]:
-    number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
-    title = sentences.title(step, teacher.ctx.at(step.place))
-    return (str(step.number), title, *number, step.kind.summary)
+    learned = doc.paragraphs((sentence,) if number and teacher.full else None)
+    return doc.Section(None, "Summary", (doc.Table.of(header, rows), *learned))
