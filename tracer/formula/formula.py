@@ -19,7 +19,6 @@ from tracer.formula.slope import slope
 from tracer.frozen import frozen
 from tracer.node import Node, found, nodes_in, rewritten_within
 
-Compute: TypeAlias = Callable[[Sequence[Array], Arithmetic, RoundPart], Array]
 NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
 """Evaluates a part of a line as the number that takes its place."""
 
@@ -35,13 +34,12 @@ class Formula:
     expression: ex.Expression
     named_slope: ex.Expression | None = None
 
-    @cached_property
-    def compute(self) -> Compute:
-        """Return what computes the result of arrays; it rounds each part that a line shows."""
-        if not isinstance(self.expression, ex.Exponential):
-            return _compute(self.expression)
-        power = _compute(self.expression.exponent)  # the next step uses it: it has to be a number
-        return lambda x, a, part: a.exp(np.asarray(power(x, a, part)))
+    def compute(self, x: Sequence[Array], arithmetic: Arithmetic, part: RoundPart) -> Array:
+        """Return the result for the operands x; `part` rounds each part that a line shows."""
+        computation = _Computation(x, arithmetic, part)
+        if isinstance(self.expression, ex.Exponential):  # a step uses it: it has to be a number
+            return arithmetic.exp(np.asarray(computation.of(self.expression.exponent)))
+        return computation.of(self.expression)
 
     def symbols(self, of: Sequence[ex.Expression]) -> ex.Expression:
         """Return the formula with a symbol for each operand."""
@@ -71,90 +69,81 @@ class Formula:
         return Formula(derived if derived is not None else ex.Number.of(0))
 
 
-def _compute(e: ex.Expression) -> Compute:
-    """Return the function that computes an expression; put together once for each formula."""
-    match e:
-        case ex.Operand(position, "row"):
-            return lambda x, a, part: x[position][:, np.newaxis]
-        case ex.Operand(position):
-            return lambda x, a, part: x[position]
-        case ex.Part(of):
-            inner = _compute(of)
-            return lambda x, a, part: part(np.asarray(inner(x, a, part)))
-        case ex.Subtotal(of):
-            return _compute(of)
-        case ex.Number():
-            number = e.value
-            return lambda x, a, part: a.scalar(number)
-        case ex.Pi():
-            return lambda x, a, part: a.scalar(PI)
-        case ex.Sum(terms):
-            every = [_compute(term) for term in terms]
-            return lambda x, a, part: reduce(a.add, [term(x, a, part) for term in every])
-        case ex.Difference(left, right):
-            one, other = _compute(left), _compute(right)
-            return lambda x, a, part: a.add(one(x, a, part), -other(x, a, part))
-        case ex.Product(factors):
-            every = [_compute(each) for each in factors]
-            return lambda x, a, part: reduce(mul, [each(x, a, part) for each in every])
-        case ex.Quotient(over, under):
-            return _quotient(over, under)
-        case ex.Power(base, ex.Number(exponent)):
-            factor, times = _compute(base), int(exponent)
-            return lambda x, a, part: reduce(mul, [factor(x, a, part)] * times)
-        case ex.Root(of):
-            inner = _compute(of)
-            return lambda x, a, part: np.sqrt(inner(x, a, part))
-        case ex.Exponential(of):
-            inner = _compute(of)
-            return lambda x, a, part: a.unbounded_exp(np.asarray(inner(x, a, part)))
-        case ex.Negative(of):
-            inner = _compute(of)
-            return lambda x, a, part: -inner(x, a, part)
-        case ex.Call(name, arguments):
-            return _call(name, [_compute(argument) for argument in arguments])
-        case _:
-            raise TypeError(f"{e} is not part of an elementwise formula")
+@frozen
+class _Computation:
+    """Computes expressions of the operands x."""
 
+    x: Sequence[Array]
+    arithmetic: Arithmetic
+    part: RoundPart
 
-def _quotient(over: ex.Expression, under: ex.Expression) -> Compute:
-    top, bottom = _compute(over), _compute(under)
-    if not any(found(under, ex.Exponential)):
-        return lambda x, a, part: top(x, a, part) / bottom(x, a, part)
+    def of(self, e: ex.Expression) -> Array:
+        """Return what an expression comes to."""
+        match e:
+            case ex.Operand(position, along):
+                operand = self.x[position]
+                return operand[:, np.newaxis] if along == "row" else operand
+            case ex.Part(of):
+                return self.part(np.asarray(self.of(of)))
+            case ex.Subtotal(of):
+                return self.of(of)
+            case ex.Number():
+                return self.scalar(e.value)
+            case ex.Pi():
+                return self.scalar(PI)
+            case ex.Sum(terms):
+                return reduce(self.arithmetic.add, map(self.of, terms))
+            case ex.Difference(left, right):
+                return self.arithmetic.add(self.of(left), -self.of(right))
+            case ex.Product(factors):
+                return reduce(mul, map(self.of, factors))
+            case ex.Quotient(over, under) if any(found(under, ex.Exponential)):
+                return self.saturated(over, under)
+            case ex.Quotient(over, under):
+                return self.of(over) / self.of(under)
+            case ex.Power(base, ex.Number(exponent)):
+                return reduce(mul, [self.of(base)] * int(exponent))
+            case ex.Root(of):
+                return np.sqrt(self.of(of))
+            case ex.Exponential(exponent):
+                return self.arithmetic.unbounded_exp(np.asarray(self.of(exponent)))
+            case ex.Negative(of):
+                return -self.of(of)
+            case ex.Call(name, arguments):
+                return self.called(name, [np.asarray(self.of(each)) for each in arguments])
+            case _:
+                raise TypeError(f"{e} is not part of an elementwise formula")
 
-    def saturated(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
-        """What is divided by a number beyond all bounds is 0."""
-        with a.saturating():
-            divisor = np.asarray(bottom(x, a, part))
-            result = np.asarray(top(x, a, part) / divisor)
+    def scalar(self, number: Decimal) -> Array:
+        """Return a constant."""
+        constant: Array = self.arithmetic.scalar(number)
+        return constant
+
+    def saturated(self, over: ex.Expression, under: ex.Expression) -> Array:
+        """Return a quotient: what is divided by a number beyond all bounds is 0."""
+        with self.arithmetic.saturating():
+            divisor = np.asarray(self.of(under))
+            result = np.asarray(self.of(over) / divisor)
         beyond = divisor == np.inf
-        return np.where(beyond, a.scalar(Decimal(0)), result) if beyond.any() else result
+        return np.where(beyond, self.scalar(Decimal(0)), result) if beyond.any() else result
 
-    return saturated
-
-
-def _call(name: str, arguments: list[Compute]) -> Compute:
-    def of(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
-        return np.asarray(arguments[-1](x, a, part))
-
-    match name:
-        case "max":
-            least = arguments[0]
-            return lambda x, a, part: np.maximum(least(x, a, part), of(x, a, part))
-        case "ReLU′":
-            return lambda x, a, part: np.where(
-                of(x, a, part) > 0, a.scalar(Decimal(1)), a.scalar(Decimal(0))
-            )
-        case "Φ":
-            return lambda x, a, part: a.normal(of(x, a, part))
-        case "ln":
-            return lambda x, a, part: a.log(of(x, a, part))
-        case "sin":
-            return lambda x, a, part: a.sin(of(x, a, part))
-        case "cos":
-            return lambda x, a, part: a.cos(of(x, a, part))
-        case _:
-            raise TypeError(f"{name} is not a function of numbers")
+    def called(self, name: str, of: list[Array]) -> Array:
+        """Return what a function gives."""
+        match name:
+            case "max":
+                return np.maximum(*of)
+            case "ReLU′":
+                return np.where(of[0] > 0, self.scalar(Decimal(1)), self.scalar(Decimal(0)))
+            case "Φ":
+                return self.arithmetic.normal(of[0])
+            case "ln":
+                return self.arithmetic.log(of[0])
+            case "sin":
+                return self.arithmetic.sin(of[0])
+            case "cos":
+                return self.arithmetic.cos(of[0])
+            case _:
+                raise TypeError(f"{name} is not a function of numbers")
 
 
 def _put_in(e: ex.Expression, operand: Callable[[ex.Operand], ex.Expression]) -> ex.Expression:
