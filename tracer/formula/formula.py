@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import mul
 from typing import TypeAlias
 
@@ -25,14 +26,9 @@ NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
 
 @dataclass(eq=False)
 class Formula:
-    """An expression of operands, read in four ways.
-
-    A derived slope may print badly: then the formula names its own, where `Operand(-1)` is its
-    result.
-    """
+    """An expression of operands, read in four ways."""
 
     expression: ex.Expression
-    named_slope: ex.Expression | None = None
 
     def compute(self, x: Sequence[Array], arithmetic: Arithmetic, part: RoundPart) -> Array:
         """Return the result for the operands x; `part` rounds each part that a line shows."""
@@ -43,7 +39,7 @@ class Formula:
 
     def symbols(self, of: Sequence[ex.Expression]) -> ex.Expression:
         """Return the formula with a symbol for each operand."""
-        return _put_in(self.expression, lambda operand: of[operand.position])
+        return _put_in(self.expression, lambda x: of[x.position], lambda _, inner: inner)
 
     def sides(
         self, number: Callable[[ex.Operand], ex.Expression], part: NumberOf, total: NumberOf
@@ -53,20 +49,28 @@ class Formula:
         The first has the operands put in. In each of the next, one more level of parts is replaced
         by the numbers that they come to, from the inside out.
         """
-        found_sides = [_put_in(self.expression, number)]
-        work = _Work(number, part, total)
-        for level in range(1, _depth(self.expression) + 1):
-            side = work.known(self.expression, level)
-            if side is None:  # a number beyond all bounds is not printed
-                break
-            found_sides.append(side)
+
+        def known(level: int, e: ex.Part | ex.Subtotal, inner: ex.Expression) -> ex.Expression:
+            """Return the number of a part up to a level."""
+            if _depth(e) > level:
+                return inner
+            if not value(inner)[0].is_finite():
+                raise OverflowError
+            if isinstance(e, ex.Part):
+                return part(inner)
+            is_constant = not any(found(e, ex.Operand))
+            return ex.Number(value(inner)[0]) if is_constant else total(inner)
+
+        found_sides: list[ex.Expression] = []
+        with suppress(OverflowError):  # a number beyond all bounds is not printed
+            for level in range(_depth(self.expression) + 1):
+                found_sides.append(_put_in(self.expression, number, partial(known, level)))
         return found_sides
 
     @cached_property
     def slope(self) -> Formula:
         """Return the formula of the slope, for the first operand."""
-        derived = self.named_slope or slope(self.expression, 0)
-        return Formula(derived if derived is not None else ex.Number.of(0))
+        return Formula(slope(self.expression, 0) or ex.Number.of(0))
 
 
 @frozen
@@ -146,52 +150,21 @@ class _Computation:
                 raise TypeError(f"{name} is not a function of numbers")
 
 
-def _put_in(e: ex.Expression, operand: Callable[[ex.Operand], ex.Expression]) -> ex.Expression:
-    """Return the expression with something for each operand; what a line shows is not marked."""
+def _put_in(
+    e: ex.Expression,
+    operand: Callable[[ex.Operand], ex.Expression],
+    shown: Callable[[ex.Part | ex.Subtotal, ex.Expression], ex.Expression],
+) -> ex.Expression:
+    """Return the expression with something for each operand, and for what a line shows."""
     match e:
         case ex.Operand():
             return operand(e)
         case ex.Part(of) | ex.Subtotal(of):
-            return _put_in(of, operand)
+            return shown(e, _put_in(of, operand, shown))
         case ex.Negative(of):
-            return _negative(_put_in(of, operand))
+            return _negative(_put_in(of, operand, shown))
         case _:
-            return rewritten_within(e, Node, lambda part: _put_in(part, operand))
-
-
-@frozen
-class _Work:
-    """Works out a formula for the numbers of one entry."""
-
-    number: Callable[[ex.Operand], ex.Expression]
-    part: NumberOf
-    total: NumberOf
-
-    def known(self, e: ex.Expression, level: int) -> ex.Expression | None:
-        """Return the expression with the numbers of all parts up to a level; None beyond bounds."""
-        try:
-            return self._known(e, level)
-        except OverflowError:
-            return None
-
-    def _known(self, e: ex.Expression, level: int) -> ex.Expression:
-        match e:
-            case ex.Operand():
-                return self.number(e)
-            case ex.Part(of) | ex.Subtotal(of):
-                inner = self._known(of, level)
-                if _depth(e) > level:
-                    return inner
-                if not value(inner)[0].is_finite():
-                    raise OverflowError
-                if isinstance(e, ex.Part):
-                    return self.part(inner)
-                is_constant = not any(found(of, ex.Operand))
-                return ex.Number(value(inner)[0]) if is_constant else self.total(inner)
-            case ex.Negative(of):
-                return _negative(self._known(of, level))
-            case _:
-                return rewritten_within(e, Node, lambda part: self._known(part, level))
+            return rewritten_within(e, Node, lambda part: _put_in(part, operand, shown))
 
 
 def _depth(e: Node) -> int:

@@ -39,17 +39,16 @@ def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _scores_goal(step: Step, ctx: LessonContext) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
-    shared = keys_of(step, ctx)
-    whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
+    shared, d_k = keys_of(step, ctx), ctx.value(step.place, roles.D_K)
     scale = ctx.value(step.place, roles.SCALE)
+    whose = f" The keys are those of head {shared}." * (shared is not None)
     if scale is None:
-        return (fit, *whose)
-    if ctx.value(step.place, roles.D_K) is None:
-        divisor = ctx.symbols[scale.address]
-        return (fit, *whose, " It is divided by ", divisor, ", a number that is set for the model.")
-    d_k = ctx.symbols[step.place.address(roles.D_K)]
-    root = (" It is divided by the root of ", d_k, ", the number of columns of both.")
-    return (fit, *whose, *root)
+        return (fit + whose,)
+    if d_k is None:
+        by, set_for = ctx.symbols[scale.address], ", a number that is set for the model."
+        return (f"{fit}{whose} It is divided by ", by, set_for)
+    root = ctx.symbols[d_k.address]
+    return (f"{fit}{whose} It is divided by the root of ", root, ", the number of columns of both.")
 
 
 def _divisor(naming: Naming) -> ex.Expression:

@@ -172,16 +172,13 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.writer.lines(record, self.ctx.at(value.place).token)
-        caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        told_of = bool(lines or alone or in_symbols) or isinstance(operation, op.Select | op.Join)
-        if (
-            caption
-            and told_of
-            and (caption not in self.captions or value.role is roles.ROOT_SQUARED)
-        ):
+        gathered = isinstance(operation, op.Select | op.Join)
+        told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
+        caption = step.kind.caption_of(record) if told_of else None
+        if caption and (caption not in self.captions or value.role is roles.ROOT_SQUARED):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))
-        elif caption and told_of and not in_symbols and value.axes:
+        elif caption and not in_symbols and value.axes:
             # A formula says enough the second time.
             written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
         if alone:
@@ -191,9 +188,7 @@ class Teacher:
         written += self.operands(record)
         if lines:
             written.append(doc.Working(lines))
-        if isinstance(operation, op.Select | op.Join):
-            written.append(self.matrix(value))
-        return written
+        return [*written, self.matrix(value)] if gathered else written
 
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value as it is shown."""

@@ -67,9 +67,7 @@ class TrainingTeacher(Teacher):
         if not value.axes and not lines:
             lines = (doc.Line(None, self.writer.is_given(value)),)
         if lines:
-            written.append(doc.Working(lines))
-        if lines:
-            written += self.other_rows(value)
+            written += [doc.Working(lines), *self.other_rows(value)]
         if value.axes and value not in self.tables:
             written.append(self.matrix(value))
         self.tables.add(value)

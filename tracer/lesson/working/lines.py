@@ -149,11 +149,12 @@ def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[In
         assert row is not None
         hidden = record.output.numbers[row]
         return [(row, j) for j in range(shape[1]) if hidden[j] == -Decimal("Infinity")]
-    firsts = range(shape[0]) if row is None and shape else [row or 0]
-    rows: list[Index] = [(i,) for i in firsts] if shape else [()]
-    if len(shape) < 2:
-        return rows if row is not None or not shape else [(i,) for i in columns]
-    return [(*i, j) for i in rows for j in columns]
+    if len(shape) == 2:
+        rows = range(shape[0]) if row is None else [row]
+        return [(i, j) for i in rows for j in columns]
+    if row is None:
+        return [(i,) for i in columns] if shape else [()]
+    return [(row,)]
 
 
 def _with_result(written: Sequence[ex.Expression], result: ex.Number) -> list[ex.Expression]:
