@@ -15,7 +15,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.entries import number
 from tracer.lesson.steps.backward import FORWARD
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
-from tracer.lesson.texts.picture_back import picture_back
+from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import RIGHT, WRONG, told_of_the_loss
 from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
