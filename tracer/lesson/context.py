@@ -150,6 +150,11 @@ class LessonContext:
         """The value of a role at a place, if there is one."""
         return self.trace.values.get(place.address(role))
 
+    def operation(self, place: Place, role: Role) -> object:
+        """The operation that gives the value of a role at a place, if there is one."""
+        value = self.value(place, role)
+        return value and self.trace.producers[value].operation
+
     def row(self, value: Value) -> int:
         """The followed token's row in a value."""
         return value.row(self.token, len(self.names))

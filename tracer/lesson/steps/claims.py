@@ -68,12 +68,6 @@ class Row:
             return []
         return order[:1] if shown[1] in shown[2:] else order[:2]
 
-    def largest(self) -> Sentence:
-        """`“h₃” with 1.57`; nothing where no number is clearly the largest."""
-        return tuple(
-            part for i in self.ranked()[:1] for part in (*self.name(i), " with ", self.printed(i))
-        )
-
     def name(self, column: int) -> Sentence:
         """A column inside a sentence."""
         return (Name(self.labels[column]),)

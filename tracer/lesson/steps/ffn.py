@@ -46,8 +46,11 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
         return ("ReLU keeps none: none is positive.",)
     if len(units) > MOST_NAMED:
         counts = f"ReLU keeps {len(kept)} of the {len(units)} numbers and zeroes {len(zeroed)}"
-        largest = Row.of(step.last.output, ctx).largest()
-        return (counts, *(("; the largest is ", *largest) if largest else ()), ".")
+        row = Row.of(step.last.output, ctx)
+        largest: Sentence = ()
+        if ranked := row.ranked():
+            largest = ("; the largest is ", *row.name(ranked[0]), " with ", row.printed(ranked[0]))
+        return (counts, *largest, ".")
     return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
 
 
@@ -75,11 +78,8 @@ GATED_ANEW: Sentence = (
 
 def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     has_bias = any(value.role is roles.B_1 for value in step.last.inputs)
-    values = [
-        ctx.value(step.place, role) for role in (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
-    ]
-    operations = [ctx.trace.producers[value].operation for value in values if value]
-    bends = any(isinstance(operation, Activate | Multiply) for operation in operations)
+    behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
+    bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
     return (*needed, UNITS, *([BIAS] if has_bias else []))
 
@@ -107,8 +107,7 @@ def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
-    gate = ctx.value(step.place, roles.ACTIVATION)
-    activated = gate and isinstance(ctx.trace.producers[gate].operation, Activate)
+    activated = isinstance(ctx.operation(step.place, roles.ACTIVATION), Activate)
     what = "The activation is" if activated else "The hidden numbers are"
     return (
         f"{what} a gate here: a second projection of the same vectors is multiplied by it, number "

@@ -49,8 +49,7 @@ WAVE = ex.Call(
 
 
 def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    embedding = ctx.value(step.place, roles.EMBEDDING)
-    given = embedding and isinstance(ctx.trace.producers[embedding].operation, Pinned)
+    given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
         return ("Each token becomes a vector, its embedding.",)
     return ("Each token is looked up in a table and becomes a vector, its embedding.",)

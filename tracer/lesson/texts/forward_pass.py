@@ -11,7 +11,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 
 
 def forward_pass(

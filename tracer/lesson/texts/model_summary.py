@@ -18,7 +18,7 @@ from tracer.lesson.texts import lens
 from tracer.lesson.texts.forward_pass import at_a_glance
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import in_order
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.names import distinct
 
 HEADS_NAMED = 3
@@ -80,22 +80,17 @@ def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles
 
 def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
     """Which heads give most of the followed token's attention to each token before it."""
-    found = [record.output for record in in_order(ctx.trace.records)]
-    of_attention = [
-        v for v in found if v.role is roles.WEIGHTS and v.place.sub_layer == "attention"
-    ]
-    weights = [value for value in of_attention if not value.place.encoder]
+    found = (record.output for record in in_order(ctx.trace.records))
+    every = [value for value in found if value.role is roles.WEIGHTS]
+    weights = [v for v in every if v.place.sub_layer == "attention" and not v.place.encoder]
+    if not weights or not ctx.token:
+        return ()
     rows = []
     for token in range(ctx.token):
-        shares = [(value.numbers[ctx.row(value), token], value) for value in weights]
-        shares.sort(key=lambda pair: -pair[0])
-        places = [value.place for _, value in shares[:HEADS_NAMED]]
-        named = "; ".join(f"{place.layer}, {place.head}" for place in places)
-        if shares:
-            share = ctx.number(shares[0][1], ctx.row(shares[0][1]), token)
-            rows.append((ctx.names[token], lens.percent(share), named))
-    if not rows:
-        return ()
+        weights.sort(key=lambda value: -value.numbers[ctx.row(value), token])
+        named = "; ".join(f"{v.place.layer}, {v.place.head}" for v in weights[:HEADS_NAMED])
+        share = ctx.number(weights[0], ctx.row(weights[0]), token)
+        rows.append((ctx.names[token], lens.percent(share), named))
     sentence = (
         "How much attention each token before ",
         *(ctx.name, " gets from it: the largest share in any head, and the heads that give it "),

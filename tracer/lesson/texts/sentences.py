@@ -15,7 +15,7 @@ from tracer.lesson.steps.backward import FORWARD
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
 from tracer.lesson.texts.symbols import ENCODER, of_encoder
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
@@ -65,9 +65,9 @@ def _excerpts(ctx: LessonContext, terms: Terms) -> Sentence:
         f"Of a row of more than {MOST_COLUMNS} numbers only {columns} are shown: those that are "
         "largest in size for ",
         *(ctx.name, ", of numbers for words the largest, and of what belongs to no token the "),
-        f"first.{'' if tokens else ' '}",
+        "first.",
         *tokens,
-        f"{' ' if tokens else ''}Of a sum of more than {count(terms.most, 'term')} only {sums} "
+        f" Of a sum of more than {count(terms.most, 'term')} only {sums} "
         f"are written out, the {'largest' if terms.largest else 'first'} products or the largest "
         "of a row. Behind them stands in brackets how many more there are and what these come "
         "to; where the largest is looked for, which of them is that.",

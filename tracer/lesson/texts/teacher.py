@@ -23,7 +23,7 @@ from tracer.lesson.texts.symbols import symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
 from tracer.lesson.working.formulas import formula
 from tracer.lesson.working.lines import Writer
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.scenario.parts import learned
 

@@ -20,7 +20,7 @@ from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Line
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import EXACT_DIGITS_MORE, LineSides, Worked
 from tracer.names import distinct
 

@@ -16,8 +16,7 @@ from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
 from tracer.frozen import frozen
 from tracer.lesson import entries
-from tracer.lesson.working.sums import Sums
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Sums, Terms
 
 Worked: TypeAlias = op.Computed | el.Mask | op.Largest | learn.Trained
 """Operations that have worked lines."""
