@@ -96,14 +96,9 @@ class LessonContext:
         return len(part.heads) if part else 0
 
     @property
-    def masked(self) -> bool:
-        """Whether a mask hides tokens from each other."""
-        return self._mask is not None
-
-    @property
     def visible_tokens(self) -> str:
         """Which other tokens a token may look at, in words; nothing, if there are none."""
-        n, mask = len(self.names), self._mask
+        n, mask = len(self.names), self.mask
         if n < 2 or not any(layer.attention for layer in self.tower.layers):
             return ""
         seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
@@ -143,7 +138,8 @@ class LessonContext:
         return self.tower.tokens[self.token] == self.padding
 
     @property
-    def _mask(self) -> Value | None:
+    def mask(self) -> Value | None:
+        """What hides tokens from each other, if anything does."""
         return self.value(Place(encoder=self.in_encoder), MASK)
 
     def value(self, place: Place, role: Role) -> Value | None:

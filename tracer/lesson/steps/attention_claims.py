@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from tracer.decoder.operations import Append
 from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
-from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Name, Percent, Sentence
@@ -32,10 +31,10 @@ def hidden(step: Step, ctx: LessonContext) -> list[int]:
     return [i for i, score in enumerate(row) if score == -Decimal("Infinity")]
 
 
-def seen(step: Step, ctx: LessonContext, value: Value) -> list[int]:
-    """The tokens that it may look at, of those that a value has columns for."""
-    unseen = hidden(step, ctx)
-    return [i for i in range(len(value.axes[1].labels)) if i not in unseen]
+def _seen(step: Step, ctx: LessonContext) -> tuple[Row, list[int]]:
+    """Its row of the result, and the columns with the largest numbers that it may look at."""
+    row, unseen = Row.of(step.last.output, ctx), hidden(step, ctx)
+    return row, row.ranked([i for i in range(len(row.labels)) if i not in unseen])
 
 
 def _key(step: Step, ctx: LessonContext, index: int) -> Sentence:
@@ -88,9 +87,7 @@ def reused(step: Step) -> Sentence | None:
 
 def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which key fits the token's query best, of those that it may look at, and through what."""
-    scores = step.last.output
-    row = Row.of(scores, ctx)
-    ranked = row.ranked(seen(step, ctx, scores))
+    row, ranked = _seen(step, ctx)
     if not ranked:
         return None
 
@@ -121,9 +118,7 @@ def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
 
 def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     """To whom most of the token's attention goes, of those that it may look at."""
-    weights = step.last.output
-    row = Row.of(weights, ctx)
-    ranked = row.ranked(seen(step, ctx, weights))
+    row, ranked = _seen(step, ctx)
     if not ranked:
         return None
 

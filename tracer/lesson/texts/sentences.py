@@ -177,7 +177,7 @@ def _begun(words: str) -> str:
 
 
 def _sub_layer(name: SubLayer, ctx: LessonContext) -> str:
-    return f"masked {PARTS[name]}" if name == "attention" and ctx.masked else PARTS[name]
+    return f"masked {PARTS[name]}" if name == "attention" and ctx.mask else PARTS[name]
 
 
 def same_as_in(before: Step, step: Step, ctx: LessonContext) -> Sentence:

@@ -56,8 +56,8 @@ class Teacher:
         there and how many parameters it has.
         """
         self.trace, self.refers, self.full = trace, refers, full
-        self.token = len(trace.tokens) - 1 if token is None else token
-        self.ctx = LessonContext(trace, self.token, symbols(trace.records), encoder_token)
+        followed = len(trace.tokens) - 1 if token is None else token
+        self.ctx = LessonContext(trace, followed, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
         self.writer = Writer(self.ctx, terms)
         self.goals: dict[Hashable, Step] = {}
