@@ -66,18 +66,11 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[doc.Block]]]:
 
 def _stage(matrix: Shaped, survey: Survey) -> str:
     """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
-    place, two = matrix.value.place, survey.trace.scenario.encodes
-    encodes = place.encoder or matrix.role is roles.ENCODER_OUTPUT
-    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is roles.ENCODER_OUTPUT)
-    end = sentences.WORDS if ends else sentences.INPUTS
-    tower = "encoder" if encodes else "" if ends else "decoder"
+    place, towers = matrix.value.place, 1 + survey.trace.scenario.encodes
     several = len(survey.stands_for(place)) > 1 or matrix.times > 1
     layers = _layers(matrix.layers) if place.sub_layer and several else ""
-    name = NAMES[place.sub_layer] if place.sub_layer else end
-    return sentences.heading(tower if two else "", layers, name)
-
-
-AT_THE_END = ("output", "logits", "probabilities", "prediction")
+    name = NAMES[place.sub_layer] if place.sub_layer else ""
+    return sentences.heading(matrix.step, place, layers, name, towers=towers)
 
 
 def _layers(layers: range) -> str:
