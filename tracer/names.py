@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 
 
 def count(number: int, noun: str) -> str:
@@ -13,7 +14,8 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
-def distinct(names: Sequence[str]) -> tuple[str, ...]:
+@lru_cache
+def distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names that occur twice are told apart by their position: the (1), the (4).
 
     So is one that would then be like another: of a, a, a (1) the last is a (1) (3).

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 _Kind = TypeVar("_Kind")
+_Node = TypeVar("_Node", bound="Node")
 
 
+@dataclass_transform(field_specifiers=(field,))
 class Node:
-    """Equal to another of its class with equal parts; not changed once it is made.
+    """A dataclass, as is each class derived from it; not changed once it is made.
 
-    A frozen dataclass would write these methods for each class anew, at each start of the program:
-    for all of them that takes as long as tracing a small decoder.
+    It is equal to another of its class with equal parts. A frozen dataclass would write these
+    methods for each class anew, at each start of the program: for all of them that takes as long
+    as tracing a small decoder.
     """
 
     __match_args__: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(eq=False, repr=False)(cls)
 
     def _parts(self) -> tuple[Any, ...]:
         """What it is compared by."""
@@ -31,12 +38,21 @@ class Node:
         return f"{type(self).__name__}{self._parts()!r}"
 
 
+def nodes_in(part: Node | tuple[Any, ...]) -> Iterator[Any]:
+    """The nodes that a node or a tuple is directly made of, in the order of reading."""
+    for each in part if isinstance(part, tuple) else _made_from(part):
+        if isinstance(each, Node):
+            yield each
+        elif isinstance(each, tuple):
+            yield from nodes_in(each)
+
+
 def found(part: Any, kind: type[_Kind]) -> Iterator[_Kind]:
     """The nodes of a kind in a part of a document or an expression, in the order of reading."""
     if isinstance(part, kind):
         yield part
     elif isinstance(part, Node | tuple):
-        for each in part if isinstance(part, tuple) else _made_from(part):
+        for each in nodes_in(part):
             yield from found(each, kind)
 
 
@@ -47,9 +63,12 @@ def rewritten(part: Any, kind: type[_Kind], change: Callable[[_Kind], Any]) -> A
     if isinstance(part, tuple):
         parts = [rewritten(each, kind, change) for each in part]
         return tuple(parts) if type(part) is tuple else type(part)(*parts)  # a named one
-    if isinstance(part, Node):
-        return type(part)(*(rewritten(each, kind, change) for each in _made_from(part)))
-    return part
+    return rewritten_within(part, kind, change) if isinstance(part, Node) else part
+
+
+def rewritten_within(node: _Node, kind: type[Any], change: Callable[[Any], Any]) -> _Node:
+    """The same node with another in place of each node of a kind that it is made of."""
+    return type(node)(*(rewritten(each, kind, change) for each in _made_from(node)))
 
 
 def _made_from(node: Node) -> Iterator[Any]:

@@ -6,7 +6,6 @@ result in (n, d), unless a docstring says otherwise. Fields are parameters of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
@@ -30,9 +29,8 @@ ONE, TWO = ex.Number.of(1), ex.Number.of(2)
 class Elementwise(Node, SameAxes):
     """An operation that computes each entry by the same formula."""
 
-    __match_args__: ClassVar[tuple[str, ...]] = ()
-    name: str
-    entry: ex.Expression
+    name = ""
+    entry: ClassVar[ex.Expression]
     """The formula of an entry, where it has no parameters."""
 
     def expression(self) -> ex.Expression:
@@ -136,7 +134,6 @@ class Square(Elementwise):
     entry = ex.Power(A, TWO)
 
 
-@dataclass(eq=False, repr=False)
 class SquareRoot(Elementwise):
     """√(a + ε), or √a + ε."""
 
@@ -152,7 +149,6 @@ class SquareRoot(Elementwise):
         return ex.Root(ex.Subtotal(ex.Sum((A, ex.Number(self.epsilon)))))
 
 
-@dataclass(eq=False, repr=False)
 class Activate(Elementwise):
     """An activation function."""
 
@@ -165,7 +161,6 @@ class Activate(Elementwise):
         return ACTIVATIONS[self.function].formula.expression
 
 
-@dataclass(eq=False, repr=False)
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
 
@@ -182,7 +177,6 @@ class Normalize(Elementwise):
         return whole
 
 
-@dataclass(eq=False, repr=False)
 class NegativeLogLikelihood(Elementwise):
     """-ln p of the correct word, one column of each row: (n, words) → (n,).
 
@@ -201,7 +195,6 @@ class NegativeLogLikelihood(Elementwise):
         return (Axis("target", self.targets),)
 
 
-@dataclass(eq=False, repr=False)
 class SoftmaxCrossEntropyGrad(Elementwise):
     """(p - t) / n: probabilities (n, words); t is 1 for the correct word, n counts the positions.
 
@@ -236,7 +229,6 @@ class Times(Elementwise):
     entry = ex.Product((A, ONE_B))
 
 
-@dataclass(eq=False, repr=False)
 class Slope(Elementwise):
     """The slope of an activation function."""
 
@@ -247,7 +239,6 @@ class Slope(Elementwise):
         return ACTIVATIONS[self.function].formula.slope.expression
 
 
-@dataclass(eq=False, repr=False)
 class RootSlope(Elementwise):
     """g / (2 (σ - ε)): the gradient of σ = √a + ε, or of σ = √(a + ε) with ε = 0."""
 
@@ -266,7 +257,6 @@ class TwiceProduct(Elementwise):
     entry = ex.Product((TWO, A, B))
 
 
-@dataclass(eq=False, repr=False)
 class GradientOf(Elementwise):
     """g · ∂f/∂x for the operand x of an operation; the operands are g and those of the operation.
 
@@ -285,7 +275,6 @@ class GradientOf(Elementwise):
         return times(A, behind_g)
 
 
-@dataclass(eq=False, repr=False)
 class BroadcastDivide(Elementwise):
     """g / n in every column: (n,) → (n, columns)."""
 
@@ -297,7 +286,6 @@ class BroadcastDivide(Elementwise):
         return ex.Quotient(A_OF_ROW, ex.Number.of(self.over))
 
 
-@dataclass(eq=False, repr=False)
 class Combine(Elementwise):
     """a x + b y: momentum, weight decay, a step against the gradient."""
 
@@ -311,7 +299,6 @@ class Combine(Elementwise):
         return ex.Difference(left, right) if self.b < 0 else ex.Sum((left, right))
 
 
-@dataclass(eq=False, repr=False)
 class Scale(Elementwise):
     """a x: a running mean or a weight decay whose other term is 0."""
 
@@ -322,7 +309,6 @@ class Scale(Elementwise):
         return ex.Product((ex.Number(self.a), A))
 
 
-@dataclass(eq=False, repr=False)
 class BiasCorrection(Elementwise):
     """x / (1 - β^t): a running mean that began with 0, after t steps (Kingma and Ba 2015)."""
 
@@ -336,7 +322,6 @@ class BiasCorrection(Elementwise):
         return ex.Quotient(A, ex.Subtotal(ex.Difference(ONE, power)))
 
 
-@dataclass(eq=False, repr=False)
 class Ratio(Elementwise):
     """m / (√v + ε) (Kingma and Ba 2015)."""
 

@@ -157,6 +157,7 @@ class Decimals(Arithmetic):
     """Pencil arithmetic: 0.1 + 0.2 is 0.3, a tie is a tie, products are rounded one by one."""
 
     noise = NOISE
+    largest_exponent = LARGEST_EXPONENT
 
     def array(self, numbers: object) -> Array:
         found = np.array(numbers, dtype=object)
@@ -207,10 +208,10 @@ class Decimals(Arithmetic):
 
     def sin(self, a: Array) -> Array:
         # Decimals have no sine: that of the nearest float is right to more digits than are printed.
-        return _shortest(np.sin(a.astype(np.float64)))
+        return self.array(np.sin(a.astype(np.float64)))
 
     def cos(self, a: Array) -> Array:
-        return _shortest(np.cos(a.astype(np.float64)))
+        return self.array(np.cos(a.astype(np.float64)))
 
     def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)
@@ -220,7 +221,7 @@ class Decimals(Arithmetic):
 
     def has_powers_of(self, a: Array) -> bool:
         finite = [abs(x) for x in a.flat if x.is_finite()]
-        return max(finite, default=Decimal(0)) < LARGEST_EXPONENT
+        return max(finite, default=Decimal(0)) < self.largest_exponent
 
 
 class RoundedDecimals(Decimals):
@@ -230,6 +231,7 @@ class RoundedDecimals(Decimals):
     """
 
     noise = ROUNDED_NOISE
+    largest_exponent = Decimal(LARGEST_FLOAT_EXPONENT)
 
     def array(self, numbers: object) -> Array:
         return np.asarray(_nearest_floats(super().array(numbers)), object)
@@ -245,10 +247,6 @@ class RoundedDecimals(Decimals):
         if any(power and not float(power) for power in powers.flat):
             raise Underflow
         return powers
-
-    def has_powers_of(self, a: Array) -> bool:
-        finite = [abs(x) for x in a.flat if x.is_finite()]
-        return max(finite, default=Decimal(0)) < LARGEST_FLOAT_EXPONENT
 
 
 class Shapes(Arithmetic):
@@ -273,11 +271,6 @@ SHAPES: Final = Shapes()
 def _decimal(number: float | Decimal) -> Decimal:
     """A float as the shortest decimal that stands for it."""
     return number if isinstance(number, Decimal) else Decimal(repr(number))
-
-
-def _shortest(floats: Array) -> Array:
-    decimals = [Decimal(repr(x)) for x in np.asarray(floats).ravel().tolist()]
-    return np.array(decimals, object).reshape(np.shape(floats))
 
 
 # A result is rounded to the nearest number that can be stored, but never onto a tie: printed with

@@ -13,6 +13,7 @@ from typing import assert_never
 from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
+from tracer.node import nodes_in
 
 DOUBTFUL_DIGITS = 10
 """The last digits of a power that may be off."""
@@ -145,26 +146,10 @@ def _same(left: ex.Expression, right: ex.Expression) -> bool:
         case _, ex.Number(number):
             result, exact = value(left)
             return exact and result == number
-        case (
-            (ex.Sum(a), ex.Sum(b)) | (ex.Product(a), ex.Product(b)) | (ex.Call(_, a), ex.Call(_, b))
-        ):
-            return len(a) == len(b) and all(map(_same, a, b))
-        case (
-            (ex.Quotient(a, b), ex.Quotient(c, d))
-            | (ex.Difference(a, b), ex.Difference(c, d))
-            | (ex.Power(a, b), ex.Power(c, d))
-        ):
-            return _same(a, c) and _same(b, d)
-        case (
-            (ex.Negative(a), ex.Negative(b))
-            | (ex.Root(a), ex.Root(b))
-            | (ex.Exponential(a), ex.Exponential(b))
-        ):
-            return _same(a, b)
-        case ex.Rest(_, a), ex.Rest(_, b):
-            return a.value == b.value
         case _:
-            return False
+            parts, others = tuple(nodes_in(left)), tuple(nodes_in(right))
+            alike = type(left) is type(right) and len(parts) == len(others) > 0
+            return alike and all(map(_same, parts, others))
 
 
 def holds(left: ex.Expression, right: ex.Number, places: int) -> bool:

@@ -7,11 +7,10 @@ brackets stand in formulas.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from tracer.node import Node
+from tracer.node import Node, nodes_in
 
 Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ", "ReLU′"]
 """Functions of numbers."""
@@ -30,7 +29,6 @@ InSymbols: TypeAlias = Literal[
 """Functions of matrices, which stand in formulas and have no value."""
 
 
-@dataclass(eq=False, repr=False)
 class Number(Node):
     """A number with its printed digits; -∞ is one too.
 
@@ -56,7 +54,6 @@ class Number(Node):
         return -exponent if isinstance(exponent, int) else 0
 
 
-@dataclass(eq=False, repr=False)
 class Blank(Node):
     """A number that a worksheet leaves out: which of its blanks it is, and what belongs there.
 
@@ -68,7 +65,6 @@ class Blank(Node):
     filled: bool = False
 
 
-@dataclass(eq=False, repr=False)
 class Rest(Node):
     """The terms of a long sum that are not written out: how many, and what they come to."""
 
@@ -81,12 +77,10 @@ class Rest(Node):
         return (self.terms, self.total)
 
 
-@dataclass(eq=False, repr=False)
 class Pi(Node):
     """π, which has no end."""
 
 
-@dataclass(eq=False, repr=False)
 class Symbol(Node):
     """A name such as W_Q¹: a base with an index below and one above."""
 
@@ -98,7 +92,6 @@ class Symbol(Node):
 Along: TypeAlias = Literal["entry", "row", "column", "one"]
 
 
-@dataclass(eq=False, repr=False)
 class Operand(Node):
     """An operand of an operation, by its position, and which of its numbers an entry uses.
 
@@ -109,28 +102,24 @@ class Operand(Node):
     along: Along = "entry"
 
 
-@dataclass(eq=False, repr=False)
 class Part(Node):
     """A number that the worked line shows on the way and the pencil rounds."""
 
     of: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Subtotal(Node):
     """A number that the worked line shows on the way with all its digits, such as 1 + e^-x."""
 
     of: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Sum(Node):
     """a + b + …"""
 
     terms: tuple[Expression, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Difference(Node):
     """a - b."""
 
@@ -138,14 +127,12 @@ class Difference(Node):
     right: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Product(Node):
     """a×b."""
 
     factors: tuple[Expression, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Quotient(Node):
     """a / b."""
 
@@ -153,7 +140,6 @@ class Quotient(Node):
     under: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Power(Node):
     """a^b."""
 
@@ -161,21 +147,18 @@ class Power(Node):
     exponent: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Root(Node):
     """√a."""
 
     of: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Exponential(Node):
     """e^a."""
 
     exponent: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Call(Node):
     """A function by its name: sin(a), max(a, b)."""
 
@@ -183,14 +166,12 @@ class Call(Node):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Negative(Node):
     """-a, of what is no plain number."""
 
     of: Expression
 
 
-@dataclass(eq=False, repr=False)
 class MatrixProduct(Node):
     """A · B, in formulas."""
 
@@ -198,21 +179,18 @@ class MatrixProduct(Node):
     right: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Transposed(Node):
     """Aᵀ, in formulas."""
 
     of: Expression
 
 
-@dataclass(eq=False, repr=False)
 class Brackets(Node):
     """[a b …]: columns side by side, in formulas."""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Sized(Node):
     """A (4 × 2), in formulas: a symbol with the shape of what it stands for."""
 
@@ -223,7 +201,6 @@ class Sized(Node):
 LOSS: Symbol = Symbol("L")
 
 
-@dataclass(eq=False, repr=False)
 class Partial(Node):
     """∂L/∂A, in formulas; of the loss of one example of a batch, ∂L₂/∂A."""
 
@@ -259,7 +236,6 @@ Expression: TypeAlias = (
 Relation: TypeAlias = Literal["=", "≈"]
 
 
-@dataclass(eq=False, repr=False)
 class Chain(Node):
     """side = side ≈ side …: one relation fewer than sides."""
 
@@ -267,7 +243,7 @@ class Chain(Node):
     relations: tuple[Relation, ...]
 
 
-def entries_in(expression: Any) -> Iterator[Any]:
+def entries_in(expression: Node) -> Iterator[Any]:
     """The entries that an expression puts in, from left to right, also those not written out."""
     match expression:
         case Number():
@@ -275,9 +251,6 @@ def entries_in(expression: Any) -> Iterator[Any]:
                 yield expression.entry
         case Rest():
             yield from expression.hidden() if expression.hidden else ()
-        case tuple():
-            for part in expression:
+        case _:
+            for part in nodes_in(expression):
                 yield from entries_in(part)
-        case Node():
-            for name in expression.__match_args__:
-                yield from entries_in(getattr(expression, name))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import mul
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,37 +18,28 @@ from tracer.formula.evaluation import value
 from tracer.formula.normal import PI
 from tracer.formula.slope import slope
 from tracer.frozen import frozen
-from tracer.node import found
+from tracer.node import Node, found, nodes_in, rewritten_within
 
-Compute: TypeAlias = Callable[[Sequence[Array], Arithmetic, RoundPart], Array]
 NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
 """Evaluates a part of a line as the number that takes its place."""
 
 
 @dataclass(eq=False)
 class Formula:
-    """An expression of operands, read in four ways.
-
-    A derived slope may print badly: then the formula names its own, where `Operand(-1)` is its
-    result.
-    """
+    """An expression of operands, read in four ways."""
 
     expression: ex.Expression
-    named_slope: ex.Expression | None = None
 
-    @cached_property
-    def compute(self) -> Compute:
-        """Return what computes the result of arrays; it rounds each part that a line shows."""
-        match self.expression:
-            case ex.Exponential(exponent):  # the next step uses it: it has to be a number
-                power = _compute(exponent)
-                return lambda x, a, part: a.exp(np.asarray(power(x, a, part)))
-            case _:
-                return _compute(self.expression)
+    def compute(self, x: Sequence[Array], arithmetic: Arithmetic, part: RoundPart) -> Array:
+        """Return the result for the operands x; `part` rounds each part that a line shows."""
+        computation = _Computation(x, arithmetic, part)
+        if isinstance(self.expression, ex.Exponential):  # a step uses it: it has to be a number
+            return arithmetic.exp(np.asarray(computation.of(self.expression.exponent)))
+        return computation.of(self.expression)
 
     def symbols(self, of: Sequence[ex.Expression]) -> ex.Expression:
         """Return the formula with a symbol for each operand."""
-        return _put_in(self.expression, lambda operand: of[operand.position])
+        return _put_in(self.expression, lambda x: of[x.position], lambda _, inner: inner)
 
     def sides(
         self, number: Callable[[ex.Operand], ex.Expression], part: NumberOf, total: NumberOf
@@ -57,186 +49,128 @@ class Formula:
         The first has the operands put in. In each of the next, one more level of parts is replaced
         by the numbers that they come to, from the inside out.
         """
-        found_sides = [_put_in(self.expression, number)]
-        work = _Work(number, part, total)
-        for level in range(1, _depth(self.expression) + 1):
-            side = work.known(self.expression, level)
-            if side is None:  # a number beyond all bounds is not printed
-                break
-            found_sides.append(side)
+
+        def known(level: int, e: ex.Part | ex.Subtotal, inner: ex.Expression) -> ex.Expression:
+            """Return the number of a part up to a level."""
+            if _depth(e) > level:
+                return inner
+            if not value(inner)[0].is_finite():
+                raise OverflowError
+            if isinstance(e, ex.Part):
+                return part(inner)
+            is_constant = not any(found(e, ex.Operand))
+            return ex.Number(value(inner)[0]) if is_constant else total(inner)
+
+        found_sides: list[ex.Expression] = []
+        with suppress(OverflowError):  # a number beyond all bounds is not printed
+            for level in range(_depth(self.expression) + 1):
+                found_sides.append(_put_in(self.expression, number, partial(known, level)))
         return found_sides
 
     @cached_property
     def slope(self) -> Formula:
         """Return the formula of the slope, for the first operand."""
-        derived = self.named_slope or slope(self.expression, 0)
-        return Formula(derived if derived is not None else ex.Number.of(0))
+        return Formula(slope(self.expression, 0) or ex.Number.of(0))
 
 
-def _compute(e: ex.Expression) -> Compute:
-    """Return the function that computes an expression; put together once for each formula."""
-    match e:
-        case ex.Operand(position, "row"):
-            return lambda x, a, part: x[position][:, np.newaxis]
-        case ex.Operand(position):
-            return lambda x, a, part: x[position]
-        case ex.Part(of):
-            inner = _compute(of)
-            return lambda x, a, part: part(np.asarray(inner(x, a, part)))
-        case ex.Subtotal(of):
-            return _compute(of)
-        case ex.Number():
-            number = e.value
-            return lambda x, a, part: a.scalar(number)
-        case ex.Pi():
-            return lambda x, a, part: a.scalar(PI)
-        case ex.Sum(terms):
-            every = [_compute(term) for term in terms]
-            return lambda x, a, part: reduce(a.add, [term(x, a, part) for term in every])
-        case ex.Difference(left, right):
-            one, other = _compute(left), _compute(right)
-            return lambda x, a, part: a.add(one(x, a, part), -other(x, a, part))
-        case ex.Product(factors):
-            every = [_compute(each) for each in factors]
-            return lambda x, a, part: reduce(mul, [each(x, a, part) for each in every])
-        case ex.Quotient(over, under):
-            return _quotient(over, under)
-        case ex.Power(base, ex.Number(exponent)):
-            factor, times = _compute(base), int(exponent)
-            return lambda x, a, part: reduce(mul, [factor(x, a, part)] * times)
-        case ex.Root(of):
-            inner = _compute(of)
-            return lambda x, a, part: np.sqrt(inner(x, a, part))
-        case ex.Exponential(of):
-            inner = _compute(of)
-            return lambda x, a, part: a.unbounded_exp(np.asarray(inner(x, a, part)))
-        case ex.Negative(of):
-            inner = _compute(of)
-            return lambda x, a, part: -inner(x, a, part)
-        case ex.Call(name, arguments):
-            return _call(name, [_compute(argument) for argument in arguments])
-        case _:
-            raise TypeError(f"{e} is not part of an elementwise formula")
+@frozen
+class _Computation:
+    """Computes expressions of the operands x."""
 
+    x: Sequence[Array]
+    arithmetic: Arithmetic
+    part: RoundPart
 
-def _quotient(over: ex.Expression, under: ex.Expression) -> Compute:
-    top, bottom = _compute(over), _compute(under)
-    if not any(found(under, ex.Exponential)):
-        return lambda x, a, part: top(x, a, part) / bottom(x, a, part)
+    def of(self, e: ex.Expression) -> Array:
+        """Return what an expression comes to."""
+        match e:
+            case ex.Operand(position, along):
+                operand = self.x[position]
+                return operand[:, np.newaxis] if along == "row" else operand
+            case ex.Part(of):
+                return self.part(np.asarray(self.of(of)))
+            case ex.Subtotal(of):
+                return self.of(of)
+            case ex.Number():
+                return self.scalar(e.value)
+            case ex.Pi():
+                return self.scalar(PI)
+            case ex.Sum(terms):
+                return reduce(self.arithmetic.add, map(self.of, terms))
+            case ex.Difference(left, right):
+                return self.arithmetic.add(self.of(left), -self.of(right))
+            case ex.Product(factors):
+                return reduce(mul, map(self.of, factors))
+            case ex.Quotient(over, under) if any(found(under, ex.Exponential)):
+                return self.saturated(over, under)
+            case ex.Quotient(over, under):
+                return self.of(over) / self.of(under)
+            case ex.Power(base, ex.Number(exponent)):
+                return reduce(mul, [self.of(base)] * int(exponent))
+            case ex.Root(of):
+                return np.sqrt(self.of(of))
+            case ex.Exponential(exponent):
+                return self.arithmetic.unbounded_exp(np.asarray(self.of(exponent)))
+            case ex.Negative(of):
+                return -self.of(of)
+            case ex.Call(name, arguments):
+                return self.called(name, [np.asarray(self.of(each)) for each in arguments])
+            case _:
+                raise TypeError(f"{e} is not part of an elementwise formula")
 
-    def saturated(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
-        """What is divided by a number beyond all bounds is 0."""
-        with a.saturating():
-            divisor = np.asarray(bottom(x, a, part))
-            result = np.asarray(top(x, a, part) / divisor)
+    def scalar(self, number: Decimal) -> Array:
+        """Return a constant."""
+        constant: Array = self.arithmetic.scalar(number)
+        return constant
+
+    def saturated(self, over: ex.Expression, under: ex.Expression) -> Array:
+        """Return a quotient: what is divided by a number beyond all bounds is 0."""
+        with self.arithmetic.saturating():
+            divisor = np.asarray(self.of(under))
+            result = np.asarray(self.of(over) / divisor)
         beyond = divisor == np.inf
-        return np.where(beyond, a.scalar(Decimal(0)), result) if beyond.any() else result
+        return np.where(beyond, self.scalar(Decimal(0)), result) if beyond.any() else result
 
-    return saturated
-
-
-def _call(name: str, arguments: list[Compute]) -> Compute:
-    def of(x: Sequence[Array], a: Arithmetic, part: RoundPart) -> Array:
-        return np.asarray(arguments[-1](x, a, part))
-
-    match name:
-        case "max":
-            least = arguments[0]
-            return lambda x, a, part: np.maximum(least(x, a, part), of(x, a, part))
-        case "ReLU′":
-            return lambda x, a, part: np.where(
-                of(x, a, part) > 0, a.scalar(Decimal(1)), a.scalar(Decimal(0))
-            )
-        case "Φ":
-            return lambda x, a, part: a.normal(of(x, a, part))
-        case "ln":
-            return lambda x, a, part: a.log(of(x, a, part))
-        case "sin":
-            return lambda x, a, part: a.sin(of(x, a, part))
-        case "cos":
-            return lambda x, a, part: a.cos(of(x, a, part))
-        case _:
-            raise TypeError(f"{name} is not a function of numbers")
+    def called(self, name: str, of: list[Array]) -> Array:
+        """Return what a function gives."""
+        match name:
+            case "max":
+                return np.maximum(*of)
+            case "ReLU′":
+                return np.where(of[0] > 0, self.scalar(Decimal(1)), self.scalar(Decimal(0)))
+            case "Φ":
+                return self.arithmetic.normal(of[0])
+            case "ln":
+                return self.arithmetic.log(of[0])
+            case "sin":
+                return self.arithmetic.sin(of[0])
+            case "cos":
+                return self.arithmetic.cos(of[0])
+            case _:
+                raise TypeError(f"{name} is not a function of numbers")
 
 
-def _put_in(e: ex.Expression, operand: Callable[[ex.Operand], ex.Expression]) -> ex.Expression:
-    """Return the expression with something for each operand; what a line shows is not marked."""
+def _put_in(
+    e: ex.Expression,
+    operand: Callable[[ex.Operand], ex.Expression],
+    shown: Callable[[ex.Part | ex.Subtotal, ex.Expression], ex.Expression],
+) -> ex.Expression:
+    """Return the expression with something for each operand, and for what a line shows."""
     match e:
         case ex.Operand():
             return operand(e)
         case ex.Part(of) | ex.Subtotal(of):
-            return _put_in(of, operand)
+            return shown(e, _put_in(of, operand, shown))
         case ex.Negative(of):
-            return _negative(_put_in(of, operand))
+            return _negative(_put_in(of, operand, shown))
         case _:
-            return _with_parts(e, lambda part: _put_in(part, operand))
+            return rewritten_within(e, Node, lambda part: _put_in(part, operand, shown))
 
 
-@frozen
-class _Work:
-    """Works out a formula for the numbers of one entry."""
-
-    number: Callable[[ex.Operand], ex.Expression]
-    part: NumberOf
-    total: NumberOf
-
-    def known(self, e: ex.Expression, level: int) -> ex.Expression | None:
-        """Return the expression with the numbers of all parts up to a level; None beyond bounds."""
-        try:
-            return self._known(e, level)
-        except OverflowError:
-            return None
-
-    def _known(self, e: ex.Expression, level: int) -> ex.Expression:
-        match e:
-            case ex.Operand():
-                return self.number(e)
-            case ex.Part(of) | ex.Subtotal(of):
-                inner = self._known(of, level)
-                if _depth(e) > level:
-                    return inner
-                if not value(inner)[0].is_finite():
-                    raise OverflowError
-                if isinstance(e, ex.Part):
-                    return self.part(inner)
-                is_constant = not any(found(of, ex.Operand))
-                return ex.Number(value(inner)[0]) if is_constant else self.total(inner)
-            case ex.Negative(of):
-                return _negative(self._known(of, level))
-            case _:
-                return _with_parts(e, lambda part: self._known(part, level))
-
-
-def _with_parts(
-    e: ex.Expression, change: Callable[[ex.Expression], ex.Expression]
-) -> ex.Expression:
-    """Return the same node with each of its expressions changed."""
-    match e:
-        case ex.Sum(parts) | ex.Product(parts):
-            return type(e)(tuple(map(change, parts)))
-        case ex.Call(name, arguments):
-            return ex.Call(name, tuple(map(change, arguments)))
-        case ex.Quotient(a, b) | ex.Difference(a, b) | ex.Power(a, b):
-            return type(e)(change(a), change(b))
-        case ex.Exponential(a) | ex.Root(a):
-            return type(e)(change(a))
-        case _:
-            return e
-
-
-def _depth(e: Any) -> int:
+def _depth(e: Node) -> int:
     """How many numbers that a line shows are nested in each other."""
-    match e:
-        case ex.Part(of) | ex.Subtotal(of):
-            return 1 + _depth(of)
-        case ex.Sum(parts) | ex.Product(parts) | ex.Call(_, parts):
-            return max(map(_depth, parts))
-        case ex.Quotient(a, b) | ex.Difference(a, b) | ex.Power(a, b):
-            return max(_depth(a), _depth(b))
-        case ex.Exponential(a) | ex.Root(a) | ex.Negative(a):
-            return _depth(a)
-        case _:
-            return 0
+    is_shown = isinstance(e, ex.Part | ex.Subtotal)
+    return is_shown + max(map(_depth, nodes_in(e)), default=0)
 
 
 def _negative(of: ex.Expression) -> ex.Expression:

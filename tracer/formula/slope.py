@@ -21,8 +21,8 @@ def slope(e: ex.Expression, of: int) -> ex.Expression | None:
             return ONE if position == of else None
         case ex.Number() | ex.Pi():
             return None
-        case ex.Part(ex.Exponential(exponent)):  # the number that the line shows already
-            inner = slope(exponent, of)
+        case ex.Part(ex.Exponential(a)) | ex.Exponential(a):  # a part is shown already
+            inner = slope(a, of)
             return times(inner, e) if inner else None
         case ex.Part(ex.Sum() | ex.Product() | ex.Quotient() as inner):
             derived = slope(inner, of)
@@ -56,9 +56,6 @@ def slope(e: ex.Expression, of: int) -> ex.Expression | None:
         case ex.Root(a):
             inner = slope(a, of)
             return ex.Quotient(inner, times(TWO, e)) if inner else None
-        case ex.Exponential(a):
-            inner = slope(a, of)
-            return times(inner, e) if inner else None
         case ex.Negative(a):
             return _minus(slope(a, of))
         case ex.Call(name, arguments):

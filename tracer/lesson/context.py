@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from tracer.decoder.axes import Axis
 from tracer.decoder.forward import Trace
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
@@ -19,7 +18,6 @@ from tracer.frozen import frozen
 from tracer.lesson import document as doc, entries
 from tracer.lesson.wiring import sources
 from tracer.names import distinct
-from tracer.scenario.fields import Mask
 from tracer.scenario.layers import Attention
 from tracer.scenario.model import Tower
 
@@ -65,11 +63,6 @@ class LessonContext:
         scenario = self.trace.scenario
         return scenario.encoder if self.in_encoder and scenario.encoder else scenario
 
-    @property
-    def mask(self) -> Mask:
-        """What hides tokens from each other, as the scenario asks for it."""
-        return "none" if self.in_encoder else self.trace.scenario.mask
-
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The tokens, told apart where a text occurs twice."""
@@ -103,14 +96,9 @@ class LessonContext:
         return len(part.heads) if part else 0
 
     @property
-    def masked(self) -> bool:
-        """Whether a mask hides tokens from each other."""
-        return self._mask is not None
-
-    @property
     def visible_tokens(self) -> str:
         """Which other tokens a token may look at, in words; nothing, if there are none."""
-        n, mask = len(self.names), self._mask
+        n, mask = len(self.names), self.mask
         if n < 2 or not any(layer.attention for layer in self.tower.layers):
             return ""
         seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
@@ -150,23 +138,22 @@ class LessonContext:
         return self.tower.tokens[self.token] == self.padding
 
     @property
-    def _mask(self) -> Value | None:
+    def mask(self) -> Value | None:
+        """What hides tokens from each other, if anything does."""
         return self.value(Place(encoder=self.in_encoder), MASK)
 
     def value(self, place: Place, role: Role) -> Value | None:
         """The value of a role at a place, if there is one."""
         return self.trace.values.get(place.address(role))
 
+    def operation(self, place: Place, role: Role) -> object:
+        """The operation that gives the value of a role at a place, if there is one."""
+        value = self.value(place, role)
+        return value and self.trace.producers[value].operation
+
     def row(self, value: Value) -> int:
         """The followed token's row in a value."""
         return value.row(self.token, len(self.names))
-
-    def printed(self, value: Value) -> tuple[Number, ...]:
-        """The followed token's numbers, as they are printed; none of what has no row for it."""
-        if value.numbers.ndim != 2 or not value.per_token:
-            return ()
-        row = self.row(value)
-        return tuple(self.number(value, row, column) for column in range(value.shape[1]))
 
     def number(self, value: Value, *index: int) -> Number:
         """An entry as it is printed."""
@@ -217,7 +204,8 @@ class LessonContext:
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value of one or two axes; a bias is one row, a number for each token one column."""
         marked = self.row(value) if value.per_token else None
-        symbol, (labels, *of_columns) = self.symbols[value.address], map(self.labels, value.axes)
+        symbol = self.symbols[value.address]
+        labels, *of_columns = (distinct(axis.labels) for axis in value.axes)
         if not of_columns:
             numbers = tuple(self.number(value, i) for i in range(len(labels)))
             if value.per_token:
@@ -228,14 +216,10 @@ class LessonContext:
             symbol,
             tuple(labels[i] for i in rows),
             tuple(of_columns[0][j] for j in columns),
-            entries.rows(self.trace.pencil, value, rows, columns),
+            tuple(tuple(self.number(value, i, j) for j in columns) for i in rows),
             None if marked is None else rows.index(marked),
             figure,
         )
-
-    def labels(self, axis: Axis) -> tuple[str, ...]:
-        """The labels of an axis, each of them once."""
-        return distinct(axis.labels)
 
 
 def listed(names: Sequence[str], last: str = "and") -> doc.Sentence:

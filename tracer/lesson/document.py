@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracer.formula.expression import Blank, Chain, Expression, Number
@@ -12,21 +13,18 @@ if TYPE_CHECKING:
     from tracer.decoder.forward import Trace
 
 
-@dataclass(eq=False, repr=False)
 class Name(Node):
     """A token or a label, which may hold anything: inside a sentence it is set apart."""
 
     text: str
 
 
-@dataclass(eq=False, repr=False)
 class Percent(Node):
     """A number between 0 and 1, to be read as a percentage."""
 
     number: Number | Blank
 
 
-@dataclass(eq=False, repr=False)
 class Reference(Node):
     """Another step of the text: “step 4”."""
 
@@ -43,7 +41,6 @@ Sign: TypeAlias = tuple[str | Expression, ...]
 """What stands for a step where there is no room for a sentence."""
 
 
-@dataclass(eq=False, repr=False)
 class Line(Node):
     """A worked line: what it is for, where that is not said by its symbol, and its equations."""
 
@@ -51,28 +48,24 @@ class Line(Node):
     chain: Chain
 
 
-@dataclass(eq=False, repr=False)
 class Paragraph(Node):
     """A sentence or more."""
 
     parts: tuple[Inline, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Formula(Node):
     """A chain in symbols."""
 
     chain: Chain
 
 
-@dataclass(eq=False, repr=False)
 class Working(Node):
     """Worked lines."""
 
     lines: tuple[Line, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Figure(Node):
     """What a block is as a figure: its file's name, without ending, and its title.
 
@@ -84,7 +77,6 @@ class Figure(Node):
     axes: tuple[str, str] = ("who looks", "at whom")
 
 
-@dataclass(eq=False, repr=False)
 class Matrix(Node):
     """Numbers with labels for rows and columns; `marked` is the chosen token's row.
 
@@ -100,7 +92,6 @@ class Matrix(Node):
     words: tuple[tuple[str, ...], ...] = ()
 
 
-@dataclass(eq=False, repr=False)
 class Curve(Node):
     """A number as it changes from step to step, the first before any: the loss in training."""
 
@@ -109,7 +100,6 @@ class Curve(Node):
     figure: Figure
 
 
-@dataclass(eq=False, repr=False)
 class Box(Node):
     """A step in the picture of a model: its number, what stands for it, the shape of its result.
 
@@ -128,7 +118,6 @@ Row: TypeAlias = tuple[Box, ...]
 """Boxes beside each other: none of them reads another."""
 
 
-@dataclass(eq=False, repr=False)
 class Heads(Node):
     """Heads beside each other, the rows of each from below.
 
@@ -141,7 +130,6 @@ class Heads(Node):
     alike: tuple[int, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Part(Node):
     """A sub-layer, from below: what the way around it spans, the sum at its end, what follows.
 
@@ -156,7 +144,6 @@ class Part(Node):
     reads: Box | None = None
 
 
-@dataclass(eq=False, repr=False)
 class Layer(Node):
     """A layer, which stands for those up to `last`: they are built alike.
 
@@ -169,7 +156,6 @@ class Layer(Node):
     others: tuple[int, int] | None = None
 
 
-@dataclass(eq=False, repr=False)
 class Tower(Node):
     """What reads tokens, from below: what goes in, the layers, what comes out."""
 
@@ -179,7 +165,6 @@ class Tower(Node):
     outputs: tuple[Row, ...]
 
 
-@dataclass(eq=False, repr=False)
 class Picture(Node):
     """The model at a glance."""
 
@@ -192,7 +177,6 @@ Cell: TypeAlias = Name | Expression
 """What stands in a table: text, or a symbol."""
 
 
-@dataclass(eq=False, repr=False)
 class Table(Node):
     """Text in columns."""
 
@@ -200,11 +184,23 @@ class Table(Node):
     rows: tuple[tuple[Cell, ...], ...]
     marked: int | None = None
 
+    @staticmethod
+    def of(
+        header: Iterable[str], rows: Iterable[Iterable[str | Cell]], marked: int | None = None
+    ) -> Table:
+        """A table whose plain text is tokens and labels."""
+        cells = ((Name(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
+        return Table(tuple(header), tuple(map(tuple, cells)), marked)
+
+
+def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
+    """A paragraph for each of the sentences, where there is one."""
+    return tuple(Paragraph(sentence) for sentence in sentences if sentence)
+
 
 Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Curve
 
 
-@dataclass(eq=False, repr=False)
 class Section(Node):
     """A step as the reader meets it; `number` is its place in the whole run, if it has one.
 
@@ -223,7 +219,6 @@ class Section(Node):
     trace: Trace | None = field(default=None, kw_only=True)
 
 
-@dataclass(eq=False, repr=False)
 class Document(Node):
     """A text about one scenario; a part of one, to be put into another text, shows no title.
 

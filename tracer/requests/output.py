@@ -49,7 +49,7 @@ def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | byt
 
         written.append((request.save, writer.written(answer.trained)))
     if request.key is not None and isinstance(answer.content, Document):
-        from tracer.lesson.texts.worksheet_key import key
+        from tracer.lesson.texts.worksheet import key
 
         written.append((request.key, rendered(request, key(answer.content))))
     return written

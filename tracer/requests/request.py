@@ -19,7 +19,7 @@ from tracer.requests import completion, values
 from tracer.scenario.carry import Carry
 
 if TYPE_CHECKING:
-    from tracer.lesson.working.terms import Terms
+    from tracer.lesson.working.sums import Terms
 
 Command: TypeAlias = (
     Literal["run", "step", "why", "value", "lens", "loss", "train", "tutorial", "page"]

@@ -17,7 +17,7 @@ from tracer.names import closest
 from tracer.requests import completion
 
 if TYPE_CHECKING:
-    from tracer.lesson.working.terms import Terms
+    from tracer.lesson.working.sums import Terms
 
 Reader: TypeAlias = Callable[[str], Any]
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -88,7 +88,7 @@ def file_name(typed: str) -> Path:
 
 def terms(typed: str) -> Terms:
     """How many terms of a long sum are written out, or that it is the largest ones."""
-    from tracer.lesson.working.terms import Terms
+    from tracer.lesson.working.sums import Terms
 
     if typed == "largest":
         return Terms(largest=True)

@@ -19,8 +19,7 @@ from tracer.errors import TracerError
 from tracer.formula.expression import Blank, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.entries import labels
-from tracer.lesson.texts.worksheet import worksheet
-from tracer.lesson.texts.worksheet_key import key
+from tracer.lesson.texts.worksheet import key, worksheet
 from tracer.node import found, rewritten
 from tracer.renderers import Format, render
 from tracer.scenario.carry import Carry

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Copy, MatMul
+from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Role, Softmax
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_claims, attention_reasons as why, query_key_value
 from tracer.lesson.steps.claims import main_column
-from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf
+from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf, linear
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
-from tracer.lesson.steps.signs import linear
 
 W_O = ex.Symbol("W", "O")
 D_K_SYMBOL = ex.Symbol("d", "k")
@@ -40,17 +39,16 @@ def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _scores_goal(step: Step, ctx: LessonContext) -> Sentence:
     fit = "A query asks and every key answers: their dot product says how well the two fit."
-    shared = keys_of(step, ctx)
-    whose: Sentence = (f" The keys are those of head {shared}.",) if shared else ()
+    shared, d_k = keys_of(step, ctx), ctx.value(step.place, roles.D_K)
     scale = ctx.value(step.place, roles.SCALE)
+    whose = f" The keys are those of head {shared}." * (shared is not None)
     if scale is None:
-        return (fit, *whose)
-    if ctx.value(step.place, roles.D_K) is None:
-        divisor = ctx.symbols[scale.address]
-        return (fit, *whose, " It is divided by ", divisor, ", a number that is set for the model.")
-    d_k = ctx.symbols[step.place.address(roles.D_K)]
-    root = (" It is divided by the root of ", d_k, ", the number of columns of both.")
-    return (fit, *whose, *root)
+        return (fit + whose,)
+    if d_k is None:
+        by, set_for = ctx.symbols[scale.address], ", a number that is set for the model."
+        return (f"{fit}{whose} It is divided by ", by, set_for)
+    root = ctx.symbols[d_k.address]
+    return (f"{fit}{whose} It is divided by the root of ", root, ", the number of columns of both.")
 
 
 def _divisor(naming: Naming) -> ex.Expression:
@@ -177,13 +175,6 @@ def _projection_goal(step: Step, ctx: LessonContext) -> Sentence:
     return (weights, " makes a vector for each token of what the head has found.")
 
 
-def _main_column(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which column of the heads most of the largest number comes from."""
-    if not isinstance(step.last.operation, MatMul):
-        return None
-    return main_column(step.last, ctx)
-
-
 def _concat_sign(step: Step, ctx: LessonContext) -> Sign:
     """[O¹ O²], or [O¹ … O¹²]."""
     heads = tuple(ctx.symbols[value.address] for value in step.last.inputs)
@@ -234,7 +225,7 @@ PROJECTION_STEP = InnerKind(
     {roles.ATTENTION_OUTPUT: RoleText(lambda naming: ex.Call("Attention", (naming.x,)))},
     sign=_projection_sign,
     reasons=why.mixed,
-    claim=_main_column,
+    claim=main_column,
 )
 
 KINDS = (

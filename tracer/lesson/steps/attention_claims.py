@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from tracer.decoder.operations import Append
 from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
-from tracer.decoder.value import Value
 from tracer.formula.expression import Number
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Name, Percent, Sentence
@@ -32,17 +31,17 @@ def hidden(step: Step, ctx: LessonContext) -> list[int]:
     return [i for i, score in enumerate(row) if score == -Decimal("Infinity")]
 
 
-def seen(step: Step, ctx: LessonContext, value: Value) -> list[int]:
-    """The tokens that it may look at, of those that a value has columns for."""
-    unseen = hidden(step, ctx)
-    return [i for i in range(len(value.axes[1].labels)) if i not in unseen]
+def _seen(step: Step, ctx: LessonContext) -> tuple[Row, list[int]]:
+    """Its row of the result, and the columns with the largest numbers that it may look at."""
+    row, unseen = Row.of(step.last.output, ctx), hidden(step, ctx)
+    return row, row.ranked([i for i in range(len(row.labels)) if i not in unseen])
 
 
 def _key(step: Step, ctx: LessonContext, index: int) -> Sentence:
     """The token of a key: the encoder's may have the same text as one of the decoder's."""
     weights = ctx.value(step.place, WEIGHTS)
     assert weights is not None
-    token = Name(ctx.labels(weights.axes[1])[index])
+    token = Name(distinct(weights.axes[1].labels)[index])
     return ("the encoder's ", token) if crosses(step) else (token,)
 
 
@@ -88,9 +87,7 @@ def reused(step: Step) -> Sentence | None:
 
 def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     """Which key fits the token's query best, of those that it may look at, and through what."""
-    scores = step.last.output
-    row = Row.of(scores, ctx)
-    ranked = row.ranked(seen(step, ctx, scores))
+    row, ranked = _seen(step, ctx)
     if not ranked:
         return None
 
@@ -99,7 +96,7 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
 
     best = ("What ", ctx.name, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
-    asked = ctx.labels(query.axes[1]) if query else ()
+    asked = distinct(query.axes[1].labels) if query else ()
     turned = ctx.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
     if turned or part is None or not is_named(asked[part.index]):
         return (*best, ".")
@@ -121,9 +118,7 @@ def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
 
 def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     """To whom most of the token's attention goes, of those that it may look at."""
-    weights = step.last.output
-    row = Row.of(weights, ctx)
-    ranked = row.ranked(seen(step, ctx, weights))
+    row, ranked = _seen(step, ctx)
     if not ranked:
         return None
 
@@ -132,7 +127,7 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
         return ("itself",) if itself else _key(step, ctx, index)
 
     first, *others = ranked
-    share, rest = row.printed[first], [row.printed[i] for i in others]
+    share, rest = row.printed(first), [row.printed(i) for i in others]
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
         nearly_all = row.computed[first] >= NEARLY_ALL and share.value == 1
         to: Sentence = (" goes to ", *receiver(first), ".")

@@ -113,10 +113,8 @@ def turned(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 def turns_by_position(step: Step, ctx: LessonContext) -> bool:
     """Whether the angles and their sines and cosines are computed from the positions."""
     place = roles.Place(encoder=step.place.encoder)
-    waves = (
-        ctx.value(place, role) for role in (roles.ROTARY_ANGLE, roles.ROTARY_SIN, roles.ROTARY_COS)
-    )
-    return not any(v and isinstance(ctx.trace.producers[v].operation, Pinned) for v in waves)
+    waves = (roles.ROTARY_ANGLE, roles.ROTARY_SIN, roles.ROTARY_COS)
+    return not any(isinstance(ctx.operation(place, role), Pinned) for role in waves)
 
 
 def moved(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

@@ -14,6 +14,7 @@ from tracer.decoder import roles
 from tracer.decoder.elementwise import Slope, SoftmaxCrossEntropyGrad
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.training_operations import AccumulateGradients
+from tracer.formula.arithmetic import Array
 from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
@@ -126,30 +127,28 @@ def _changes_with(what: str) -> Callable[[Step, LessonContext], Sentence]:
     return goal
 
 
+def _targets_and_gradients(step: Step) -> list[tuple[int | None, Array]]:
+    """The column of the right word at each position, if there is one, and the row of gradients."""
+    return next(
+        list(zip(r.operation.columns, r.output.array, strict=True))
+        for r in step.records
+        if isinstance(r.operation, SoftmaxCrossEntropyGrad)
+    )
+
+
 def _at_the_logits(step: Step, ctx: LessonContext) -> Sentence:
-    counted = "; a position that does not count has the gradient 0" * (None in _targets(step))
+    counts = all(word is not None for word, _ in _targets_and_gradients(step))
+    counted = "; a position that does not count has the gradient 0" * (not counts)
     return (
         "How the loss changes with each logit: its probability, less t, which is 1 for the right "
         f"word and else 0; divided by the number of positions that count{counted}.",
     )
 
 
-def _targets(step: Step) -> tuple[int | None, ...]:
-    """The column of the right word at each position, where there is one."""
-    return next(
-        r.operation.columns
-        for r in step.records
-        if isinstance(r.operation, SoftmaxCrossEntropyGrad)
-    )
-
-
 def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     """What is left of softmax and loss; whether only the right words' numbers are negative."""
-    gradient = next(
-        r.output.array for r in step.records if isinstance(r.operation, SoftmaxCrossEntropyGrad)
-    )
-    rows = zip(gradient, _targets(step), strict=True)
-    right = [list(np.flatnonzero(row < 0)) == [word] for row, word in rows if word is not None]
+    rows = [(word, row) for word, row in _targets_and_gradients(step) if word is not None]
+    right = [list(np.flatnonzero(row < 0)) == [word] for word, row in rows]
     return (OF_THE_LOSS, NEGATIVE) if all(right) else (OF_THE_LOSS,)
 
 

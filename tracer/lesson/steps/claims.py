@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from tracer.decoder.operations import MatMul
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import Number, Quotient, Sum
 from tracer.frozen import frozen
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
+from tracer.lesson.steps.kind import Step
 from tracer.lesson.working.lines import Writer
+from tracer.names import distinct
 
 COUNTED = re.compile("[a-z][₀-₉]+")
 """d₀, q₁: what a column without a name is called."""
@@ -29,38 +31,29 @@ def is_named(label: str) -> bool:
     return COUNTED.fullmatch(label) is None
 
 
-class Printed:
-    """The numbers of a row as they are printed; each is written when it is asked for.
-
-    A row for the words of a trained model has tens of thousands.
-    """
-
-    def __init__(self, number: Callable[[int], Number]) -> None:
-        self.number = number
-
-    def __getitem__(self, column: int) -> Number:
-        return self.number(column)
-
-
 @frozen
 class Row:
     """The followed token's row of a value: its labels, and its numbers as computed and printed."""
 
     labels: tuple[str, ...]
     computed: tuple[Any, ...]
-    printed: Printed
+    printed: Callable[[int], Number]
+    """Prints the number of a column: the row for a trained model's words has tens of thousands."""
 
     @staticmethod
     def of(value: Value, ctx: LessonContext) -> Row:
         """Labels that occur twice are told apart."""
         row = ctx.row(value)
-        printed = Printed(lambda column: ctx.number(value, row, column))
-        return Row(ctx.labels(value.axes[1]), tuple(value.computed[row]), printed)
+        labels, computed = distinct(value.axes[1].labels), tuple(value.computed[row])
+        return Row(labels, computed, lambda column: ctx.number(value, row, column))
 
     def sizes(self) -> Row:
         """The same without signs."""
-        printed = Printed(lambda column: Number(abs(self.printed[column].value)))
-        return replace(self, computed=tuple(map(abs, self.computed)), printed=printed)
+        return Row(
+            self.labels,
+            tuple(map(abs, self.computed)),
+            lambda column: Number(abs(self.printed(column).value)),
+        )
 
     def ranked(self, among: Sequence[int] | None = None, *, lowest: bool = False) -> list[int]:
         """The largest column and the next, or the smallest, each only where no other is like it.
@@ -70,16 +63,10 @@ class Row:
         columns = range(len(self.labels)) if among is None else among
         order = sorted(columns, key=self.computed.__getitem__, reverse=not lowest)
         # What is alike in print stands next to each other.
-        shown = [self.printed[column].value for column in order[:3]]
+        shown = [self.printed(column).value for column in order[:3]]
         if len(order) < 2 or shown[0] == shown[1]:
             return []
         return order[:1] if shown[1] in shown[2:] else order[:2]
-
-    def largest(self) -> Sentence:
-        """`“h₃” with 1.57`; nothing where no number is clearly the largest."""
-        return tuple(
-            part for i in self.ranked()[:1] for part in (*self.name(i), " with ", self.printed[i])
-        )
 
     def name(self, column: int) -> Sentence:
         """A column inside a sentence."""
@@ -92,10 +79,10 @@ class Row:
         named = name or self.name
         first, *others = ranked
         if not others:
-            return (", with ", self.printed[first])
+            return (", with ", self.printed(first))
         second = others[0]
-        before = (" before ", *named(second), " with ", self.printed[second])
-        return (", ", self.printed[first], *before)
+        before = (" before ", *named(second), " with ", self.printed(second))
+        return (", ", self.printed(first), *before)
 
 
 def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence] | None:
@@ -104,7 +91,7 @@ def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence]
         return None
     row = Row.of(value, ctx)
     ranked = row.ranked()
-    if not ranked or row.printed[ranked[0]].value <= 0 or not is_named(row.labels[ranked[0]]):
+    if not ranked or row.printed(ranked[0]).value <= 0 or not is_named(row.labels[ranked[0]]):
         return None
     return row.name(ranked[0]), row.ahead(ranked)
 
@@ -160,7 +147,9 @@ def main_source(
     return ("Most of ", *row.name(ranked[0]), *source)
 
 
-def main_column(record: Record, ctx: LessonContext) -> Sentence | None:
-    """Which column of its first operand most of the largest number comes from."""
-    columns = ctx.labels(record.inputs[0].axes[1])
-    return main_source(record, ctx, lambda index: (Name(columns[index]),), len(columns))
+def main_column(step: Step, ctx: LessonContext) -> Sentence | None:
+    """Which column of its first operand most of the largest number of a product comes from."""
+    if not isinstance(step.last.operation, MatMul):
+        return None
+    columns = distinct(step.last.inputs[0].axes[1].labels)
+    return main_source(step.last, ctx, lambda index: (Name(columns[index]),), len(columns))

@@ -10,9 +10,8 @@ from tracer.formula.expression import Call, Symbol
 from tracer.lesson.context import LessonContext, listed
 from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps.claims import Row, largest_named, main_column
-from tracer.lesson.steps.kind import InnerKind, RoleText, Step
-from tracer.lesson.steps.signs import linear, linear_of
-from tracer.names import count
+from tracer.lesson.steps.kind import InnerKind, RoleText, Step, linear
+from tracer.names import count, distinct
 
 MOST_NAMED = 6
 """Of more hidden units nobody reads the names."""
@@ -36,7 +35,7 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     if step.last.operation != Activate("relu"):
         return None
     value = step.last.inputs[0]
-    units, hidden = ctx.labels(value.axes[1]), value.numbers[ctx.row(value)]
+    units, hidden = distinct(value.axes[1].labels), value.numbers[ctx.row(value)]
     kept = [unit for unit, x in zip(units, hidden, strict=True) if x > 0]
     zeroed = [unit for unit, x in zip(units, hidden, strict=True) if x < 0]
     if len(units) < 2 or not (kept or zeroed):
@@ -47,8 +46,11 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
         return ("ReLU keeps none: none is positive.",)
     if len(units) > MOST_NAMED:
         counts = f"ReLU keeps {len(kept)} of the {len(units)} numbers and zeroes {len(zeroed)}"
-        largest = Row.of(step.last.output, ctx).largest()
-        return (counts, *(("; the largest is ", *largest) if largest else ()), ".")
+        row = Row.of(step.last.output, ctx)
+        largest: Sentence = ()
+        if ranked := row.ranked():
+            largest = ("; the largest is ", *row.name(ranked[0]), " with ", row.printed(ranked[0]))
+        return (counts, *largest, ".")
     return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
 
 
@@ -76,11 +78,8 @@ GATED_ANEW: Sentence = (
 
 def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     has_bias = any(value.role is roles.B_1 for value in step.last.inputs)
-    values = [
-        ctx.value(step.place, role) for role in (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
-    ]
-    operations = [ctx.trace.producers[value].operation for value in values if value]
-    bends = any(isinstance(operation, Activate | Multiply) for operation in operations)
+    behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
+    bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
     return (*needed, UNITS, *([BIAS] if has_bias else []))
 
@@ -108,8 +107,7 @@ def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
-    gate = ctx.value(step.place, roles.ACTIVATION)
-    activated = gate and isinstance(ctx.trace.producers[gate].operation, Activate)
+    activated = isinstance(ctx.operation(step.place, roles.ACTIVATION), Activate)
     what = "The activation is" if activated else "The hidden numbers are"
     return (
         f"{what} a gate here: a second projection of the same vectors is multiplied by it, number "
@@ -136,17 +134,9 @@ def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
             return (goal,)
 
 
-def _main_unit(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which hidden unit most of the largest number comes from."""
-    if isinstance(step.last.operation, Activate | Copy):
-        return None  # what stands behind the sum is no part of it
-    return main_column(step.last, ctx)
-
-
 def _output_sign(step: Step, ctx: LessonContext) -> Sign:
-    projected, *activated = step.records
-    behind = (", ", *_activation_sign(step, ctx)) if activated else ()
-    return (*linear_of(projected, ctx), *behind)
+    behind = (", ", *_activation_sign(step, ctx)) if len(step.records) > 1 else ()
+    return (*linear(step, ctx), *behind)
 
 
 def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -202,7 +192,7 @@ FFN_OUTPUT_STEP = InnerKind(
     },
     sign=_output_sign,
     reasons=_of_rows,
-    claim=_main_unit,
+    claim=main_column,
 )
 
 KINDS = (HIDDEN_STEP, ACTIVATION_STEP, GATE_STEP, FFN_OUTPUT_STEP)

@@ -49,8 +49,7 @@ WAVE = ex.Call(
 
 
 def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    embedding = ctx.value(step.place, roles.EMBEDDING)
-    given = embedding and isinstance(ctx.trace.producers[embedding].operation, Pinned)
+    given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
         return ("Each token becomes a vector, its embedding.",)
     return ("Each token is looked up in a table and becomes a vector, its embedding.",)
@@ -170,12 +169,12 @@ def _looked_up(step: Step, ctx: LessonContext) -> list[doc.Block]:
     if roles.TOKENS in values:
         tokens, ids = values[roles.TOKENS].numbers, values.get(roles.TOKEN_IDS)
         before = len(ctx.names) - len(tokens)
-        columns = {"position": [doc.Name(str(i + 1)) for i in range(before, len(ctx.names))]}
+        columns = {"position": [str(i + 1) for i in range(before, len(ctx.names))]}
         if ids:
-            columns["id"] = [doc.Name(str(int(number))) for number in ids.numbers]
-        columns["token"] = list(map(doc.Name, tokens))
-        rows = tuple(zip(*columns.values(), strict=True))
-        written.append(doc.Table(tuple(columns), rows, ctx.token - before))
+            columns["id"] = [str(int(number)) for number in ids.numbers]
+        columns["token"] = list(tokens)
+        rows = zip(*columns.values(), strict=True)
+        written.append(doc.Table.of(columns, rows, ctx.token - before))
     if roles.EMBEDDING in values:
         embedding = values[roles.EMBEDDING]
         written.append(doc.Paragraph(described(embedding, ctx.symbols[embedding.address])))

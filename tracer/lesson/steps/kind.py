@@ -67,10 +67,6 @@ class RoleText:
     caption: CaptionOf = None
 
 
-def _no_claim(step: Step, ctx: LessonContext) -> Sentence | None:
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class StepKind:
     """Everything that is told of a kind of step.
@@ -90,7 +86,7 @@ class StepKind:
     """What stands for it in the picture of the model."""
     reasons: ReasonsOf = ()
     """Why it is done at all, and done so; each is told once."""
-    claim: Claim = _no_claim
+    claim: Claim | None = None
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
     everywhere: bool = False
@@ -119,7 +115,7 @@ class StepKind:
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
         """What the result says; nothing where it is not the model's, or the token only fills up."""
         silent = isinstance(step.last.operation, Pinned) or ctx.is_padding
-        return None if silent else self.claim(step, ctx)
+        return self.claim(step, ctx) if self.claim and not silent else None
 
     def caption_of(self, record: Record) -> str | None:
         """A few words before the lines of one of its records."""
@@ -131,3 +127,10 @@ class InnerKind(StepKind):
     """A kind of step inside of a sub-layer."""
 
     inner = True
+
+
+def linear(step: Step, ctx: LessonContext) -> Sign:
+    """· W + b: the sign of a step whose first record multiplies with weights."""
+    weights, *bias = (v for v in step.records[0].inputs if v.role.parameter)
+    added = [part for value in bias for part in (" + ", ctx.symbols[value.address])]
+    return ("· ", ctx.symbols[weights.address], *added)

@@ -58,7 +58,8 @@ def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 def _meaning(step: Step, ctx: LessonContext) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
     mask = step.last.inputs[1].array
-    for asked in (ctx.mask, "causal"):
+    masks: tuple[Mask, ...] = ("none" if ctx.in_encoder else ctx.trace.scenario.mask, "causal")
+    for asked in masks:
         if isinstance(asked, tuple):
             continue
         unseen = hidden(ctx.tower.tokens, ctx.padding, asked)[-len(mask) :]

@@ -32,7 +32,7 @@ def _changes_most(step: Step, ctx: LessonContext) -> Sentence | None:
     if not ranked or isinstance(ctx.trace.producers[change].operation, Pinned):
         return None
     column, what = ranked[0], SUB_LAYERS[step.place.sub_layer]
-    by = ctx.printed(change)[column]
+    by = ctx.number(change, ctx.row(change), column)
     changed = Row.of(step.last.output, ctx).name(column)
     return (f"{what[0].upper()}{what[1:]} changes ", *changed, " most, by ", by, ".")
 
@@ -108,8 +108,8 @@ def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
         return None
     high, low = highest[0], lowest[0]
     return (
-        *("The largest is now ", *row.name(high), " with ", row.printed[high]),
-        *(", the smallest ", *row.name(low), " with ", row.printed[low], "."),
+        *("The largest is now ", *row.name(high), " with ", row.printed(high)),
+        *(", the smallest ", *row.name(low), " with ", row.printed(low), "."),
     )
 
 

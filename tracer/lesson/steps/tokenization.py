@@ -39,20 +39,20 @@ def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator
     first = max(0, min(ctx.token - MOST_ROWS // 2, len(pieces) - MOST_ROWS))
     shown = range(first, min(first + MOST_ROWS, len(pieces)))
     ids = ctx.value(step.place, TOKEN_IDS)
-    columns: dict[str, list[doc.Name]] = {
-        "position": [doc.Name(str(i + 1)) for i in shown],
+    columns = {
+        "position": [str(i + 1) for i in shown],
         "piece": [_cut(pieces[i].text) for i in shown],
     }
     if any(not pieces[i].text.isascii() for i in shown):
         columns["its bytes"] = [_cut(_bytes(pieces[i])) for i in shown]
     if ids:
-        columns["id"] = [doc.Name(str(int(ids.numbers[i]))) for i in shown]
+        columns["id"] = [str(int(ids.numbers[i])) for i in shown]
     columns["token"] = [_cut(ctx.trace.tokens[i]) for i in shown]
     if len(shown) < len(pieces):
         around = f"Of the {len(pieces)} tokens those around the followed one:"
         yield doc.Paragraph((around,))
-    rows = tuple(zip(*columns.values(), strict=True))
-    yield doc.Table(tuple(columns), rows, ctx.token - first)
+    rows = zip(*columns.values(), strict=True)
+    yield doc.Table.of(columns, rows, ctx.token - first)
 
 
 def _bytes(piece: Piece) -> str:
@@ -62,30 +62,29 @@ def _bytes(piece: Piece) -> str:
 
 def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """What a piece is behind each of its merges."""
-    name, merges = _cut(piece.text), piece.merges
+    name, merges = doc.Name(_cut(piece.text)), piece.merges
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
     if not merges:
         yield doc.Paragraph((name, " stays in single symbols: no merge joins two of them."))
         return
-    shown = merges[:MOST_ROWS]
-    rows = tuple(
+    rows = [
         (*_joined(merge, tokenization), _then(piece, done, tokenization))
-        for done, merge in enumerate(shown, 1)
-    )
-    joined: doc.Sentence = (name, " begins as ", _then(piece, 0, tokenization))
-    of_many = "" if len(shown) == len(merges) else f", of which {len(shown)} are shown"
+        for done, merge in enumerate(merges[:MOST_ROWS], 1)
+    ]
+    joined: doc.Sentence = (name, " begins as ", doc.Name(_then(piece, 0, tokenization)))
+    of_many = "" if len(rows) == len(merges) else f", of which {len(rows)} are shown"
     yield doc.Paragraph((*joined, f". Its merges, in their order{of_many}:"))
-    yield doc.Table(("rank", "left", "right", "the piece then"), rows)
+    yield doc.Table.of(("rank", "left", "right", "the piece then"), rows)
 
 
-def _joined(merge: Merge, tokenization: Tokenization) -> tuple[doc.Name, ...]:
+def _joined(merge: Merge, tokenization: Tokenization) -> tuple[str, ...]:
     """The rank of a merge, and the two symbols that it joins."""
     symbols = (_cut(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
-    return (doc.Name(str(merge.rank)), *symbols)
+    return (str(merge.rank), *symbols)
 
 
-def _then(piece: Piece, done: int, tokenization: Tokenization) -> doc.Name:
+def _then(piece: Piece, done: int, tokenization: Tokenization) -> str:
     """The symbols of a piece when so many of its merges are done."""
     symbols = merged(piece.symbols, piece.merges[:done])
     return _cut(BETWEEN.join(map(tokenization.read, symbols)))
@@ -95,14 +94,14 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """The merges of all other pieces, of each only once."""
     pieces = [piece for piece in dict.fromkeys(tokenization.pieces) if piece != followed]
     merges = [(piece, merge) for piece in pieces for merge in piece.merges]
-    rows = tuple(
+    rows = [
         (_cut(piece.text), *_joined(merge, tokenization), _cut(tokenization.read(merge.joined)))
         for piece, merge in merges[:MOST_ROWS]
-    )
+    ]
     if rows:
         of_many = "" if len(rows) == len(merges) else f", the first {len(rows)} of {len(merges)}"
         yield doc.Paragraph((f"The merges in the other pieces{of_many}:",))
-        yield doc.Table(("piece", "rank", "left", "right", "joined"), rows)
+        yield doc.Table.of(("piece", "rank", "left", "right", "joined"), rows)
 
 
 def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
@@ -113,13 +112,13 @@ def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
     longest, *others = sorted({token.content for token in made}, key=len, reverse=True)
     if not others or len(others[0]) == len(longest):
         return (f"{numbers}.",)
-    name = next(token.text for token in made if token.content == longest)
-    return (f"{numbers}; the longest is ", _cut(name), f", with {count(len(longest), 'byte')}.")
+    name = _cut(next(token.text for token in made if token.content == longest))
+    return (f"{numbers}; the longest is ", doc.Name(name), f", with {count(len(longest), 'byte')}.")
 
 
-def _cut(text: str) -> doc.Name:
-    """A name that a page can bear."""
-    return doc.Name(text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…")
+def _cut(text: str) -> str:
+    """As much of a name as a page can bear."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
 WHY_MERGES: doc.Sentence = (

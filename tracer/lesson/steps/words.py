@@ -9,8 +9,7 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
-from tracer.lesson.steps.kind import RoleText, Step, StepKind
-from tracer.lesson.steps.signs import linear
+from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
 
 Z = Symbol("z")
 
@@ -36,7 +35,7 @@ def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | N
     x, y = ctx.symbols[given.address], ctx.symbols[output.address]
     largest = ("In ", x, " ", *before.name(was), " was the largest number of ", ctx.name, ", with ")
     now_it_is = ("it still is in ", y) if was == now else ("in ", y, " it is ", *after.name(now))
-    return (*largest, before.printed[was], "; ", *now_it_is, ", with ", after.printed[now], ".")
+    return (*largest, before.printed(was), "; ", *now_it_is, ", with ", after.printed(now), ".")
 
 
 def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
@@ -52,9 +51,9 @@ def _predicted(step: Step, ctx: LessonContext) -> list[doc.Block]:
     """What is said after each token, and of the followed one how sure that is."""
     said = step.last.output
     names = ctx.names[-said.shape[0] :]
-    rows = tuple((doc.Name(a), doc.Name(b)) for a, b in zip(names, said.numbers, strict=True))
-    table, sentence = doc.Table(("after", "comes"), rows, ctx.row(said)), _says(step, ctx)
-    return [table, *([doc.Paragraph(sentence)] if sentence else [])]
+    rows = zip(names, said.numbers, strict=True)
+    table = doc.Table.of(("after", "comes"), rows, ctx.row(said))
+    return [table, *doc.paragraphs(_says(step, ctx))]
 
 
 def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
@@ -64,7 +63,7 @@ def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     given = isinstance(ctx.trace.producers[probabilities].operation, Pinned)
     if not ranked or given or ctx.is_padding:
         return None
-    share = row.printed[ranked[0]]
+    share = row.printed(ranked[0])
     sure: doc.Sentence = (", with a probability of ", doc.Percent(share)) if share.value < 1 else ()
     return ("After ", ctx.name, " the model says ", *row.name(ranked[0]), *sure, ".")
 

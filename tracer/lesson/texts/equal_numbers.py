@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
-from tracer.decoder.value import Entry, Value
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.names import distinct
+from tracer.lesson.entries import labels
 from tracer.node import found
 
 Name: TypeAlias = tuple[Hashable, ...]
@@ -26,7 +25,6 @@ class Alike:
     """
 
     def __init__(self, document: doc.Document) -> None:
-        self._labels = dict[Value, tuple[tuple[str, ...], ...]]()
         self._of = dict[Name, Name]()
         """Of each name another that stands for the same number, or itself."""
         self._digits = defaultdict[Name, set[str]](set)
@@ -40,7 +38,7 @@ class Alike:
         entry = number.entry
         if entry is None or entry.value.role.parameter or not number.value.is_finite():
             return None
-        return self._first(self._name(entry))
+        return self._first((entry.value.address, labels(entry)))
 
     def is_printed_alike(self, one: Name) -> bool:
         """Whether a number has the same digits wherever it stands."""
@@ -53,12 +51,12 @@ class Alike:
     def _read(self, blocks: tuple[doc.Block, ...], section: int) -> None:
         for number in found(blocks, Number):
             if (name := self.one(number)) and number.entry:
-                self._join(name, (self._labels_of(number.entry), number.value))
+                self._join(name, (labels(number.entry), number.value))
                 self._note(name, str(number.value), section)
         rows = defaultdict[Hashable, dict[Hashable, Name]](dict)
         for number in _results(blocks):
             if (name := self.one(number)) and number.entry:
-                row = self._labels_of(number.entry)[:1]
+                row = labels(number.entry)[:1]
                 columns = tuple(axis.name for axis in number.entry.value.axes[1:])
                 rows[row, number.value].setdefault(columns, name)
         for same in rows.values():
@@ -73,15 +71,6 @@ class Alike:
         one = self._first(name)
         self._digits[one].add(printed)
         self._begins.setdefault(one, section)
-
-    def _name(self, entry: Entry) -> Name:
-        return (entry.value.address, self._labels_of(entry))
-
-    def _labels_of(self, entry: Entry) -> tuple[str, ...]:
-        value = entry.value
-        if value not in self._labels:
-            self._labels[value] = tuple(distinct(axis.labels) for axis in value.axes)
-        return tuple(labels[i] for labels, i in zip(self._labels[value], entry.at, strict=True))
 
     def _first(self, name: Name) -> Name:
         while (other := self._of.setdefault(name, name)) != name:

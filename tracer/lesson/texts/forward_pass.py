@@ -11,7 +11,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.picture import picture
 from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 
 
 def forward_pass(
@@ -38,22 +38,13 @@ def forward_pass(
 
 def contents(trace: Trace) -> doc.Document:
     """The steps of a pass, a line each; of the trace only the shapes are looked at."""
-    rows = tuple(
-        (
-            doc.Name(str(s.number)),
-            doc.Name(s.kind.name),
-            doc.Name(_shape(s)),
-            doc.Name(s.last.output.address),
-        )
-        for s in steps(trace.records)
-    )
-    table = doc.Table(("step", "name", "shape", "address"), rows)
+    rows = []
+    for step in steps(trace.records):
+        value = step.last.output
+        shape = "×".join(map(str, value.shape)) or "1"
+        rows.append((str(step.number), step.kind.name, shape, value.address))
+    table = doc.Table.of(("step", "name", "shape", "address"), rows)
     return doc.Document(trace.name, trace.scenario.title, (table,), ())
-
-
-def _shape(step: Step) -> str:
-    """`4×6`, the rows and columns of what a step comes to; `1` of a single number."""
-    return "×".join(map(str, step.last.output.shape)) or "1"
 
 
 def at_a_glance(teacher: Teacher) -> tuple[doc.Block, ...]:
@@ -66,11 +57,9 @@ def padded_batch(trace: Trace) -> tuple[doc.Block, ...]:
     scenario, padding = trace.scenario, trace.scenario.padding
     if trace.tokens not in scenario.batch or len(scenario.batch) == 1:
         return ()
-    rows = tuple(
-        (doc.Name(str(i)), doc.Name(" ".join(tokens))) for i, tokens in enumerate(scenario.batch, 1)
-    )
+    rows = ((str(i), " ".join(tokens)) for i, tokens in enumerate(scenario.batch, 1))
     sentence: doc.Sentence = ("It is one sequence of a batch. All have the same length",)
     if padding is not None and any(padding in tokens for tokens in scenario.batch):
         sentence = (*sentence, ": what is shorter is filled up with ", doc.Name(padding))
-    table = doc.Table(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
+    table = doc.Table.of(("sequence", "tokens"), rows, scenario.batch.index(trace.tokens))
     return (doc.Paragraph((*sentence, ".")), table)

@@ -85,7 +85,7 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
     outputs = [*step.outputs[before:-1], step.word]
     kept = [*[DISCARDED] * (len(outputs) - 1), KEPT]
     positions = map(str, range(before + 1, len(tokens) + 1))
-    rows = [tuple(map(doc.Name, r)) for r in zip(positions, names, outputs, kept, strict=True)]
+    rows = zip(positions, names, outputs, kept, strict=True)
     written: list[doc.Block] = []
     if before:
         new: doc.Sentence = ("Only the last token goes through the decoder",)
@@ -93,5 +93,5 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
             earlier = doc.Name(step.trace.scenario.written(tokens[:before]))
             new = (*new, "; the keys and values of ", earlier, " are reused from the turns before")
         written.append(doc.Paragraph((*new, ".")))
-    written.append(doc.Table(("position", "input", "output", ""), tuple(rows), len(rows) - 1))
-    return written
+    header = ("position", "input", "output", "")
+    return [*written, doc.Table.of(header, rows, len(names) - 1)]

@@ -24,11 +24,6 @@ class LensWord:
     word: str
     probability: Number
 
-    @property
-    def percent(self) -> str:
-        """As a share of a hundred, with the digits that it is printed with."""
-        return percent(self.probability)
-
 
 def percent(share: Number) -> str:
     """45.1 %: a share of a hundred, without zeros that say nothing."""
@@ -49,19 +44,10 @@ def lens_word(ctx: LessonContext, layer: int, token: int) -> LensWord:
 def lens(trace: Trace, token: int) -> doc.Document:
     """The words of all layers, for the tokens up to the followed one (counted from 0)."""
     ctx = LessonContext(trace, token, symbols(trace.records))
-    section = doc.Section(None, "What each layer would say", through_the_lens(ctx))
-    return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
-
-
-def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """Why one looks, the words, how probable they are held, and since when the last is said."""
-    layers, tokens = range(1, ctx.layers + 1), _tokens(ctx)
+    layers, tokens = range(1, ctx.layers + 1), range(max(0, token + 1 - MOST_TOKENS), token + 1)
     seen = {(layer, token): lens_word(ctx, layer, token) for layer in layers for token in tokens}
     names = tuple(ctx.names[token] for token in tokens)
-    words = tuple(
-        (doc.Name(str(layer)), *(doc.Name(seen[layer, token].word) for token in tokens))
-        for layer in layers
-    )
+    words = tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers)
     shares = doc.Matrix(
         Symbol("p"),
         tuple(f"layer {layer}" for layer in layers),
@@ -69,16 +55,18 @@ def through_the_lens(ctx: LessonContext) -> tuple[doc.Block, ...]:
         tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
         None,
         doc.Figure(f"{ctx.trace.name}.lens", "The word that each layer would say", ("", "after")),
-        tuple(tuple(seen[layer, token].word for token in tokens) for layer in layers),
+        words,
     )
-    claim = since_when(ctx)
-    return (
+    rows = ((str(layer), *said) for layer, said in zip(layers, words, strict=True))
+    blocks: tuple[doc.Block, ...] = (
         doc.Paragraph((why(ctx),)),
-        doc.Table(("layer", *names), words, ctx.layers - 1),
+        doc.Table.of(("layer", *names), rows, ctx.layers - 1),
         doc.Paragraph(("How probable it holds its word:",)),
         shares,
-        *([doc.Paragraph(claim)] if claim else []),
+        *doc.paragraphs(since_when(ctx)),
     )
+    section = doc.Section(None, "What each layer would say", blocks)
+    return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
 
 
 def why(ctx: LessonContext) -> str:
@@ -97,10 +85,6 @@ def _only_adds(layer: Layer) -> bool:
     norms = [layer.norm_of(part) for part in parts]
     added = all(part.residual for part in parts)
     return added and all(norm is None or norm.placement == "pre" for norm in norms)
-
-
-def _tokens(ctx: LessonContext) -> range:
-    return range(max(0, ctx.token + 1 - MOST_TOKENS), ctx.token + 1)
 
 
 def since_when(ctx: LessonContext) -> doc.Sentence | None:

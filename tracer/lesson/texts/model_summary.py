@@ -18,7 +18,8 @@ from tracer.lesson.texts import lens
 from tracer.lesson.texts.forward_pass import at_a_glance
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import in_order
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
+from tracer.names import distinct
 
 HEADS_NAMED = 3
 AT_THE_START = (TOKENIZATION_STEP, EMBEDDING_STEP)
@@ -58,13 +59,12 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
             _most(ctx, layer, "attention", roles.ATTENTION_OUTPUT),
             _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
         )
-        rows.append((str(layer), *added, seen.word, seen.percent))
+        rows.append((str(layer), *added, seen.word, lens.percent(seen.probability)))
     header = ("layer", "attention adds most", "the FFN adds most", "it would say", "probability")
-    claim = lens.since_when(ctx)
     return (
         doc.Paragraph((lens.why(ctx),)),
-        doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows)),
-        *([doc.Paragraph(claim)] if claim else []),
+        doc.Table.of(header, rows),
+        *doc.paragraphs(lens.since_when(ctx)),
     )
 
 
@@ -74,33 +74,26 @@ def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles
     ranked = Row.of(value, ctx).sizes().ranked() if value else []
     if value is None or not ranked:
         return "—"
-    row = ctx.row(value)
-    return f"{ctx.labels(value.axes[1])[ranked[0]]} {ctx.number(value, row, ranked[0]).value:f}"
+    label, number = distinct(value.axes[1].labels), ctx.number(value, ctx.row(value), ranked[0])
+    return f"{label[ranked[0]]} {number.value:f}"
 
 
 def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
     """Which heads give most of the followed token's attention to each token before it."""
-    found = [record.output for record in in_order(ctx.trace.records)]
-    of_attention = [
-        v for v in found if v.role is roles.WEIGHTS and v.place.sub_layer == "attention"
-    ]
-    weights = [value for value in of_attention if not value.place.encoder]
+    found = (record.output for record in in_order(ctx.trace.records))
+    every = [value for value in found if value.role is roles.WEIGHTS]
+    weights = [v for v in every if v.place.sub_layer == "attention" and not v.place.encoder]
+    if not weights or not ctx.token:
+        return ()
     rows = []
     for token in range(ctx.token):
-        shares = [(value.numbers[ctx.row(value), token], value) for value in weights]
-        shares.sort(key=lambda pair: -pair[0])
-        places = [value.place for _, value in shares[:HEADS_NAMED]]
-        named = "; ".join(f"{place.layer}, {place.head}" for place in places)
-        if shares:
-            share = ctx.number(shares[0][1], ctx.row(shares[0][1]), token)
-            rows.append(
-                (doc.Name(ctx.names[token]), doc.Name(lens.percent(share)), doc.Name(named))
-            )
-    if not rows:
-        return ()
+        weights.sort(key=lambda value: -value.numbers[ctx.row(value), token])
+        named = "; ".join(f"{v.place.layer}, {v.place.head}" for v in weights[:HEADS_NAMED])
+        share = ctx.number(weights[0], ctx.row(weights[0]), token)
+        rows.append((ctx.names[token], lens.percent(share), named))
     sentence = (
         "How much attention each token before ",
         *(ctx.name, " gets from it: the largest share in any head, and the heads that give it "),
         "most, the first one first.",
     )
-    return (doc.Paragraph(sentence), doc.Table(("token", "at most", "layer, head"), tuple(rows)))
+    return (doc.Paragraph(sentence), doc.Table.of(("token", "at most", "layer, head"), rows))

@@ -1,4 +1,4 @@
-"""The model at a glance: the steps of a pass as boxes, with the ways between them."""
+"""The model at a glance: the steps of a pass, or of the way back, as boxes with their ways."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from tracer.decoder.elementwise import Add
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import ENCODER_OUTPUT, Place, SubLayer
 from tracer.decoder.value import Value
+from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step
+from tracer.lesson.steps.backward import BACK
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.texts.symbols import of_encoder
 from tracer.lesson.wiring import summands
+from tracer.node import rewritten
 
 NAMES: dict[SubLayer, str] = {
     "attention": "attention",
@@ -44,6 +47,30 @@ def picture(
         _tower(encodes, ctx.of_encoder, layers) if encodes else None,
         doc.Figure(f"{ctx.trace.name}.model", "The model"),
     )
+
+
+def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
+    """The steps of a pass that the gradient goes back through, with the numbers of the way back."""
+    back = {(step.kind, step.place): step for step in steps}
+    boxes: dict[int, doc.Box] = {}
+    for step in steps:
+        kind, value = BACK.get(step.kind), step.last.output
+        gone = back.get((kind, replace(step.place, phase="gradient"))) if kind else None
+        if gone:
+            sign = (Partial(ctx.symbols[value.address]),)
+            boxes[step.number] = doc.Box(gone.number, sign, value.shape)
+
+    def renumbered(layer: doc.Layer) -> doc.Layer:
+        if layer.others is None:
+            return layer
+        first, last = layer.others
+        others = [box.step for number, box in boxes.items() if first <= number <= last]
+        return replace(layer, others=(min(others), max(others)))
+
+    there = picture(ctx, [step for step in steps if step.number in boxes])
+    drawn = rewritten(rewritten(there, doc.Layer, renumbered), doc.Box, lambda b: boxes[b.step])
+    assert isinstance(drawn, doc.Picture)
+    return replace(drawn, figure=doc.Figure(f"{ctx.trace.name}.way-back", "The way back"))
 
 
 def _tower(

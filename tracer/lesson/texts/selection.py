@@ -49,31 +49,23 @@ def select(
     Raises:
         TracerError: nothing is called so; the layer or the head is not there, or not of the step.
     """
-    if layer is not None or head is not None:
+    asked = {what: of for what, of in (("layer", layer), ("head", head)) if of is not None}
+    if asked:
         encodes = name is not None and _first(name) == ENCODER
         every = [step for step in every if step.place.encoder == encodes]
-    for what, wanted, there in (
-        ("layer", layer, {step.place.layer for step in every}),
-        ("head", head, {step.place.head for step in every if layer in (None, step.place.layer)}),
-    ):
-        if wanted is not None and wanted not in there:
+    chosen = list(every)
+    for what, wanted in asked.items():
+        there = {getattr(step.place, what) for step in chosen}
+        if wanted not in there:
             most = max((number for number in there if number), default=0)
             message = f"no {what} {wanted}, the last is {most}" if most else f"there is no {what}"
             raise TracerError(Problem(message))
-    chosen = [
-        step
-        for step in every
-        if (layer is None or step.place.layer in (None, layer))
-        and (head is None or step.place.head in (None, head))
-    ]
+        chosen = [step for step in chosen if getattr(step.place, what) in (None, wanted)]
     if name is None:
         return chosen
     if found := _named(chosen, name):
-        for what, wanted, there in (
-            ("layer", layer, {step.place.layer for step in found}),
-            ("head", head, {step.place.head for step in found}),
-        ):
-            if wanted is not None and not any(there):
+        for what in asked:
+            if not any(getattr(step.place, what) for step in found):
                 raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
         return found
     if elsewhere := _named(every, name):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.decoder.pencil import Pencil
-from tracer.decoder.roles import Phase, SubLayer
+from tracer.decoder.roles import Phase, Place, SubLayer
 from tracer.formula.expression import Expression, Symbol
 from tracer.lesson.context import COLUMNS_SHOWN, MOST_COLUMNS, LessonContext, joined, listed
 from tracer.lesson.document import Reference, Sentence
@@ -15,11 +15,11 @@ from tracer.lesson.steps.backward import FORWARD
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER
 from tracer.lesson.steps.sub_layers import SUB_LAYERS
 from tracer.lesson.texts.symbols import ENCODER, of_encoder
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.names import count
 from tracer.scenario.carry import Carry
 
-INPUTS, WORDS = "inputs", "output"
+AT_THE_END = [kind.name for kind in words.KINDS]
 PARTS: dict[SubLayer, str] = {
     "attention": "self-attention",
     "cross_attention": "cross-attention",
@@ -65,9 +65,9 @@ def _excerpts(ctx: LessonContext, terms: Terms) -> Sentence:
         f"Of a row of more than {MOST_COLUMNS} numbers only {columns} are shown: those that are "
         "largest in size for ",
         *(ctx.name, ", of numbers for words the largest, and of what belongs to no token the "),
-        f"first.{'' if tokens else ' '}",
+        "first.",
         *tokens,
-        f"{' ' if tokens else ''}Of a sum of more than {count(terms.most, 'term')} only {sums} "
+        f" Of a sum of more than {count(terms.most, 'term')} only {sums} "
         f"are written out, the {'largest' if terms.largest else 'first'} products or the largest "
         "of a row. Behind them stands in brackets how many more there are and what these come "
         "to; where the largest is looked for, which of them is that.",
@@ -157,18 +157,19 @@ def part(step: Step, ctx: LessonContext) -> str:
         kind, place = FORWARD.get(step.kind, step.kind), replace(step.place, phase="forward")
         of = part(replace(step, kind=kind, place=place), ctx)
         return f"{TRAINING[step.place.phase]}, {of[0].lower()}{of[1:]}"
-    place, two = step.place, ctx.has_two_towers
-    encodes = place.encoder or step.kind is ENCODER_STEP
-    ends = step.kind in words.KINDS or place.final or (two and step.kind is ENCODER_STEP)
-    name = _sub_layer(place.sub_layer, ctx) if place.sub_layer else WORDS if ends else INPUTS
-    tower = "encoder" if encodes else "" if ends else "decoder"
+    place = step.place
+    name = _sub_layer(place.sub_layer, ctx) if place.sub_layer else ""
     layer = f"layer {place.layer}" if place.layer and ctx.layers > 1 else ""
-    return heading(tower if two else "", layer, name)
+    return heading(step.kind.name, place, layer, name, towers=1 + ctx.has_two_towers)
 
 
-def heading(tower: str, layers: str, name: str) -> str:
-    """`Encoder, layer 1: FFN`: what it is of, as far as that is to be said, and its name."""
-    where = ", ".join(filter(None, (tower, layers)))
+def heading(step: str, place: Place, layers: str, sub_layer: str, *, towers: int) -> str:
+    """`Encoder, layer 1: FFN`: what the step of a name belongs to, as far as that is to be said."""
+    of_encoder = step == ENCODER_STEP.name
+    ends = step in AT_THE_END or place.final or (towers > 1 and of_encoder)
+    tower = "encoder" if place.encoder or of_encoder else "" if ends else "decoder"
+    where = ", ".join(filter(None, (tower if towers > 1 else "", layers)))
+    name = sub_layer or ("output" if ends else "inputs")
     return _begun(f"{where}: {name}" if where else name)
 
 
@@ -177,7 +178,7 @@ def _begun(words: str) -> str:
 
 
 def _sub_layer(name: SubLayer, ctx: LessonContext) -> str:
-    return f"masked {PARTS[name]}" if name == "attention" and ctx.masked else PARTS[name]
+    return f"masked {PARTS[name]}" if name == "attention" and ctx.mask else PARTS[name]
 
 
 def same_as_in(before: Step, step: Step, ctx: LessonContext) -> Sentence:
@@ -211,13 +212,10 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
 
 
 def _with_phi(ctx: LessonContext) -> str:
-    layers = (layer for each in (ctx, *_encoder(ctx)) for layer in each.tower.layers)
+    towers = [ctx.tower, *([ctx.of_encoder.tower] if ctx.has_two_towers else [])]
+    layers = [layer for tower in towers for layer in tower.layers]
     has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
     return "that knows the normal distribution " if has_phi else ""
-
-
-def _encoder(ctx: LessonContext) -> list[LessonContext]:
-    return [ctx.of_encoder] if ctx.has_two_towers else []
 
 
 def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:

@@ -60,24 +60,17 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
 def _stages(survey: Survey) -> Iterator[tuple[str, list[doc.Block]]]:
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
-        table = doc.Table(HEADER, tuple(_rows(matrices, survey)))
+        table = doc.Table.of(HEADER, _rows(matrices, survey))
         yield title, [table, *map(doc.Paragraph, _said(matrices, survey))]
 
 
 def _stage(matrix: Shaped, survey: Survey) -> str:
     """`Layers 1 to 12: attention`, `Encoder, layer 1: FFN`."""
-    place, two = matrix.value.place, survey.trace.scenario.encodes
-    encodes = place.encoder or matrix.role is roles.ENCODER_OUTPUT
-    ends = place.final or matrix.step in AT_THE_END or (two and matrix.role is roles.ENCODER_OUTPUT)
-    end = sentences.WORDS if ends else sentences.INPUTS
-    tower = "encoder" if encodes else "" if ends else "decoder"
+    place, towers = matrix.value.place, 1 + survey.trace.scenario.encodes
     several = len(survey.stands_for(place)) > 1 or matrix.times > 1
     layers = _layers(matrix.layers) if place.sub_layer and several else ""
-    name = NAMES[place.sub_layer] if place.sub_layer else end
-    return sentences.heading(tower if two else "", layers, name)
-
-
-AT_THE_END = ("output", "logits", "probabilities", "prediction")
+    name = NAMES[place.sub_layer] if place.sub_layer else ""
+    return sentences.heading(matrix.step, place, layers, name, towers=towers)
 
 
 def _layers(layers: range) -> str:
@@ -85,7 +78,7 @@ def _layers(layers: range) -> str:
     return f"layer {first}" if first == last else f"layers {first} to {last}"
 
 
-def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[doc.Cell, ...]]:
+def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Expression, ...]]:
     """A row for each matrix that a step takes or gives; what is worked with inside is left out."""
     ends = {step.last.output.address: step for step in survey.steps}
     order = list(dict.fromkeys(matrix.step for matrix in matrices))
@@ -94,21 +87,17 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[doc.Cell
         table = matrix.place.address(TABLES[matrix.role]) if matrix.role in TABLES else ""
         if shape := survey.tables.get(table):
             size = _counted(prod(shape))
-            yield _row(matrix.step, table_symbol(table), written(shape), size, NONE)
+            yield matrix.step, table_symbol(table), written(shape), size, NONE
         if is_end or matrix.role in OPERANDS or matrix.role is roles.TOKENS:
             found = [ends.get(record.output.address) for record in matrix.records]
             cost = sum(multiply_adds(record) for step in found if step for record in step.records)
-            yield _row(
+            yield (
                 matrix.step + _heads(matrix),
                 matrix.symbol,
                 written(matrix.shape),
                 _counted(matrix.parameters),
                 _counted(cost),
             )
-
-
-def _row(*cells: str | Expression) -> tuple[doc.Cell, ...]:
-    return tuple(doc.Name(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
 def _heads(matrix: Shaped) -> str:
@@ -165,11 +154,11 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
 
 def _totals(survey: Survey) -> Iterator[doc.Block]:
     rows = [
-        _row(name.replace(".", " "), f"{learned:,}", f"{cost:,}")
+        (name.replace(".", " "), f"{learned:,}", f"{cost:,}")
         for name, (learned, cost) in survey.parts.items()
     ]
-    whole = _row("all", _counted(survey.parameters), _counted(survey.multiply_adds))
-    yield doc.Table(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
+    whole = ("all", _counted(survey.parameters), _counted(survey.multiply_adds))
+    yield doc.Table.of(("part", "parameters", "multiply-adds"), (*rows, whole), len(rows))
     yield from map(doc.Paragraph, _parameters(survey))
     yield from map(doc.Paragraph, _growth(survey))
 
@@ -180,10 +169,8 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
     most = max(learned, key=learned.__getitem__, default="")
     if len(learned) > 1 and list(learned.values()).count(learned[most]) == 1:
         share = "most are" if 2 * learned[most] > survey.parameters else "the largest part is"
-        yield (
-            f"Of the {survey.parameters:,} parameters {share} in {IN_SENTENCES[most]}: "
-            f"{learned[most]:,}.",
-        )
+        part = IN_SENTENCES.get(most, f"the {most}")
+        yield (f"Of the {survey.parameters:,} parameters {share} in {part}: {learned[most]:,}.",)
     layers = survey.outline.layers
     if len(layers) != 1:
         return
@@ -203,19 +190,14 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
 
 
 IN_SENTENCES = {
-    "embeddings": "the embeddings",
     "positions": "the table of positions",
     "encoder.embeddings": "the embeddings of the encoder",
     "encoder.positions": "the encoder's table of positions",
     "encoder": "the layers and norms of the encoder",
     "attention": "attention",
     "cross-attention": "cross-attention",
-    "FFN": "the FFN",
-    "norms": "the norms",
-    "final norm": "the final norm",
-    "unembedding": "the unembedding",
 }
-"""A part inside a sentence."""
+"""A part inside a sentence, where that is not `the` and its name."""
 
 
 def _about(count: int) -> str:
@@ -261,10 +243,7 @@ def _half(survey: Survey) -> int:
     stay, linear, square = (survey.by_degree[power] for power in (0, 1, 2))
     # square · m² > linear · m · n + stay · n²
     root = isqrt((linear * n) ** 2 + 4 * square * stay * n * n)
-    fewest = (linear * n + root) // (2 * square)
-    while square * fewest**2 <= linear * fewest * n + stay * n * n:
-        fewest += 1
-    return fewest
+    return (linear * n + root) // (2 * square) + 1
 
 
 def _memory(survey: Survey) -> Iterator[doc.Block]:
@@ -276,13 +255,13 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
         f"cache, {_tokens(survey.length)}": survey.cache,
     }
     rows = (
-        _row(name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
+        (name, f"{number:,}", *(f"{number * size:,}" for size in NUMBER_TYPES.values()))
         for name, number in kept.items()
         if number or name == "parameters"
     )
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
     yield doc.Paragraph((f"Bytes, if each number is kept as {types}:",))
-    yield doc.Table(("what", "numbers", *NUMBER_TYPES), tuple(rows))
+    yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
     if per_token:
         yield doc.Paragraph(
             (

@@ -10,6 +10,7 @@ from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
 from tracer.decoder.tape import Record
+from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
@@ -22,7 +23,7 @@ from tracer.lesson.texts.symbols import symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
 from tracer.lesson.working.formulas import formula
 from tracer.lesson.working.lines import Writer
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import Worked
 from tracer.scenario.parts import learned
 
@@ -55,8 +56,8 @@ class Teacher:
         there and how many parameters it has.
         """
         self.trace, self.refers, self.full = trace, refers, full
-        self.token = len(trace.tokens) - 1 if token is None else token
-        self.ctx = LessonContext(trace, self.token, symbols(trace.records), encoder_token)
+        followed = len(trace.tokens) - 1 if token is None else token
+        self.ctx = LessonContext(trace, followed, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
         self.writer = Writer(self.ctx, terms)
         self.goals: dict[Hashable, Step] = {}
@@ -130,8 +131,7 @@ class Teacher:
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        sentence = step.kind.claim_of(step, ctx)
-        return [*written, doc.Paragraph(sentence)] if sentence else written
+        return [*written, *doc.paragraphs(step.kind.claim_of(step, ctx))]
 
     def why(self, step: Step) -> list[doc.Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -172,16 +172,13 @@ class Teacher:
         written = self.counted(record, again)
         in_symbols = formula(record, self.ctx.symbols)
         lines = self.writer.lines(record, self.ctx.at(value.place).token)
-        caption = step.kind.caption_of(record) if len(step.records) > 1 else None
-        told_of = bool(lines or alone or in_symbols) or isinstance(operation, op.Select | op.Join)
-        if (
-            caption
-            and told_of
-            and (caption not in self.captions or value.role is roles.ROOT_SQUARED)
-        ):
+        gathered = isinstance(operation, op.Select | op.Join)
+        told_of = len(step.records) > 1 and (lines or alone or in_symbols or gathered)
+        caption = step.kind.caption_of(record) if told_of else None
+        if caption and (caption not in self.captions or value.role is roles.ROOT_SQUARED):
             self.captions.add(caption)
             written.append(doc.Paragraph((caption,)))
-        elif caption and told_of and not in_symbols and value.axes:
+        elif caption and not in_symbols and value.axes:
             # A formula says enough the second time.
             written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
         if alone:
@@ -191,9 +188,7 @@ class Teacher:
         written += self.operands(record)
         if lines:
             written.append(doc.Working(lines))
-        if isinstance(operation, op.Select | op.Join):
-            written.append(self.matrix(value))
-        return written
+        return [*written, self.matrix(value)] if gathered else written
 
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value as it is shown."""
@@ -204,8 +199,7 @@ class Teacher:
         if again or not self.full:
             return []
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
-        counted = parameters(own, self.ctx.symbols)
-        return [doc.Paragraph(counted)] if counted else []
+        return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
     def operands(self, record: Record) -> list[doc.Block]:
         """The parameters of an operation, behind its formula; the mask, once."""
@@ -247,11 +241,7 @@ class Teacher:
         if self.shown_as(value) in self.tables:
             return written
         record = self.trace.producers[value]
-        if (
-            isinstance(record.operation, op.Copy)
-            and self.shown_as(record.inputs[0]) in self.tables
-            and self.ctx.keeps_digits(record)
-        ):
+        if self.is_only_passed_on(record):
             self.tables.add(value)
             return [*written, *self.equal(record)]
         if isinstance(record.operation, op.Given | op.Interleave):
@@ -265,6 +255,13 @@ class Teacher:
             return []
         self.has_explained_rows = True
         return [doc.Paragraph((sentences.OTHER_ROWS,))]
+
+    def is_only_passed_on(self, record: Record) -> bool:
+        """Whether a value is another one, which stands above; all columns are all of it."""
+        before = record.inputs[0] if isinstance(record.operation, op.Copy | Columns) else None
+        if before is None or before.shape != record.output.shape:
+            return False
+        return self.shown_as(before) in self.tables and self.ctx.keeps_digits(record)
 
     def equal(self, record: Record) -> list[doc.Block]:
         """That a value is another one, which stands above; nothing where both have one symbol."""

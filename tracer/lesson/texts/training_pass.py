@@ -18,17 +18,24 @@ RIGHT, WRONG = "✓", "✗"
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
     """All positions at once: what should have come, what was said, and the loss worked."""
-    teacher = Teacher(trace, full=full)
-    loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
+    sections = enumerate(told_of_the_loss(Teacher(trace, full=full)), 1)
+    numbered = tuple(replace(section, number=number) for number, section in sections)
+    return doc.Document(trace.name, trace.scenario.title, (), numbered)
+
+
+def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, doc.Section, doc.Section]:
+    """Targets beside predictions, the probabilities, and the step of the loss."""
+    trace = teacher.trace
     guesses = (*_batch(trace), doc.Paragraph(_forcing(trace)), *_answers(trace))
-    sections = (
-        doc.Section(1, "Targets and predictions", guesses),
-        doc.Section(
-            2, "Probabilities", tuple(teacher.shown(trace[PROBABILITIES.name])), trace=trace
-        ),
-        replace(teacher.section(loss), number=3, part=None),
+    probabilities = trace[PROBABILITIES.name]
+    shown = tuple(teacher.shown(probabilities))
+    teacher.tables.add(probabilities)
+    loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
+    return (
+        doc.Section(None, "Targets and predictions", guesses),
+        doc.Section(None, "Probabilities", shown, trace=trace),
+        replace(teacher.section(loss), part=None),
     )
-    return doc.Document(trace.name, trace.scenario.title, (), sections)
 
 
 def _forcing(trace: Trace) -> doc.Sentence:
@@ -59,14 +66,14 @@ def _batch(trace: Trace) -> tuple[doc.Block, ...]:
     examples = trace.scenario.training
     if not examples:
         return ()
-    rows = tuple(
-        (doc.Name(str(i)), doc.Name(" ".join(example.tokens)), doc.Name(" ".join(example.targets)))
+    rows = [
+        (str(i), " ".join(example.tokens), " ".join(example.targets))
         for i, example in enumerate(examples, 1)
-    )
+    ]
     shifted = all(x.tokens[1:] == x.targets[:-1] and x.tokens[1:] for x in examples)
     further = "; each target is its input, one further" * shifted
     said = f"The batch has {count(len(examples), 'example')}{further}."
-    return (doc.Paragraph((said,)), doc.Table(("example", "input", "target"), rows))
+    return (doc.Paragraph((said,)), doc.Table.of(("example", "input", "target"), rows))
 
 
 def _answers(trace: Trace) -> tuple[doc.Block, ...]:
@@ -80,5 +87,4 @@ def _answers(trace: Trace) -> tuple[doc.Block, ...]:
     rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
     header = ("position", "input", "target", "right", "prediction")
     right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
-    table = doc.Table(header, tuple(tuple(map(doc.Name, cells)) for cells in rows))
-    return (table, doc.Paragraph((f"Right predictions: {right} of {asked}.",)))
+    return (doc.Table.of(header, rows), doc.Paragraph((f"Right predictions: {right} of {asked}.",)))

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Copy, Pinned
+from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import SQUARES
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AccumulateGradients, Columns
+from tracer.decoder.training_operations import AccumulateGradients
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain
 from tracer.lesson import document as doc
@@ -38,8 +38,7 @@ class TrainingTeacher(Teacher):
         if step.place.phase == "forward":
             return super().work(step, again)
         written = _together(block for r in step.records for block in self.learned(r, step))
-        claim = step.kind.claim_of(step, self.ctx.at(step.place))
-        return [*written, doc.Paragraph(claim)] if claim else written
+        return [*written, *doc.paragraphs(step.kind.claim_of(step, self.ctx.at(step.place)))]
 
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
         """One gradient, or what an update makes of it."""
@@ -68,9 +67,7 @@ class TrainingTeacher(Teacher):
         if not value.axes and not lines:
             lines = (doc.Line(None, self.writer.is_given(value)),)
         if lines:
-            written.append(doc.Working(lines))
-        if lines:
-            written += self.other_rows(value)
+            written += [doc.Working(lines), *self.other_rows(value)]
         if value.axes and value not in self.tables:
             written.append(self.matrix(value))
         self.tables.add(value)
@@ -80,7 +77,7 @@ class TrainingTeacher(Teacher):
         """Whether a gradient has lines: of parameters only that of one."""
         whole = self.totals.get(value, value)
         of_weight = whole.role.of is not None and whole.role.of.parameter
-        return not of_weight or _of(whole) == self.worked
+        return not of_weight or parameter_of(whole) == self.worked
 
     @cached_property
     def totals(self) -> dict[Value, Value]:
@@ -88,13 +85,6 @@ class TrainingTeacher(Teacher):
         sums = [r for r in self.trace.records if isinstance(r.operation, AccumulateGradients)]
         gradients = [r for r in sums if r.output.role.derivation == "gradient"]
         return {way: record.output for record in gradients for way in record.inputs}
-
-    def is_only_passed_on(self, record: Record) -> bool:
-        """Whether a gradient is another one, which stands above; all columns are all of it."""
-        operation, value = record.operation, record.output
-        whole = isinstance(operation, Columns) and value.shape == record.inputs[0].shape
-        moved = whole or isinstance(operation, Copy)
-        return moved and record.inputs[0] in self.tables and self.ctx.keeps_digits(record)
 
     def inputs(self, record: Record) -> list[doc.Block]:
         """What a gradient is made of, as far as it does not stand above: of the forward pass."""
@@ -127,6 +117,7 @@ def _together(blocks: Iterable[doc.Block]) -> list[doc.Block]:
     return found
 
 
-def _of(value: Value) -> str:
+def parameter_of(value: Value) -> str:
+    """The address of the parameter that a gradient or an update is of."""
     assert value.role.of
     return replace(value.place, phase="forward", example=None).address(value.role.of)

@@ -8,19 +8,17 @@ from dataclasses import replace
 from tracer.decoder.forward import Trace
 from tracer.decoder.loss import NO_TARGET
 from tracer.decoder.roles import LOSS, PREDICTION, PROBABILITIES, TARGET
-from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.errors import Problem, TracerError
 from tracer.formula import expression as ex
 from tracer.lesson import document as doc
 from tracer.lesson.entries import number
 from tracer.lesson.steps.backward import FORWARD
-from tracer.lesson.steps.training import LOSS_STEP
 from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
-from tracer.lesson.texts.picture_back import picture_back
+from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import RIGHT, WRONG, training_pass
-from tracer.lesson.texts.training_teacher import TrainingTeacher
+from tracer.lesson.texts.training_pass import RIGHT, WRONG, told_of_the_loss
+from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
 from tracer.names import closest, count
 from tracer.scenario.optimizer import Optimizer
 
@@ -82,7 +80,7 @@ def training_text(
     teacher = TrainingTeacher(first, token, worked, full=full)
     back = [step for step in teacher.steps if step.kind in FORWARD]
     sections = (
-        *_loss(first, teacher, full),
+        *told_of_the_loss(teacher),
         *map(teacher.section, back),
         *_update(training.optimizer, teacher, worked),
         *_after(training),
@@ -104,27 +102,18 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Blo
     yield doc.Paragraph((*ONE_OF_THEM, " Here that is ", symbol, f", {worked}."))
 
 
-def _loss(first: Trace, teacher: Teacher, full: bool) -> Iterator[doc.Section]:
-    """Targets, probabilities and the loss, as the training pass tells them."""
-    targets, _, _ = training_pass(first, full=full).sections
-    yield replace(targets, number=None)
-    probabilities = teacher.shown(first[PROBABILITIES.name])
-    teacher.tables.add(first[PROBABILITIES.name])
-    yield doc.Section(None, "Probabilities", tuple(probabilities), trace=first)
-    loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
-    yield replace(teacher.section(loss), part=None)
-
-
 def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc.Section]:
     for step in teacher.steps:
         if step.kind is CLIP_STEP:
             yield replace(teacher.section(step), part=None)
         elif step.kind is UPDATE_STEP and (
-            records := tuple(record for record in step.records if _parameter(record) == worked)
+            records := tuple(
+                record for record in step.records if parameter_of(record.output) == worked
+            )
         ):
             section = teacher.section(replace(step, records=records))
             how = doc.Paragraph(_how(optimizer))
-            others = [doc.Paragraph(OTHERS)] if set(_learned(teacher.trace)) != {worked} else []
+            others = doc.paragraphs(OTHERS if set(_learned(teacher.trace)) != {worked} else None)
             blocks = (section.blocks[0], how, *section.blocks[1:], *others)
             title = f"The update of {worked}"
             yield replace(section, title=title, blocks=blocks, part=None, within=())
@@ -132,12 +121,8 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc
 
 def _learned(trace: Trace) -> list[str]:
     """The addresses of the parameters that are updated."""
-    return [_parameter(r) for r in trace.records if r.output.role.derivation == "new"]
-
-
-def _parameter(record: Record) -> str:
-    assert record.output.role.of
-    return replace(record.output.place, phase="forward").address(record.output.role.of)
+    values = (record.output for record in trace.records)
+    return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
 
 def _how(optimizer: Optimizer) -> doc.Sentence:
@@ -165,12 +150,12 @@ def _after(training: Training) -> Iterator[doc.Section]:
     blocks: list[doc.Block] = []
     if steps > 1:
         header = ("step", "loss", "right", "predictions")
-        rows: list[tuple[doc.Cell, ...]] = [
-            (doc.Name(str(i)), loss, *map(doc.Name, _guesses(each)))
+        rows = [
+            (str(i), loss, *_guesses(each))
             for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
         ]
         figure = doc.Figure(f"{passes[0].name}.loss", "The loss in training")
-        blocks = [doc.Table(header, tuple(rows)), doc.Curve("loss", losses, figure)]
+        blocks = [doc.Table.of(header, rows), doc.Curve("loss", losses, figure)]
     blocks.append(_said(training.steps[0], training.after))
     blocks.append(doc.Paragraph(_came_of_it(passes[0], passes[-1], steps)))
     yield doc.Section(None, f"After {count(steps, 'step')}", tuple(blocks))
@@ -191,17 +176,17 @@ def _guesses(trace: Trace) -> tuple[str, str]:
 def _said(before: Trace, after: Trace) -> doc.Table:
     """What the model says at each position before and after, and how sure it is of the target."""
     words = before[PROBABILITIES.name].axes[1].labels
-    rows: list[tuple[doc.Cell, ...]] = []
+    rows = []
     for i, target in enumerate(before[TARGET.name].numbers):
         if target != NO_TARGET:
-            cells: list[doc.Cell] = [doc.Name(before.tokens[i]), doc.Name(target)]
+            cells = [before.tokens[i], target]
             for each in (before, after):
                 p = number(each.pencil, each[PROBABILITIES.name], (i, words.index(target)))
-                cells += [doc.Name(each[PREDICTION.name].numbers[i]), p]
+                cells += [each[PREDICTION.name].numbers[i], p]
             is_right = after[PREDICTION.name].numbers[i] == target
-            rows.append((*cells, doc.Name(RIGHT if is_right else WRONG)))
+            rows.append([*cells, RIGHT if is_right else WRONG])
     header = ("input", "target", "before", "p(target)", "after", "p(target)", "right")
-    return doc.Table(header, tuple(rows))
+    return doc.Table.of(header, rows)
 
 
 def _came_of_it(before: Trace, after: Trace, steps: int) -> doc.Sentence:

@@ -20,7 +20,7 @@ from tracer.lesson.texts.forward_pass import at_a_glance, padded_batch
 from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
-from tracer.lesson.texts.training_pass import training_pass
+from tracer.lesson.texts.training_pass import told_of_the_loss
 from tracer.lesson.texts.training_text import training_text
 from tracer.lesson.working.formula_shapes import number_used
 from tracer.names import count
@@ -123,7 +123,7 @@ def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
         yield doc.Section(None, "Cross-entropy loss", (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
     learned = trace(found.name, scenario, PassOptions(loss=True))
-    targets, probabilities, loss = training_pass(learned, full=full).sections
+    targets, probabilities, loss = told_of_the_loss(Teacher(learned, full=full))
     # The probabilities of the same tokens stand above.
     shown = [probabilities] if learned.tokens != found.tokens else []
     for section in (targets, *shown, loss):
@@ -155,16 +155,14 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
 
 def _summary(teacher: Teacher, chosen: Sequence[Step]) -> doc.Section:
     header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
-    rows = tuple(_summed_up(step, teacher) for step in chosen)
-    records = [record for step in chosen for record in step.records]
-    number = number_used(records, teacher.parameter_shapes)
+    rows = []
+    for step in chosen:
+        number = number_used(step.records, teacher.parameter_shapes)
+        title = sentences.title(step, teacher.ctx.at(step.place))
+        counted = [str(number)] if teacher.full else []
+        rows.append((str(step.number), title, *counted, step.kind.summary))
+    number = number_used([r for step in chosen for r in step.records], teacher.parameter_shapes)
     which = "all" if len(chosen) == len(teacher.steps) else "these"
     sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
-    counted = [doc.Paragraph((sentence,))] if number and teacher.full else []
-    return doc.Section(None, "Summary", (doc.Table(header, rows), *counted))
-
-
-def _summed_up(step: Step, teacher: Teacher) -> tuple[doc.Name, ...]:
-    number = [str(number_used(step.records, teacher.parameter_shapes))] if teacher.full else []
-    title = sentences.title(step, teacher.ctx.at(step.place))
-    return tuple(map(doc.Name, (str(step.number), title, *number, step.kind.summary)))
+    learned = doc.paragraphs((sentence,) if number and teacher.full else None)
+    return doc.Section(None, "Summary", (doc.Table.of(header, rows), *learned))

@@ -36,28 +36,22 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return ex.Call("rotate", (of[0], *_angles(of[1])))
         case op.Total():
             return ex.Call("sum", (of[0],))
-        case op.Mean(sample):
-            if sample:
-                one_less = record.inputs[0].shape[1] - 1
-                return ex.Quotient(ex.Call("sum", (of[0],)), Number.of(one_less))
+        case op.Mean(sample) if sample:
+            one_less = record.inputs[0].shape[1] - 1
+            return ex.Quotient(ex.Call("sum", (of[0],)), Number.of(one_less))
+        case op.Mean() | op.MeanOf():
             return ex.Call("mean", (of[0],))
         case op.Largest():
             return ex.Call("largest", (of[0],))
         case op.DivTerm(width, base, factors):
             power = ex.Power(Number(base), ex.Quotient(ex.Symbol("-2k"), Number.of(width)))
             return ex.Quotient(power, ex.Symbol("f", "k")) if factors else power
-        case op.MeanOf():
-            return ex.Call("mean", (of[0],))
         case op.Copy() | op.Reused() | op.Append() | op.Join() | op.Concat() | op.Interleave():
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
-        case _:
-            return _of_training(record.operation, of)
-
-
-def _of_training(operation: learn.OfTraining, of: list[Expression]) -> Expression | None:
-    match operation:
+        case learn.Columns():
+            return None
         case learn.TransposedMatMul():
             return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
         case learn.ColumnTotal():
@@ -79,10 +73,8 @@ def _of_training(operation: learn.OfTraining, of: list[Expression]) -> Expressio
             return ex.Transposed(of[0])
         case learn.SumOfSquares():
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
-        case learn.Columns():
-            return None
         case _:
-            assert_never(operation)
+            assert_never(record.operation)
 
 
 def _angles(cos: Expression) -> tuple[Expression, ...]:

@@ -20,7 +20,7 @@ from tracer.formula.numbers import trimmed
 from tracer.lesson import entries
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Line
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Terms
 from tracer.lesson.working.written import EXACT_DIGITS_MORE, LineSides, Worked
 from tracer.names import distinct
 
@@ -55,21 +55,18 @@ class Writer:
         indices = _indices(record, row, self.ctx.at(output.place).columns(output))
         if indices and is_fully_masked(record, indices[0]):
             return ()
-        if len(output.axes) == 2 and output.per_token:
-            labels = distinct(output.axes[1].labels)
-            written = [Line(labels[i[1]], self.chain(record, i)) for i in indices]
-            if isinstance(operation, el.BroadcastDivide):  # they are all alike
-                written = [Line(None, self.named(record, indices[0]))]
-        elif len(output.axes) == 2:
-            rows, columns = (distinct(axis.labels) for axis in output.axes)
-            written = [
-                Line(f"{rows[i]}, {columns[j]}", self.chain(record, (i, j))) for i, j in indices
-            ]
-        elif output.axes and not output.per_token:
-            labels = distinct(output.axes[0].labels)
-            written = [Line(labels[i[0]], self.chain(record, i)) for i in indices]
+        first = int(output.per_token)  # all lines are of one token, which needs no label
+        names = [distinct(axis.labels) for axis in output.axes[first:]]
+        alike = isinstance(operation, el.BroadcastDivide) and output.per_token
+        if alike or not names:
+            written = [Line(None, self.named(record, index)) for index in indices[:1]]
         else:
-            written = [Line(None, self.named(record, i)) for i in indices[:1]]
+            labels = [
+                ", ".join(of_axis[i] for of_axis, i in zip(names, index[first:], strict=True))
+                for index in indices
+            ]
+            chains = [self.chain(record, index) for index in indices]
+            written = list(map(Line, labels, chains))
         # The sum of a single number is that number.
         return tuple(line for line in written if line.chain.relations)
 
@@ -152,11 +149,12 @@ def _indices(record: Record, row: int | None, columns: Sequence[int]) -> list[In
         assert row is not None
         hidden = record.output.numbers[row]
         return [(row, j) for j in range(shape[1]) if hidden[j] == -Decimal("Infinity")]
-    firsts = range(shape[0]) if row is None and shape else [row or 0]
-    rows: list[Index] = [(i,) for i in firsts] if shape else [()]
-    if len(shape) < 2:
-        return rows if row is not None or not shape else [(i,) for i in columns]
-    return [(*i, j) for i in rows for j in columns]
+    if len(shape) == 2:
+        rows = range(shape[0]) if row is None else [row]
+        return [(i, j) for i in rows for j in columns]
+    if row is None:
+        return [(i,) for i in columns] if shape else [()]
+    return [(row,)]
 
 
 def _with_result(written: Sequence[ex.Expression], result: ex.Number) -> list[ex.Expression]:

@@ -16,8 +16,7 @@ from tracer.formula.expression import Expression, Number
 from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed
 from tracer.frozen import frozen
 from tracer.lesson import entries
-from tracer.lesson.working.sums import Sums
-from tracer.lesson.working.terms import Terms
+from tracer.lesson.working.sums import Sums, Terms
 
 Worked: TypeAlias = op.Computed | el.Mask | op.Largest | learn.Trained
 """Operations that have worked lines."""
@@ -45,7 +44,7 @@ class LineSides:
         index, inputs, sums = self.index, self.record.inputs, self._sums(guard)
         limit = places + guard + EXACT_DIGITS_MORE
         match self.operation:
-            case op.MatMul() | op.Dot():
+            case op.MatMul() | op.Dot() | learn.TransposedMatMul() | learn.ColumnDot():
                 return sums.of_products(self.record, index)
             case el.Divide() if self._divides_dot_products():
                 return self._scaled(guard, limit)
@@ -75,8 +74,6 @@ class LineSides:
                 before = self.number(self.record.output, (row, column - 1), guard)
                 added = self.number(inputs[0], index, guard)
                 return [ex.Sum((before if column else Number.of(0), added))]
-            case learn.TransposedMatMul() | learn.ColumnDot():
-                return sums.of_products(self.record, index)
             case learn.RowDot(negative):
                 sides = sums.of_products(self.record, index)
                 return [_negative(side) for side in sides] if negative else sides
