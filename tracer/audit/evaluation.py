@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -88,12 +89,10 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
         case ex.Constant(name):
             return point(intervals.PI if name == "π" else Decimal(1).exp())
         case ex.Negative(of):
-            return _each(lambda x: -x, evaluate(of, stands_for, meaning))
+            return _each(operator.neg, evaluate(of, stands_for, meaning))
         case ex.Sum(terms):
-            total = evaluate(terms[0][1], stands_for, meaning)
-            for sign, term in terms[1:]:
-                total = _pair(_SIGNS[sign], total, evaluate(term, stands_for, meaning))
-            return total
+            values = [evaluate(term, stands_for, meaning) for term in terms]
+            return reduce(partial(_pair, operator.add), values)
         case ex.Product(factors):
             total = evaluate(factors[0][1], stands_for, meaning)
             for sign, factor in factors[1:]:
@@ -121,13 +120,6 @@ def scalar(value: Value) -> Interval:
         raise UndefinedError
     return value
 
-
-_SIGNS: dict[str, Callable[[Interval, Interval], Interval]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-}
 
 _RISING: dict[str, Callable[[Interval], Interval]] = {
     "exp": rising(intervals.exp),
@@ -172,7 +164,7 @@ def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
     """A product as its shapes have it: two vectors have one number, a matrix makes a vector."""
     in_pairs = sign == "/" or (sign == "*" and meaning.vectors == "each")
     if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
-        return _pair(_SIGNS["/" if sign == "/" else "*"], a, b)
+        return _pair(operator.truediv if sign == "/" else operator.mul, a, b)
     if _is_matrix(b):
         columns = [tuple(row[i] for row in b) for i in range(len(b[0]))]  # type: ignore[index,arg-type]
         if _is_matrix(a):
