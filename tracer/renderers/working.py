@@ -85,7 +85,9 @@ def _worked(
         row = Row(line)
         start = len(label) if i == 0 else len(line) - len(line.lstrip())
         end = at + len(line) - start
-        row.styled(((a, b, hue) for a, b, hue in spans if at <= a < end), start - at)
+        for first, last, style in spans:
+            if at <= first < end:
+                row.stylize(style, first - at + start, last - at + start)
         at = end + 1
         if i == 0:
             row.stylize(LABEL, 0, len(label))
@@ -101,10 +103,8 @@ def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
     if cells(row.plain) >= place:
         yield row
         row = Row()
-    row.plain = padded(row.plain, place)
-    start = len(row.plain) + len("= ")
-    row.plain += result.rstrip()
-    yield row.stylize(style, start)
+    sign, number = result[: len("= ")], result[len("= ") :].rstrip()
+    yield row.append(" " * (place - cells(row.plain)) + sign).append(number, style)
 
 
 def _style(result: Expression) -> str:
