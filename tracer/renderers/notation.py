@@ -56,7 +56,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 class Notation:
     """The signs of plain text: ×, √, ² and indices as characters. Other formats override them."""
 
-    times, dot, pi, euler = "×", " · ", "π", "e"
+    times, dot, pi, euler, infinity = "×", " · ", "π", "e", "∞"
     plus, minus = "+", "-"
     parentheses = ("(", ")")
 
@@ -72,14 +72,18 @@ class Notation:
         plain = str(value)
         if "0.0000" not in plain and "E" not in plain and "y" not in plain:
             return plain  # most numbers, and quickly: no power of ten, and no Infinity
+        sign = "-" if value < 0 else ""
         if value.is_infinite():
-            return "-∞" if value < 0 else "∞"
+            return f"{sign}{self.infinity}"
         if not is_scientific(value):
             return format(value, "f")
         digits = "".join(map(str, value.as_tuple().digits))
         mantissa = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
-        sign = "-" if value < 0 else ""
-        return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
+        return f"{sign}{mantissa}{self.times}{self.ten_to(value.adjusted())}"
+
+    def ten_to(self, exponent: int) -> str:
+        """A power of ten in a number."""
+        return f"10{str(exponent).translate(SUPERSCRIPTS)}"
 
     def blank(self, blank: ex.Blank) -> str:
         """Room for a number, or in the key the number, beside that of the blank."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.formula.expression import Blank, Number
@@ -10,6 +10,7 @@ from tracer.lesson.document import Matrix, Table
 from tracer.renderers.palette import LABEL, MARKED, hue
 from tracer.renderers.rows import GAP, INDENT, Row, cells, mark, padded, short, styled, wrapped
 from tracer.renderers.text import cell_text, name_text, text
+from tracer.renderers.wrapping import fitting
 
 LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
@@ -31,7 +32,7 @@ def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Ro
     grid = [_column(name, below) for name, below in zip(columns, numbers, strict=True)]
     room = width - INDENT - widest
     lines: list[Row] = []
-    for first, last in _fitting([cells(column[0]) for column in grid], room):
+    for first, last in fitting([len(GAP) + cells(column[0]) for column in grid], room):
         header, *rows = zip(*(column for column in grid[first:last]), strict=True)
         lines.append(styled(" " * INDENT + GAP.join([stub[0], *header]), LABEL))
         for i, written in enumerate(rows):
@@ -75,17 +76,6 @@ def _weight(share: Number | Blank) -> str:
     if isinstance(share, Blank):
         return ""
     return next((style for least, style in WEIGHTS if share.value >= least), "")
-
-
-def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Ranges of columns that fit beside each other; one at least."""
-    first, used = 0, 0
-    for column, width in enumerate(widths):
-        used += len(GAP) + width
-        if used > room and column > first:
-            yield first, column
-            first, used = column, len(GAP) + width
-    yield first, len(widths)
 
 
 def _column(name: str, numbers: Sequence[str]) -> list[str]:
