@@ -83,31 +83,31 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
     Raises:
         ArithmeticError: it has no value, or its shapes do not fit.
     """
+
+    def of(part: ex.Expression) -> Value:
+        return evaluate(part, stands_for, meaning)
+
     match expression:
         case ex.Number():
             return stands_for(expression)
         case ex.Constant(name):
             return point(intervals.PI if name == "π" else Decimal(1).exp())
-        case ex.Negative(of):
-            return _each(operator.neg, evaluate(of, stands_for, meaning))
+        case ex.Negative(positive):
+            return _each(operator.neg, of(positive))
         case ex.Sum(terms):
-            values = [evaluate(term, stands_for, meaning) for term in terms]
-            return reduce(partial(_pair, operator.add), values)
+            return reduce(partial(_pair, operator.add), map(of, terms))
         case ex.Product(factors):
-            total = evaluate(factors[0][1], stands_for, meaning)
+            value = of(factors[0][1])
             for sign, factor in factors[1:]:
-                total = _times(sign, total, evaluate(factor, stands_for, meaning), meaning)
-            return total
+                value = _times(sign, value, of(factor), meaning)
+            return value
         case ex.Power(base, exponent):
-            power = scalar(evaluate(exponent, stands_for, meaning))
-            return _each(
-                lambda x: intervals.to_the_power(x, power), evaluate(base, stands_for, meaning)
-            )
+            power = scalar(of(exponent))
+            return _each(lambda x: intervals.to_the_power(x, power), of(base))
         case ex.Vector(items):
-            return tuple(evaluate(item, stands_for, meaning) for item in items)
+            return tuple(map(of, items))
         case ex.Call(name, arguments):
-            given = [evaluate(argument, stands_for, meaning) for argument in arguments]
-            return _called(name, given, meaning)
+            return _called(name, list(map(of, arguments)), meaning)
 
 
 def scalar(value: Value) -> Interval:

@@ -6,7 +6,8 @@ here, by how tightly an operation binds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from typing import assert_never
@@ -225,3 +226,34 @@ class Notation:
             else:
                 written += [self.plus, self.inside(term, PRODUCT)]
         return written
+
+
+OPEN, BETWEEN, CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
+"""No text has these."""
+
+
+class Marking(Notation):
+    """Plain text; what has marks stands with them between signs that `pieces` takes out again."""
+
+    def __init__(self, marks: Callable[[ex.Number | ex.Rest], Sequence[str]]) -> None:
+        self.marks = marks
+
+    def number(self, number: ex.Number) -> str:
+        """With its marks."""
+        return self._marked(super().number(number), number)
+
+    def rest(self, rest: ex.Rest) -> str:
+        """With their marks."""
+        return self._marked(super().rest(rest), rest)
+
+    def _marked(self, written: str, of: ex.Number | ex.Rest) -> str:
+        marks = self.marks(of)
+        return f"{OPEN}{BETWEEN.join([written, *marks])}{CLOSE}" if marks else written
+
+
+def pieces(marked: str) -> Iterator[tuple[str, list[str]]]:
+    """The text in pieces, each with its marks."""
+    for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked):
+        if part:
+            words, *marks = part.split(BETWEEN)
+            yield words, marks

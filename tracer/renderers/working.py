@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tracer.formula.expression import Chain, Expression, Number
+from tracer.formula.expression import Chain, Number
 from tracer.lesson.document import Line, Working
 from tracer.renderers.palette import LABEL, RESULT, hue, hues
 from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, short
@@ -85,16 +85,18 @@ def _worked(
         row = Row(line)
         start = len(label) if i == 0 else len(line) - len(line.lstrip())
         end = at + len(line) - start
-        for first, last, style in spans:
-            if at <= first < end:
-                row.stylize(style, first - at + start, last - at + start)
+        for begins, ends, style in spans:
+            if at <= begins < end:
+                row.stylize(style, begins - at + start, ends - at + start)
         at = end + 1
         if i == 0:
             row.stylize(LABEL, 0, len(label))
         if i < len(body) - 1:
             yield row
         else:
-            yield from _with_result(row, result, edge, _style(chain.sides[-1]))
+            last = chain.sides[-1]
+            style = f"{RESULT} {hue(last)}".strip() if isinstance(last, Number) else RESULT
+            yield from _with_result(row, result, edge, style)
 
 
 def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
@@ -105,10 +107,6 @@ def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
         row = Row()
     sign, number = result[: len("= ")], result[len("= ") :].rstrip()
     yield row.append(" " * (place - cells(row.plain)) + sign).append(number, style)
-
-
-def _style(result: Expression) -> str:
-    return f"{RESULT} {hue(result)}".strip() if isinstance(result, Number) else RESULT
 
 
 def _spans(chain: Chain) -> list[tuple[int, int, str]]:
