@@ -83,10 +83,8 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
     rounded_to = ev.window_of_whole if _is_whole(left) else ev.window
     at_face = ev.evaluate(left, ev.face, meaning)
     as_inputs = ev.evaluate(left, ev.window if ex.is_printed(left) else ev.as_input, meaning)
-    printed, stands_for = (
-        ev.evaluate(right, ev.face, meaning),
-        ev.evaluate(right, rounded_to, meaning),
-    )
+    printed = ev.evaluate(right, ev.face, meaning)
+    stands_for = ev.evaluate(right, rounded_to, meaning)
     figures = zip(
         *(_flat(at_face), _flat(as_inputs), _flat(printed, at_face), _flat(stands_for)), strict=True
     )
