@@ -19,14 +19,14 @@ def document(*numbers: int | None) -> Document:
 
 
 def test_a_step_is_the_last_of_its_number_up_to_there() -> None:
-    steps = links.Steps(document(1, 2, None, 1, 2))
-    assert [steps.meant(here, 1) for here in range(-1, 5)] == [None, 0, 0, 0, 3, 3]
-    assert [steps.meant(here, 2) for here in range(-1, 5)] == [None, None, 1, 1, 1, 4]
-    assert steps.meant(4, 3) is None
+    outline = links.Outline(document(1, 2, None, 1, 2))
+    assert [outline.meant(here, 1) for here in range(-1, 5)] == [None, 0, 0, 0, 3, 3]
+    assert [outline.meant(here, 2) for here in range(-1, 5)] == [None, None, 1, 1, 1, 4]
+    assert outline.meant(4, 3) is None
 
 
 def test_what_is_referred_to() -> None:
-    assert links.Steps(document(2, 1, 3, 1)).referred_to() == {1, 3}
+    assert links.Outline(document(2, 1, 3, 1)).referred_to == {1, 3}
 
 
 @pytest.mark.parametrize("form", [Format.MARKDOWN, Format.LATEX])

@@ -13,7 +13,6 @@ from rich.color import Color
 from tests.helpers.traces import bundled, records, writer
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number, entries_in
-from tracer.renderers import palette
 from tracer.renderers.palette import BLUE, CLAY, GREEN, GREY, MAGENTA, hue, hues
 from tracer.renderers.text import number_text, text
 
@@ -101,8 +100,3 @@ def test_each_number_that_is_put_in_has_its_hue_where_it_stands(name: str) -> No
                 assert all(re.fullmatch(r"-?[0-9.]+(×10⁻?[⁰-⁹¹²³]+)?|-?∞", one) for one in coloured)
                 if isinstance(side, Number) and hue(side):
                     assert coloured == [number_text(side)]
-
-
-def test_its_marks_are_no_characters_of_a_text() -> None:
-    assert all(start != palette._END for start in palette._STARTS.values())
-    assert len(set(palette._STARTS.values())) == len(HUES)

@@ -68,12 +68,11 @@ def _instead(
             yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
     if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
         terms = expression.terms
-        for i, (sign, term) in enumerate(terms):
+        for i, term in enumerate(terms):
             before, behind = terms[:i], terms[i + 1 :]
-            yield f"that is without term {i + 1}", ex.total((*before, *behind)), meaning
-            turned = ("-" if sign == "+" else "+", term)
+            yield f"that is without term {i + 1}", ex.Sum((*before, *behind)), meaning
             told = f"that is with the other sign before term {i + 1}"
-            yield told, ex.total((*before, turned, *behind)), meaning
+            yield told, ex.Sum((*before, ex.Negative(term), *behind)), meaning
 
 
 _LOGS = ("ln", "log", "log10", "log2")
@@ -90,7 +89,7 @@ def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
         case ex.Product(factors):
             return ex.Product(tuple((sign, _with_logarithm(each, to)) for sign, each in factors))
         case ex.Sum(terms):
-            return ex.Sum(tuple((sign, _with_logarithm(each, to)) for sign, each in terms))
+            return ex.Sum(tuple(_with_logarithm(each, to) for each in terms))
     return expression
 
 

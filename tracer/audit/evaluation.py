@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -82,33 +83,31 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
     Raises:
         ArithmeticError: it has no value, or its shapes do not fit.
     """
+
+    def of(part: ex.Expression) -> Value:
+        return evaluate(part, stands_for, meaning)
+
     match expression:
         case ex.Number():
             return stands_for(expression)
         case ex.Constant(name):
             return point(intervals.PI if name == "π" else Decimal(1).exp())
-        case ex.Negative(of):
-            return _each(lambda x: -x, evaluate(of, stands_for, meaning))
+        case ex.Negative(positive):
+            return _each(operator.neg, of(positive))
         case ex.Sum(terms):
-            total = evaluate(terms[0][1], stands_for, meaning)
-            for sign, term in terms[1:]:
-                total = _pair(_SIGNS[sign], total, evaluate(term, stands_for, meaning))
-            return total
+            return reduce(partial(_pair, operator.add), map(of, terms))
         case ex.Product(factors):
-            total = evaluate(factors[0][1], stands_for, meaning)
+            value = of(factors[0][1])
             for sign, factor in factors[1:]:
-                total = _times(sign, total, evaluate(factor, stands_for, meaning), meaning)
-            return total
+                value = _times(sign, value, of(factor), meaning)
+            return value
         case ex.Power(base, exponent):
-            power = scalar(evaluate(exponent, stands_for, meaning))
-            return _each(
-                lambda x: intervals.to_the_power(x, power), evaluate(base, stands_for, meaning)
-            )
+            power = scalar(of(exponent))
+            return _each(lambda x: intervals.to_the_power(x, power), of(base))
         case ex.Vector(items):
-            return tuple(evaluate(item, stands_for, meaning) for item in items)
+            return tuple(map(of, items))
         case ex.Call(name, arguments):
-            given = [evaluate(argument, stands_for, meaning) for argument in arguments]
-            return _called(name, given, meaning)
+            return _called(name, list(map(of, arguments)), meaning)
 
 
 def scalar(value: Value) -> Interval:
@@ -121,13 +120,6 @@ def scalar(value: Value) -> Interval:
         raise UndefinedError
     return value
 
-
-_SIGNS: dict[str, Callable[[Interval, Interval], Interval]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-}
 
 _RISING: dict[str, Callable[[Interval], Interval]] = {
     "exp": rising(intervals.exp),
@@ -172,7 +164,7 @@ def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
     """A product as its shapes have it: two vectors have one number, a matrix makes a vector."""
     in_pairs = sign == "/" or (sign == "*" and meaning.vectors == "each")
     if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
-        return _pair(_SIGNS["/" if sign == "/" else "*"], a, b)
+        return _pair(operator.truediv if sign == "/" else operator.mul, a, b)
     if _is_matrix(b):
         columns = [tuple(row[i] for row in b) for i in range(len(b[0]))]  # type: ignore[index,arg-type]
         if _is_matrix(a):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
@@ -56,9 +56,9 @@ class Negative:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Terms, each with + or - before it."""
+    """Terms; one that is taken away is negative."""
 
-    terms: tuple[tuple[str, Expression], ...]
+    terms: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +95,17 @@ Expression: TypeAlias = Number | Constant | Negative | Sum | Product | Power | C
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """What an expression is made of: of a sum, the terms with their signs."""
+    """What an expression is made of, from left to right."""
     match expression:
         case Number() | Constant():
             return ()
         case Negative(of):
             return (of,)
-        case Sum(terms):
-            return tuple(signed(*term) for term in terms)
         case Product(factors):
             return tuple(factor for _, factor in factors)
         case Power(base, exponent):
             return base, exponent
-        case Call(_, items) | Vector(items):
+        case Sum(items) | Call(_, items) | Vector(items):
             return items
 
 
@@ -140,14 +138,3 @@ def is_printed(expression: Expression) -> bool:
 def is_percent(expression: Expression) -> bool:
     """Whether it has a % behind it."""
     return isinstance(expression, Call) and expression.name == "percent"
-
-
-def signed(sign: str, term: Expression) -> Expression:
-    """A term with its sign."""
-    return Negative(term) if sign == "-" else term
-
-
-def total(terms: Sequence[tuple[str, Expression]]) -> Expression:
-    """The sum of terms, of which the first may be taken away."""
-    (sign, first), *others = terms
-    return Sum((("+", signed(sign, first)), *others)) if others else signed(sign, first)

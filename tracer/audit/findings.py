@@ -213,8 +213,8 @@ _BULLET = re.compile(r"[-−–]\s+\Z")
 def _negated(expression: ex.Expression) -> ex.Expression:
     """The same with a minus at its beginning."""
     match expression:
-        case ex.Sum(((_, first), *others)):
-            return ex.Sum((("+", _negated(first)), *others))
+        case ex.Sum((first, *others)):
+            return ex.Sum((_negated(first), *others))
         case ex.Product(((sign, first), *others)):
             return ex.Product(((sign, ex.Negative(first)), *others))
     return ex.Negative(expression)

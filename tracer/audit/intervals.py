@@ -40,9 +40,6 @@ class Interval:
     def __add__(self, other: Interval) -> Interval:
         return Interval(self.low + other.low, self.high + other.high)
 
-    def __sub__(self, other: Interval) -> Interval:
-        return Interval(self.low - other.high, self.high - other.low)
-
     def __mul__(self, other: Interval) -> Interval:
         if self.low == self.high and other.low == other.high:
             product = self.low * other.low

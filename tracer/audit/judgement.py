@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 
-from tracer.audit import evaluation, expression as ex
+from tracer.audit import evaluation as ev, expression as ex
 from tracer.audit.intervals import Interval, UndefinedError, point
 
 MOST_POWERS = 12
@@ -53,7 +53,7 @@ class Judgement:
     """Which number of the printed side it is, counted from 0."""
     decides: bool = False
     """Whether it would be consistent with other last digits, too."""
-    meaning: evaluation.Meaning = evaluation.USUAL
+    meaning: ev.Meaning = ev.USUAL
 
 
 def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
@@ -65,7 +65,7 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     if ex.is_printed(left) and not ex.is_printed(right):
         left, right = right, left
     best: Judgement | None = None
-    for meaning in evaluation.meanings(left, right):
+    for meaning in ev.meanings(left, right):
         try:
             found = replace(_judged(left, right, meaning), meaning=meaning)
         except ArithmeticError:  # undefined, or too large
@@ -77,21 +77,16 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     return best
 
 
-def _judged(left: ex.Expression, right: ex.Expression, meaning: evaluation.Meaning) -> Judgement:
+def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     if not ex.is_printed(right):
         return _of_expressions(left, right, meaning)
-    rounded_to = evaluation.window_of_whole if _is_whole(left) else evaluation.window
-    at_face = evaluation.evaluate(left, evaluation.face, meaning)
+    rounded_to = ev.window_of_whole if _is_whole(left) else ev.window
+    at_face = ev.evaluate(left, ev.face, meaning)
+    as_inputs = ev.evaluate(left, ev.window if ex.is_printed(left) else ev.as_input, meaning)
+    printed = ev.evaluate(right, ev.face, meaning)
+    stands_for = ev.evaluate(right, rounded_to, meaning)
     figures = zip(
-        _flat(at_face),
-        _flat(
-            evaluation.evaluate(
-                left, evaluation.window if ex.is_printed(left) else evaluation.as_input, meaning
-            )
-        ),
-        _flat(evaluation.evaluate(right, evaluation.face, meaning), at_face),
-        _flat(evaluation.evaluate(right, rounded_to, meaning)),
-        strict=True,
+        *(_flat(at_face), _flat(as_inputs), _flat(printed, at_face), _flat(stands_for)), strict=True
     )
     in_percent = ex.is_percent(right) and _has_hundred(left)
     found = [
@@ -141,12 +136,10 @@ def _of_a_figure(
     return said(Verdict.FALSE)
 
 
-def _of_expressions(
-    left: ex.Expression, right: ex.Expression, meaning: evaluation.Meaning
-) -> Judgement:
+def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     """Two sides that are both to be worked out."""
-    pairs = list(_side_by_side(left, right, evaluation.as_input, evaluation.as_part, meaning))
-    at_face = list(_side_by_side(left, right, evaluation.face, evaluation.face, meaning))
+    pairs = list(_side_by_side(left, right, ev.as_input, ev.as_part, meaning))
+    at_face = list(_side_by_side(left, right, ev.face, ev.face, meaning))
     if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
         return Judgement(Verdict.EXACT)
     if stands_term_by_term(left, right, meaning):
@@ -163,23 +156,21 @@ def _of_expressions(
     return Judgement(Verdict.FALSE)
 
 
-def stands_term_by_term(
-    left: ex.Expression, right: ex.Expression, meaning: evaluation.Meaning
-) -> bool:
+def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:
     """Whether each part of the right side is the part of the left that it replaces, rounded.
 
     Raises:
         UndefinedError: they have no values, or of different shapes.
     """
     if ex.is_printed(right):
-        pairs = _side_by_side(left, right, evaluation.face, evaluation.window, meaning)
+        pairs = _side_by_side(left, right, ev.face, ev.window, meaning)
         return all(_within(a.middle, b) for a, b in pairs)
     if _form(left) == _form(right) is not None:
         inner = zip(ex.parts(left), ex.parts(right), strict=True)
         return all(stands_term_by_term(a, b, meaning) for a, b in inner)
     return all(
         b.low - _TOLERANCE <= a.middle <= b.high + _TOLERANCE
-        for a, b in _side_by_side(left, right, evaluation.face, evaluation.as_part, meaning)
+        for a, b in _side_by_side(left, right, ev.face, ev.as_part, meaning)
     )
 
 
@@ -200,16 +191,16 @@ def _form(expression: ex.Expression) -> tuple[object, ...] | None:
 def _side_by_side(
     left: ex.Expression,
     right: ex.Expression,
-    one: evaluation.StandsFor,
-    other: evaluation.StandsFor,
-    meaning: evaluation.Meaning,
+    one: ev.StandsFor,
+    other: ev.StandsFor,
+    meaning: ev.Meaning,
 ) -> Iterator[tuple[Interval, Interval]]:
     """The numbers of both sides in pairs."""
-    a, b = evaluation.evaluate(left, one, meaning), evaluation.evaluate(right, other, meaning)
+    a, b = ev.evaluate(left, one, meaning), ev.evaluate(right, other, meaning)
     yield from zip(_flat(a), _flat(b, a), strict=True)
 
 
-def _flat(value: evaluation.Value, like: evaluation.Value | None = None) -> Iterator[Interval]:
+def _flat(value: ev.Value, like: ev.Value | None = None) -> Iterator[Interval]:
     """The numbers of a value, row by row; it must have the shape of another."""
     if isinstance(like, tuple) != isinstance(value, tuple) and like is not None:
         raise UndefinedError

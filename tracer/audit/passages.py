@@ -254,5 +254,4 @@ _READERS = {
     Markup.RESTRUCTURED: _restructured,
     Markup.HTML: _html,
     Markup.PLAIN: _plain,
-    Markup.NOTEBOOK: _plain,
 }

@@ -96,23 +96,25 @@ class _Reader:
         return token
 
     def sum(self) -> ex.Expression:
-        terms = [("+", self.product())]
-        percent = ex.is_percent(terms[0][1])
+        terms = [self.product()]
+        percent = ex.is_percent(terms[0])
         while sign := self.sign("+", "-"):
             behind = self.next()
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
                 self.is_doubtful = True  # 6.9 -log(2) may be two things
-            terms.append((sign.text, self.product()))
-            if sign.text == "-" and self._is_range(terms, sign):
+            term = self.product()
+            if self._is_range([*terms, term], sign):
                 self.is_doubtful = True
-            if ex.is_percent(terms[-1][1]) != percent:
+            if ex.is_percent(term) != percent:
                 self.is_doubtful = True  # 5 + 10 % is 5.1, or 5.5
-        return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0][1]
+            terms.append(ex.Negative(term) if sign.text == "-" else term)
+        return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
-    def _is_range(self, terms: list[tuple[str, ex.Expression]], sign: Token) -> bool:
+    def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
         """Whether it is like 10-12, which counts from 10 to 12."""
-        whole = all(isinstance(term, ex.Number) and term.is_whole for _, term in terms)
-        return whole and len(terms) == 2 and sign.gap == 0 and self.tokens[self.at - 1].gap == 0
+        whole = all(isinstance(term, ex.Number) and term.is_whole for term in terms)
+        apart = sign.gap or self.tokens[self.at - 1].gap
+        return whole and len(terms) == 2 and sign.text == "-" and not apart
 
     def product(self) -> ex.Expression:
         factors = [("*", self.factor())]

@@ -204,7 +204,8 @@ def _read(
         case "which":
             return _environment(match)
         case "command":
-            return _command(match["command"])
+            name = match["command"]
+            return None if name in _NOTHING else _COMMANDS.get(name) or _name(name)
         case "name":
             return _name(text)
         case "times" | "power" | "norm" | "lone":
@@ -238,10 +239,6 @@ def _environment(match: re.Match[str]) -> tuple[Is, str]:
     if match["which"] in _MATRICES:
         return (Is.OPEN, "matrix") if match["environment"] == "begin" else (Is.CLOSE, "matrix")
     return Is.BREAK, match["which"]
-
-
-def _command(name: str) -> tuple[Is, str] | None:
-    return None if name in _NOTHING else _COMMANDS.get(name) or _name(name)
 
 
 def _name(text: str) -> tuple[Is, str]:

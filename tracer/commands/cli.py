@@ -175,16 +175,15 @@ def audit(
     check([] if output is None else [output], map(Path, files))
     with progress.shown("audit"):
         audits, problems = audited(files, strict=strict)
-    if output is None and form is Report.TERMINAL:
+    if output is not None:
+        from tracer.files.writing import write
+
+        written = rendered(form, audits, skipped=show_skipped, version=__version__)
+        write([(output, written)])
+    elif form is Report.TERMINAL:
         sys.stdout.write(coloured(audits, skipped=show_skipped))
     else:
-        written = rendered(form, audits, skipped=show_skipped, version=__version__)
-        if output is None:
-            sys.stdout.write(written)
-        else:
-            from tracer.files.writing import write
-
-            write([(output, written)])
+        sys.stdout.write(rendered(form, audits, skipped=show_skipped, version=__version__))
     if problems:
         raise TracerError(*problems)
     counting = ("error", "warning") if strict else ("error",)

@@ -139,7 +139,8 @@ def _header(trace: Trace) -> dict[str, Any]:
 
 def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[dict[str, Any]]:
     named = symbols(trace.records)
-    encodes = all(_is_of_encoder(record) for record in records)
+    outputs = [record.output for record in records]
+    encodes = all(o.place.encoder or o.role is ENCODER_OUTPUT for o in outputs)
     return [
         {
             "address": record.output.address,
@@ -153,10 +154,6 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
         }
         for record in records
     ]
-
-
-def _is_of_encoder(record: Record) -> bool:
-    return record.output.place.encoder or record.output.role is ENCODER_OUTPUT
 
 
 def dumped(document: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from tracer.lesson.document import Formula, Matrix, Working
 from tracer.renderers.lettering import in_text, short, width
 from tracer.renderers.mathematics import PAPER
 from tracer.renderers.text import text
+from tracer.renderers.wrapping import fitting
 
 LINE, GAP = 96, 4
 """What fits on a line of A4, and what stays free in between, in characters of plain text."""
@@ -127,14 +128,9 @@ def _width_of(number: Number | Blank, *, bold: bool) -> int:
 def _narrow(matrix: Matrix) -> Iterator[Matrix]:
     """The columns that fit on a line, then the next, each with the labels of the rows."""
     stub, *widths = _widths(matrix)
-    first, used = 0, stub
-    for column, wide in enumerate([*widths, LINE]):
-        if used + wide > LINE and column > first:
-            here = slice(first, column)
-            columns, cells = matrix.columns[here], tuple(row[here] for row in matrix.cells)
-            yield Matrix(matrix.symbol, matrix.rows, columns, cells, matrix.marked, matrix.figure)
-            first, used = column, stub
-        used += wide
+    for first, last in fitting(widths, LINE - stub):
+        columns, cells = matrix.columns[first:last], tuple(row[first:last] for row in matrix.cells)
+        yield Matrix(matrix.symbol, matrix.rows, columns, cells, matrix.marked, matrix.figure)
 
 
 def _array(matrix: Matrix) -> str:

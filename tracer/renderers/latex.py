@@ -80,7 +80,7 @@ LETTER = rf"""\ifPDFTeX\else
 
 def render(document: doc.Document, *, standalone: bool) -> str:
     """A document as a fragment to be included, or with all that pdflatex or lualatex needs."""
-    page = _Page(document, contents=standalone)
+    page = _Page(document, links.Outline(document), contents=standalone)
     body = "\n\n".join(page.paragraphs()) + "\n"
     lacks = r"\letter{" in body
     if not standalone:
@@ -98,6 +98,7 @@ HEADINGS = ("section", "subsection", "subsubsection")
 @frozen
 class _Page:
     document: doc.Document
+    outline: links.Outline
     contents: bool
 
     def paragraphs(self) -> Iterator[str]:
@@ -106,12 +107,10 @@ class _Page:
         if document.whole:
             yield rf"\{HEADINGS[0]}*{{\raggedright {breakable(document.title)}}}"
         yield from self.together(document.introduction, -1)
-        headings = list(links.headings(document))
-        if self.contents and links.contents(document):
+        if self.contents and self.outline.contents:
             yield "\\begin{multicols}{2}\\small\n\\tableofcontents\n\\end{multicols}"
-        over = links.over(headings)
         for i, section in enumerate(document.sections):
-            yield "\n".join(map(self.heading, over[i]))
+            yield "\n".join(map(self.heading, self.outline.over[i]))
             written = list(self.together(section.blocks, i))
             if section.blocks[1:] and isinstance(section.blocks[1], doc.Paragraph):
                 # A title and its first sentence do not stand at the end of a page alone.
@@ -127,12 +126,8 @@ class _Page:
     @cached_property
     def labels(self) -> dict[int, str]:
         """The labels of the sections that are referred to."""
-        referred, linked = self.steps.referred_to(), links.of_sections(links.anchors(self.document))
-        return {section: linked[section] for section in referred}
-
-    @cached_property
-    def steps(self) -> links.Steps:
-        return links.Steps(self.document)
+        linked = links.of_sections(self.outline.anchors)
+        return {section: linked[section] for section in self.outline.referred_to}
 
     def together(self, blocks: Sequence[doc.Block], section: int) -> Iterator[str]:
         """Paragraphs; what is displayed goes on with the one in front of it."""
@@ -169,7 +164,7 @@ class _Page:
             case doc.Percent():
                 return rf"${PAPER.in_lines.write(in_percent(part))}$\,\%"
             case doc.Reference(number):
-                to = self.steps.meant(section, number)
+                to = self.outline.meant(section, number)
                 step = f"step~{number}"
                 return step if to is None else rf"\hyperref[{self.labels[to]}]{{{step}}}"
             case Sized(of, shape):

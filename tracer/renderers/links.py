@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import count, groupby
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import count
 
 from tracer.frozen import frozen
 from tracer.lesson.document import Document, Paragraph, Reference, Section
@@ -29,41 +30,21 @@ class Heading:
     opens_part: bool = False
 
 
-def headings(document: Document) -> Iterator[Heading]:
-    """The headings of a document in their order, in two levels where it begins with a part."""
-    in_parts = document.whole and any(section.part for section in document.sections[:1])
-    before = None
-    for i, section in enumerate(document.sections):
-        alone = not in_parts or section.part in (None, section.title)
-        if section.part and not alone and section.part != before:
-            yield Heading(section.part, 1, i, opens_part=True)
-        before = section.part
-        yield Heading(title(section, within=not alone), 1 if alone else 2, i)
-
-
-def title(section: Section, *, within: bool = False) -> str:
-    """The title of a step begins with its number; `within` a part it leaves out the part's."""
-    words = " · ".join(section.within) if within and section.within else section.title
-    return words if section.number is None else f"{section.number}. {words}"
-
-
-def over(headings: Iterable[Heading]) -> dict[int, list[Heading]]:
-    """The headings over each section."""
-    return {i: list(group) for i, group in groupby(headings, lambda heading: heading.section)}
-
-
-def contents(document: Document) -> list[Heading]:
-    """The headings of a table of contents, if the document is worth one."""
-    every = list(headings(document))
-    return every if document.whole and len(every) >= WORTH_CONTENTS else []
-
-
-class Steps:
-    """Where the steps of a document are."""
+class Outline:
+    """The headings of a document and their anchors, and where the steps are."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.headings = list(_headings(document))
+        worth_it = document.whole and len(self.headings) >= WORTH_CONTENTS
+        self.contents = self.headings if worth_it else []
+        """Those of a table of contents; none, if the document is not worth one."""
+        self.over = defaultdict[int, list[Heading]](list)
+        """The headings over each section."""
+        for heading in self.headings:
+            self.over[heading.section].append(heading)
         self.places = defaultdict[int, list[int]](list)
+        """The sections of each step."""
         for i, section in enumerate(document.sections):
             if section.number is not None:
                 self.places[section.number].append(i)
@@ -77,6 +58,7 @@ class Steps:
         up_to_here = bisect_right(places, here)
         return places[up_to_here - 1] if up_to_here else None
 
+    @cached_property
     def referred_to(self) -> set[int]:
         """The sections that sentences refer to."""
         meant = {
@@ -88,21 +70,39 @@ class Steps:
         }
         return {section for section in meant if section is not None}
 
+    @cached_property
+    def anchors(self) -> dict[Heading, str]:
+        """How each heading is linked: `alex.step-4`; one that stands again is numbered.
 
-def anchors(document: Document) -> dict[Heading, str]:
-    """The name by which each heading is linked: `alex.step-4`; one that stands again is numbered.
+        Programs make a name of a heading each in its own way; with its dot this is none of theirs.
+        """
+        scenario = _plain(self.document.scenario).replace("-", "") or "scenario"
+        named: dict[str, Heading] = {}
+        for heading in self.headings:
+            name = first = f"{scenario}.{_named(self.document, heading)}"
+            again = count(2)
+            while name in named:
+                name = f"{first}-{next(again)}"
+            named[name] = heading
+        return {heading: name for name, heading in named.items()}
 
-    Programs make a name of a heading each in its own way; with its dot this is none of theirs.
-    """
-    scenario = _plain(document.scenario).replace("-", "") or "scenario"
-    named: dict[str, Heading] = {}
-    for heading in headings(document):
-        name = first = f"{scenario}.{_named(document, heading)}"
-        again = count(2)
-        while name in named:
-            name = f"{first}-{next(again)}"
-        named[name] = heading
-    return {heading: name for name, heading in named.items()}
+
+def _headings(document: Document) -> Iterator[Heading]:
+    """The headings of a document in their order, in two levels where it begins with a part."""
+    in_parts = document.whole and any(section.part for section in document.sections[:1])
+    before = None
+    for i, section in enumerate(document.sections):
+        alone = not in_parts or section.part in (None, section.title)
+        if section.part and not alone and section.part != before:
+            yield Heading(section.part, 1, i, opens_part=True)
+        before = section.part
+        yield Heading(_title(section, within=not alone), 1 if alone else 2, i)
+
+
+def _title(section: Section, *, within: bool) -> str:
+    """The title of a step begins with its number; `within` a part it leaves out the part's."""
+    words = " · ".join(section.within) if within and section.within else section.title
+    return words if section.number is None else f"{section.number}. {words}"
 
 
 def of_sections(anchors: Mapping[Heading, str]) -> dict[int | None, str]:

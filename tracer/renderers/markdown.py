@@ -54,7 +54,9 @@ def render(
     be shown.
     """
     level = None if heading is Heading.NONE else int(heading)
-    return "\n\n".join(_Page(document, math, level, figures).blocks()) + "\n"
+    return (
+        "\n\n".join(_Page(document, links.Outline(document), math, level, figures).blocks()) + "\n"
+    )
 
 
 def escaped(name: str) -> str:
@@ -65,6 +67,7 @@ def escaped(name: str) -> str:
 @frozen
 class _Page:
     document: doc.Document
+    outline: links.Outline
     math: bool
     level: int | None
     """Of the sections' titles; None leaves all titles out."""
@@ -76,11 +79,10 @@ class _Page:
         if document.whole:
             yield from self.title(escaped(document.title), 0)
         yield from (self.block(block, -1) for block in document.introduction)
-        if self.level is not None and links.contents(document):
+        if self.level is not None and self.outline.contents:
             yield self.contents()
-        over = links.over(links.headings(document))
         for i, section in enumerate(document.sections):
-            for heading in over[i]:
+            for heading in self.outline.over[i]:
                 yield from self.heading(heading)
             yield from (self.block(block, i) for block in section.blocks)
 
@@ -98,27 +100,24 @@ class _Page:
     @cached_property
     def anchors(self) -> dict[links.Heading, str]:
         """What each heading that a link leads to is linked by; without titles there are none."""
-        listed, referred = links.contents(self.document), self.steps.referred_to()
+        outline = self.outline
         return {
             heading: anchor
-            for heading, anchor in links.anchors(self.document).items()
-            if self.level is not None and (listed or heading.section in referred)
+            for heading, anchor in outline.anchors.items()
+            if self.level is not None
+            and (outline.contents or heading.section in outline.referred_to)
         }
 
     def contents(self) -> str:
         return "\n".join(
             f"{'    ' * (heading.level - 1)}- [{_words(heading.title)}](#{self.anchors[heading]})"
-            for heading in links.contents(self.document)
+            for heading in self.outline.contents
         )
 
     def reference(self, number: int, section: int) -> str:
         """A step, with a link to it where the text has it."""
-        anchor = self.linked.get(self.steps.meant(section, number))
+        anchor = self.linked.get(self.outline.meant(section, number))
         return f"[step {number}](#{anchor})" if anchor else f"step {number}"
-
-    @cached_property
-    def steps(self) -> links.Steps:
-        return links.Steps(self.document)
 
     @cached_property
     def linked(self) -> dict[int | None, str]:

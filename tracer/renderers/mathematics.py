@@ -9,9 +9,9 @@ from tracer.formula import expression as ex
 from tracer.lesson.document import Line, Working
 from tracer.node import found
 from tracer.renderers.lettering import LETTERS, in_text, on_page, short, width
-from tracer.renderers.notation import Binding, Notation, is_scientific
+from tracer.renderers.notation import Binding, Notation
 from tracer.renderers.rows import cells
-from tracer.renderers.text import number_text, text
+from tracer.renderers.text import text
 from tracer.renderers.wrapping import cut, rows
 
 UNCUT = 1000
@@ -35,7 +35,7 @@ RELATIONS = {"=": "=", "≈": r"\approx"}
 class LatexNotation(Notation):
     r"""Commands; quotients as \frac, or with a slash where a line must be broken."""
 
-    times, dot, pi = r" \times ", r" \cdot ", r"\pi"
+    times, dot, pi, infinity = r" \times ", r" \cdot ", r"\pi", r"\infty"
     # KaTeX sets no more than 1000 macros together: these are none.
     room, before_point, digit = r"\kern3em ", r"\kern1.5em ", r"\kern.15em\rule{.5em}{.5pt}"
     power_of_ten = f"10^{{{digit * 2}}}"
@@ -43,14 +43,8 @@ class LatexNotation(Notation):
     def __init__(self, named: Callable[[str], str], *, fractions: bool) -> None:
         self.named, self.fractions = named, fractions
 
-    def number(self, number: ex.Number) -> str:
-        value = number.value
-        if value.is_infinite():
-            return r"-\infty" if value < 0 else r"\infty"
-        if not is_scientific(value):
-            return format(value, "f")
-        mantissa = number_text(number).partition("×")[0]
-        return rf"{mantissa} \times 10^{{{value.adjusted()}}}"
+    def ten_to(self, exponent: int) -> str:
+        return f"10^{{{exponent}}}"
 
     def blank(self, blank: ex.Blank) -> str:
         answer = blank.answer
@@ -113,9 +107,6 @@ class MeasureNotation(Notation):
 
     def __init__(self, *, fractions: bool) -> None:
         self.fractions = fractions
-
-    def number(self, number: ex.Number) -> str:
-        return super().number(number).replace("×", self.times)
 
     def raised(self, base: str, exponent: ex.Expression) -> str:
         return base + super().raised("", exponent).replace(" ", FIRM)

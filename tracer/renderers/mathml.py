@@ -8,8 +8,8 @@ from html import escape
 from operator import add
 
 from tracer.formula import expression as ex
-from tracer.renderers.notation import Binding, Notation, is_scientific
-from tracer.renderers.text import number_text, text
+from tracer.renderers.notation import Binding, Notation
+from tracer.renderers.text import text
 
 
 def _sign(sign: str) -> str:
@@ -31,11 +31,11 @@ class MathmlNotation(Notation):
     def number(self, number: ex.Number) -> str:
         value = number.value
         sign, size = (self.minus, -value) if value.is_signed() else ("", value)
-        written = number_text(ex.Number(size))
-        if size.is_infinite() or not is_scientific(size):
-            return f"{sign}<mn>{written}</mn>"
-        mantissa, power = written.partition("×")[0], f"<mn>{size.adjusted()}</mn>"
-        return f"{sign}<mn>{mantissa}</mn>{self.times}<msup><mn>10</mn>{_row(power)}</msup>"
+        mantissa, times, power = super().number(ex.Number(size)).partition(self.times)
+        return f"{sign}<mn>{mantissa}</mn>{times}{power}"
+
+    def ten_to(self, exponent: int) -> str:
+        return f"<msup><mn>10</mn>{_row(f'<mn>{exponent}</mn>')}</msup>"
 
     def blank(self, blank: ex.Blank) -> str:
         return f"<mtext>{text(blank)}</mtext>"

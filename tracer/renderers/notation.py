@@ -6,7 +6,8 @@ here, by how tightly an operation binds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from enum import IntEnum
 from typing import assert_never
@@ -56,7 +57,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 class Notation:
     """The signs of plain text: ×, √, ² and indices as characters. Other formats override them."""
 
-    times, dot, pi, euler = "×", " · ", "π", "e"
+    times, dot, pi, euler, infinity = "×", " · ", "π", "e", "∞"
     plus, minus = "+", "-"
     parentheses = ("(", ")")
 
@@ -72,14 +73,18 @@ class Notation:
         plain = str(value)
         if "0.0000" not in plain and "E" not in plain and "y" not in plain:
             return plain  # most numbers, and quickly: no power of ten, and no Infinity
+        sign = "-" if value < 0 else ""
         if value.is_infinite():
-            return "-∞" if value < 0 else "∞"
+            return f"{sign}{self.infinity}"
         if not is_scientific(value):
             return format(value, "f")
         digits = "".join(map(str, value.as_tuple().digits))
         mantissa = f"{digits[0]}.{digits[1:]}" if len(digits) > 1 else digits
-        sign = "-" if value < 0 else ""
-        return f"{sign}{mantissa}×10{str(value.adjusted()).translate(SUPERSCRIPTS)}"
+        return f"{sign}{mantissa}{self.times}{self.ten_to(value.adjusted())}"
+
+    def ten_to(self, exponent: int) -> str:
+        """A power of ten in a number."""
+        return f"10{str(exponent).translate(SUPERSCRIPTS)}"
 
     def blank(self, blank: ex.Blank) -> str:
         """Room for a number, or in the key the number, beside that of the blank."""
@@ -221,3 +226,34 @@ class Notation:
             else:
                 written += [self.plus, self.inside(term, PRODUCT)]
         return written
+
+
+OPEN, BETWEEN, CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
+"""No text has these."""
+
+
+class Marking(Notation):
+    """Plain text; what has marks stands with them between signs that `pieces` takes out again."""
+
+    def __init__(self, marks: Callable[[ex.Number | ex.Rest], Sequence[str]]) -> None:
+        self.marks = marks
+
+    def number(self, number: ex.Number) -> str:
+        """With its marks."""
+        return self._marked(super().number(number), number)
+
+    def rest(self, rest: ex.Rest) -> str:
+        """With their marks."""
+        return self._marked(super().rest(rest), rest)
+
+    def _marked(self, written: str, of: ex.Number | ex.Rest) -> str:
+        marks = self.marks(of)
+        return f"{OPEN}{BETWEEN.join([written, *marks])}{CLOSE}" if marks else written
+
+
+def pieces(marked: str) -> Iterator[tuple[str, list[str]]]:
+    """The text in pieces, each with its marks."""
+    for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked):
+        if part:
+            words, *marks = part.split(BETWEEN)
+            yield words, marks

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tracer.decoder import roles
 from tracer.decoder.roles import Role
 from tracer.formula.expression import Blank, Expression, Number
-from tracer.renderers.notation import Notation
+from tracer.renderers.notation import Marking, pieces
 
 BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
 """Of the 256 colours, which look the same in every terminal, those with enough contrast."""
@@ -29,10 +29,6 @@ _HUES: dict[Role, str] = {
 }
 """All others are blue: a token's vector on its way, and what is made of scores."""
 
-_STARTS = {hue: chr(0xE000 + i) for i, hue in enumerate((BLUE, CLAY, MAGENTA, GREEN))}
-_END = "\ue00f"
-_OF_START = {start: hue for hue, start in _STARTS.items()}
-
 
 def hue(number: Number | Blank) -> str:
     """The hue of a number; none, if it is not taken from a value, or from a learned one."""
@@ -43,27 +39,14 @@ def hue(number: Number | Blank) -> str:
     return _HUES.get(number.entry.value.role, BLUE)
 
 
-class _Marking(Notation):
-    """Text in which signs that no text has stand around each number that has a hue."""
-
-    def number(self, number: Number) -> str:
-        written, of = super().number(number), hue(number)
-        return f"{_STARTS[of]}{written}{_END}" if of else written
-
-
-_MARKING = _Marking()
+_MARKING = Marking(lambda of: [hue(of)] if isinstance(of, Number) and hue(of) else [])
 
 
 def hues(expression: Expression) -> list[tuple[int, int, str]]:
     """From where to where the text of an expression has which hue."""
     spans: list[tuple[int, int, str]] = []
-    at = start = 0
-    of = ""
-    for sign in _MARKING.write(expression):
-        if sign in _OF_START:
-            start, of = at, _OF_START[sign]
-        elif sign == _END:
-            spans.append((start, at, of))
-        else:
-            at += 1
+    at = 0
+    for words, styles in pieces(_MARKING.write(expression)):
+        spans += [(at, at + len(words), style) for style in styles]
+        at += len(words)
     return spans

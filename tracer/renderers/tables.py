@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Matrix, Table
 from tracer.renderers.palette import LABEL, MARKED, hue
-from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
+from tracer.renderers.rows import GAP, INDENT, Row, cells, mark, padded, short, styled, wrapped
 from tracer.renderers.text import cell_text, name_text, text
+from tracer.renderers.wrapping import fitting
 
 LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
@@ -31,15 +32,17 @@ def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Ro
     grid = [_column(name, below) for name, below in zip(columns, numbers, strict=True)]
     room = width - INDENT - widest
     lines: list[Row] = []
-    for first, last in _fitting([cells(column[0]) for column in grid], room):
+    for first, last in fitting([len(GAP) + cells(column[0]) for column in grid], room):
         header, *rows = zip(*(column for column in grid[first:last]), strict=True)
-        lines.append(Row(" " * INDENT + GAP.join([stub[0], *header]).rstrip(), LABEL))
+        lines.append(styled(" " * INDENT + GAP.join([stub[0], *header]), LABEL))
         for i, written in enumerate(rows):
-            row = Row(GAP.join([stub[i + 1], *written]).rstrip())
+            row = Row(GAP.join([stub[i + 1], *written]))
             if coloured:
                 _colour(row, matrix, i, len(stub[i + 1]), written, matrix.cells[i][first:last])
-            row.indented(INDENT)
-            lines.append(row.marked() if i == matrix.marked else row)
+            row.pad_left(INDENT)
+            if i == matrix.marked:
+                mark(row)
+            lines.append(row)
         lines.append(Row())
     return lines[:-1]
 
@@ -73,17 +76,6 @@ def _weight(share: Number | Blank) -> str:
     if isinstance(share, Blank):
         return ""
     return next((style for least, style in WEIGHTS if share.value >= least), "")
-
-
-def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Ranges of columns that fit beside each other; one at least."""
-    first, used = 0, 0
-    for column, width in enumerate(widths):
-        used += len(GAP) + width
-        if used > room and column > first:
-            yield first, column
-            first, used = column, len(GAP) + width
-    yield first, len(widths)
 
 
 def _column(name: str, numbers: Sequence[str]) -> list[str]:
@@ -130,12 +122,17 @@ def table_rows(table: Table, width: int) -> list[Row]:
     for i, shown in enumerate(last):
         texts = [column[i] for column in columns]
         start = "".join(padded(*pair) + GAP for pair in zip(texts, widths, strict=True))
-        parts = [part.plain for part in wrapped(shown, room, fold=True)]
+        parts = [part.plain for part in wrapped(Row(shown), room, fold=True)]
         first, *rest = ["", *parts] if is_below else parts
         margin = " " * (BELOW if is_below else cells(start))
         for line in (start + first, *(margin + part for part in rest)):
-            row = Row(line.rstrip(), "" if i else LABEL).indented(INDENT)
-            lines.append(row.stylize(MARKED).marked() if i - 1 == table.marked else row)
+            row = Row(" " * INDENT + line)
+            if i == 0:
+                row.stylize(LABEL, INDENT)
+            elif i - 1 == table.marked:
+                row.stylize(MARKED)
+                mark(row)
+            lines.append(row)
     return lines
 
 

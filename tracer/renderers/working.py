@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tracer.formula.expression import Chain, Expression, Number
+from tracer.formula.expression import Chain, Number
 from tracer.lesson.document import Line, Working
 from tracer.renderers.palette import LABEL, RESULT, hue, hues
 from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, short
@@ -85,14 +85,18 @@ def _worked(
         row = Row(line)
         start = len(label) if i == 0 else len(line) - len(line.lstrip())
         end = at + len(line) - start
-        row.styled(((a, b, hue) for a, b, hue in spans if at <= a < end), start - at)
+        for begins, ends, style in spans:
+            if at <= begins < end:
+                row.stylize(style, begins - at + start, ends - at + start)
         at = end + 1
         if i == 0:
             row.stylize(LABEL, 0, len(label))
         if i < len(body) - 1:
             yield row
         else:
-            yield from _with_result(row, result, edge, _style(chain.sides[-1]))
+            last = chain.sides[-1]
+            style = f"{RESULT} {hue(last)}".strip() if isinstance(last, Number) else RESULT
+            yield from _with_result(row, result, edge, style)
 
 
 def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
@@ -101,14 +105,8 @@ def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
     if cells(row.plain) >= place:
         yield row
         row = Row()
-    row.plain = padded(row.plain, place)
-    start = len(row.plain) + len("= ")
-    row.plain += result.rstrip()
-    yield row.stylize(style, start)
-
-
-def _style(result: Expression) -> str:
-    return f"{RESULT} {hue(result)}".strip() if isinstance(result, Number) else RESULT
+    sign, number = result[: len("= ")], result[len("= ") :].rstrip()
+    yield row.append(" " * (place - cells(row.plain)) + sign).append(number, style)
 
 
 def _spans(chain: Chain) -> list[tuple[int, int, str]]:

@@ -1,4 +1,4 @@
-"""Where a worked line is broken: before = and ≈, and inside a long side before + and -.
+"""Where a matrix is broken; and a worked line: before = and ≈, in a long side before + and -.
 
 What is still too wide is broken before / and ·, and behind the commas of max(…).
 """
@@ -6,7 +6,7 @@ What is still too wide is broken before / and ·, and behind the commas of max(�
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from tracer.renderers.rows import cells
@@ -53,6 +53,17 @@ def cut(side: str, room: int) -> list[str]:
         for piece in BEFORE_TERM.split(side)
         for part in ([piece] if cells(piece) <= room else BEFORE_FACTOR.split(piece))
     ]
+
+
+def fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """Ranges of columns that fit beside each other; one at least."""
+    first, used = 0, 0
+    for column, width in enumerate(widths):
+        used += width
+        if used > room and column > first:
+            yield first, column
+            first, used = column, width
+    yield first, len(widths)
 
 
 def rows(

@@ -29,30 +29,31 @@ MOST_TERMS = 100_000
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
 
+def reader(expected: str, fits: Callable[[str], bool], read: Reader = str) -> Reader:
+    """What reads a value that fits, and refuses any other."""
+
+    def read_typed(typed: str) -> Any:
+        if not fits(typed):
+            refuse(typed, expected)
+        return read(typed)
+
+    return read_typed
+
+
 def whole(least: int | None = None, most: int | None = None) -> Reader:
     """A whole number in ASCII digits, between bounds that are allowed themselves."""
-    expected = f"a whole number{_between(least, most)}"
 
-    def read(typed: str) -> int:
+    def fits(typed: str) -> bool:
         if not WHOLE.fullmatch(typed):
-            refuse(typed, expected)
-        number = int(typed)
-        if (least is not None and number < least) or (most is not None and number > most):
-            refuse(typed, expected)
-        return number
+            return False
+        return (least is None or int(typed) >= least) and (most is None or int(typed) <= most)
 
-    return read
+    return reader(f"a whole number{_between(least, most)}", fits, int)
 
 
 def number(expected: str, fits: Callable[[Decimal], bool]) -> Reader:
     """A number in decimal notation, which keeps the digits that were typed."""
-
-    def read(typed: str) -> Decimal:
-        if not NUMBER.fullmatch(typed) or not fits(Decimal(typed)):
-            refuse(typed, expected)
-        return Decimal(typed)
-
-    return read
+    return reader(expected, lambda t: bool(NUMBER.fullmatch(t)) and fits(Decimal(t)), Decimal)
 
 
 def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
@@ -70,20 +71,11 @@ def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
 
 def some(expected: str, read: Reader = str) -> Reader:
     """Any text but none."""
-
-    def read_some(typed: str) -> Any:
-        if not typed:
-            refuse(typed, expected)
-        return read(typed)
-
-    return read_some
+    return reader(expected, bool, read)
 
 
-def file_name(typed: str) -> Path:
-    """A file to be written; `-` is none, as it is standard input where files are read."""
-    if typed in ("", "-"):
-        refuse(typed, "the name of a file")
-    return Path(typed)
+file_name = reader("the name of a file", lambda typed: typed not in ("", "-"), Path)
+"""A file to be written; `-` is none, as it is standard input where files are read."""
 
 
 def terms(typed: str) -> Terms:

@@ -84,26 +84,24 @@ class _Text:
 
     def __init__(self, page: Page, blocks: Blocks) -> None:
         self.page, self.writer = page, blocks
-        self.steps = links.Steps(page.document)
+        self.outline = links.Outline(page.document)
         self.anchors = {
-            heading: name.partition(".")[2]
-            for heading, name in links.anchors(page.document).items()
+            heading: name.partition(".")[2] for heading, name in self.outline.anchors.items()
         }
         self.linked = links.of_sections(self.anchors)
 
     def contents(self) -> list[Any]:
         return [
             SimpleNamespace(level=h.level, title=h.title, anchor=self.anchors[h])
-            for h in links.contents(self.page.document)
+            for h in self.outline.contents
             if h.section not in self.page.without_mask
         ]
 
     def parts(self) -> list[Any]:
         """The parts with their sections; a section without a part is one of its own."""
         found: list[Any] = []
-        over = links.over(links.headings(self.page.document))
         for i, section in enumerate(self.page.document.sections):
-            *opening, own = over[i]
+            *opening, own = self.outline.over[i]
             if opening:
                 title = opening[0]
                 anchor = self.anchors[title]
@@ -149,7 +147,7 @@ class _Text:
 
     def anchor(self, section: int, number: int) -> str | None:
         """The anchor of a step, as seen from a section."""
-        return self.linked.get(self.steps.meant(section, number))
+        return self.linked.get(self.outline.meant(section, number))
 
 
 @dataclass

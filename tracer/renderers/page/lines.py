@@ -5,21 +5,17 @@ Lines are written here, as all texts have them; the script only puts their piece
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tracer.decoder.value import Entry, Index, Value
 from tracer.formula.expression import Chain, Number, Rest
 from tracer.lesson.texts.page import Page, Source
-from tracer.renderers.notation import Notation
+from tracer.renderers.notation import Marking, pieces
 from tracer.renderers.text import name_text, number_text, sides, text
 
 Piece: TypeAlias = str | list[str]
 """Text; or text that is put in from entries, which follow it."""
-
-OPEN, BETWEEN, CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""No text has these."""
 
 
 class Numbers:
@@ -30,7 +26,7 @@ class Numbers:
         places = {id(source): i for i, source in enumerate(self.sources)}
         self._places = {value: places[id(source)] for value, source in page.sources.items()}
         self._found: Mapping[Value, Source] = page.sources
-        self._marking = _Marking(self)
+        self._marking = Marking(self._names)
 
     def name(self, entry: Entry | None) -> str | None:
         """The name of an entry, if the page knows it."""
@@ -81,29 +77,14 @@ class Numbers:
     def _work(self, chain: Chain) -> list[Piece]:
         """All sides of a chain but the last, with the relations between them."""
         marked = " ".join(sides(chain, self._marking.write)[:-1])
-        return [
-            part.split(BETWEEN) if BETWEEN in part else part
-            for part in re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", marked)
-            if part
-        ]
+        return [[words, *names] if names else words for words, names in pieces(marked)]
 
-
-class _Marking(Notation):
-    """Text in which each number stands with the names of the entries that it is taken from."""
-
-    def __init__(self, numbers: Numbers) -> None:
-        self.numbers = numbers
-
-    def number(self, number: Number) -> str:
-        return self._marked(super().number(number), [number.entry])
-
-    def rest(self, rest: Rest) -> str:
-        """The terms that are not written out, with all that they are made of."""
-        return self._marked(super().rest(rest), rest.hidden() if rest.hidden else [])
-
-    def _marked(self, written: str, entries: Iterable[Entry | None]) -> str:
-        names = [name for entry in entries if (name := self.numbers.name(entry))]
-        return f"{OPEN}{BETWEEN.join([written, *names])}{CLOSE}" if names else written
+    def _names(self, of: Number | Rest) -> list[str]:
+        """Those of the entry that a number is taken from, or that left out terms are made of."""
+        entries: Iterable[Entry | None] = [of.entry] if isinstance(of, Number) else []
+        if isinstance(of, Rest) and of.hidden:
+            entries = of.hidden()
+        return [name for entry in entries if (name := self.name(entry))]
 
 
 def _at(index: Index) -> str:

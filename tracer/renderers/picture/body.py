@@ -151,13 +151,11 @@ class Body:
         self.ways.append((leaves, joins, self.drawing.words[-1].end))
 
     def _heads(self, heads: doc.Heads) -> None:
-        frame = Frame(heads, self.beside, self.room)
         self._spine_to(self.row)
-        self.drawing.strokes += [stroke.moved(0, self.row) for stroke in frame.drawing.strokes]
-        self.drawing.words += [word.moved(0, self.row) for word in frame.drawing.words]
-        self.steps += [(self.row + row, steps) for row, steps in frame.steps]
-        self.entrances += [(frame.edges[0], self.row + row) for row in frame.entrances]
-        self.row += frame.row
+        frame = Frame(heads, self.beside, self.room, self.drawing, self.row)
+        self.steps += frame.steps
+        self.entrances += frame.entrances
+        self.row = frame.row
         self.drawn = self.row - 1
 
 

@@ -33,17 +33,16 @@ class Column:
 
 
 class Frame:
-    """The heads of an attention, drawn around column 0 from row 0 upward.
+    """The heads of an attention, drawn around column 0 of a drawing from a row upward.
 
-    `steps` are the numbers beside the rows, `entrances` the rows where the encoder's vectors come
+    `steps` are the numbers beside the rows, `entrances` the cells where the encoder's vectors come
     in, `row` is the one above it.
     """
 
-    def __init__(self, heads: Heads, beside: int, room: int) -> None:
-        self.drawing = Drawing()
+    def __init__(self, heads: Heads, beside: int, room: int, drawing: Drawing, row: int) -> None:
+        self.drawing, self.row = drawing, row
         self.steps: list[tuple[int, str]] = []
-        self.entrances: list[int] = []
-        self.row = 0
+        self.entrances: list[Cell] = []
         self.room = room - 2 * PADDING - 2
         columns = _columns(heads, beside)
         widths = [column.width(self.room) for column in columns]
@@ -54,11 +53,11 @@ class Frame:
         for storey in [columns] if beside > 1 else [[column] for column in columns]:
             self._crossbar()
             if any(heads.crosses):
-                self.entrances.append(self.row + 1)
+                self.entrances.append((self.edges[0], self.row + 1))
             self._storey(storey)
         self._crossbar()
         for edge in self.edges:
-            self._edge((edge, 0), (edge, self.row - 1))
+            self._edge((edge, row), (edge, self.row - 1))
 
     def _edge(self, start: Cell, end: Cell) -> None:
         self.drawing.strokes.append(Stroke(start, end, "frame"))
