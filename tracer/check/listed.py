@@ -17,17 +17,8 @@ from tracer.check.printed import Printed, printed
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.frozen import frozen
-from tracer.scenario.fields import (
-    NUMBER,
-    OWN_MESSAGE,
-    ROW,
-    ROWS,
-    Frozen,
-    WholeNumber,
-    Word,
-    described,
-    kind_of_numbers,
-)
+from tracer.scenario import fields
+from tracer.scenario.fields import Frozen, WholeNumber, Word, described
 from tracer.scenario.problems import of_keys
 from tracer.scenario.reader import LINE_BREAK, Source, YamlPath, read
 
@@ -40,17 +31,17 @@ def _printed(text: Any) -> Any:
         return None
     found = printed(text) if isinstance(text, str) else None
     if found is None:
-        raise PydanticCustomError(OWN_MESSAGE, "expected a number as it is printed, or _")
+        raise PydanticCustomError(fields.OWN_MESSAGE, "expected a number as it is printed, or _")
     return found
 
 
 Number: TypeAlias = Annotated[Any, BeforeValidator(_printed)]
 _Row: TypeAlias = Annotated[tuple[Number, ...], Field(min_length=1)]
 Numbers: TypeAlias = Annotated[
-    Annotated[Number, Tag(NUMBER)]
-    | Annotated[_Row, Tag(ROW)]
-    | Annotated[tuple[_Row, ...], Field(min_length=1), Tag(ROWS)],
-    Discriminator(kind_of_numbers),
+    Annotated[Number, Tag(fields.NUMBER)]
+    | Annotated[_Row, Tag(fields.ROW)]
+    | Annotated[tuple[_Row, ...], Field(min_length=1), Tag(fields.ROWS)],
+    Discriminator(fields.kind_of_numbers),
 ]
 
 
@@ -74,7 +65,7 @@ class Listed(Frozen):
         "The digits as they are printed, `_` for a number that the text leaves out.",
         "[0.964, 0.026, _, 0.6%]",
     )
-    example: Annotated[WholeNumber, Field(ge=1)] | None = described(
+    example: fields.AtLeastOne | None = described(
         "Of which training example, counted from 1.", "1", None
     )
     unknown: Word | None = described(

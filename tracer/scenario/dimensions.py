@@ -17,10 +17,10 @@ from pydantic import ConfigDict, Field
 
 from tracer.errors import Problem
 from tracer.frozen import frozen
-from tracer.scenario import model
+from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
-from tracer.scenario.fields import Frozen, OrNone, WholeNumber, Words, described
+from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import ActivationName
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.parts import Sizes
@@ -36,9 +36,7 @@ Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
 class EncoderDimensions(Frozen):
     """What cross-attention looks at: a vector for each of the encoder's tokens."""
 
-    tokens: Annotated[Words, Field(min_length=1)] = described(
-        "What the encoder has read.", "I like pizza"
-    )
+    tokens: fields.Tokens = described("What the encoder has read.", "I like pizza")
     width: Size | None = described(
         "Numbers of each vector; as many as the decoder's if not given.", "512", None
     )
@@ -47,14 +45,10 @@ class EncoderDimensions(Frozen):
 class Dimensions(Frozen):
     """The sizes of a decoder whose layers are built alike, and which parts it is made of."""
 
-    layers: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
-        "How many layers there are.", "12"
-    )
+    layers: fields.Count = described("How many layers there are.", "12")
     width: Size = described("Numbers of each token's vector.", "768")
-    heads: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
-        "Heads of each attention.", "12"
-    )
-    key_heads: Annotated[WholeNumber, Field(ge=1)] | None = described(
+    heads: fields.Count = described("Heads of each attention.", "12")
+    key_heads: fields.AtLeastOne | None = described(
         "Heads with keys and values of their own; all of them if not given.", "3", None
     )
     d_k: Size | None = described(
@@ -96,10 +90,10 @@ class Seed(Frozen):
 class Dimensioned(Frozen):
     """A decoder by its dimensions, and what it reads."""
 
-    title: Annotated[str, Field(min_length=1)] = described(
+    title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "A small one", "scenario"
     )
-    tokens: Annotated[Words, Field(min_length=1)] | None = described(
+    tokens: fields.Tokens | None = described(
         "What the decoder reads: a list, or a sentence to be split at its spaces; as many tokens "
         "as the context holds if not given.",
         "The quick brown fox",

