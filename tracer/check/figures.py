@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
-from tracer.check.listed import Listed, Read, shown
+from tracer.check.listed import Listed, Read
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
@@ -23,6 +23,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import closest, count
 from tracer.scenario.loading import Loaded
+from tracer.scenario.reader import with_excerpts
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
         except NotThereError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
-        raise TracerError(*shown(problems, read.content))
+        raise TracerError(*with_excerpts(problems, read.content))
     return found
 
 

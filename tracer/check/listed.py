@@ -5,8 +5,6 @@ It is what the author of a text writes; `tracer.check.figures` finds its numbers
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -20,7 +18,7 @@ from tracer.frozen import frozen
 from tracer.scenario import fields
 from tracer.scenario.fields import Frozen, WholeNumber, Word, described
 from tracer.scenario.problems import of_keys
-from tracer.scenario.reader import LINE_BREAK, Source, YamlPath, read
+from tracer.scenario.reader import Source, YamlPath, read, with_excerpts
 
 LEFT_OUT = "_"
 """In place of a number that the text does not print."""
@@ -129,13 +127,5 @@ def read_figures(path: Path) -> Read:
         found = FiguresFile.model_validate(source.data)
     except ValidationError as error:
         problems = list(of_keys(error, source, set(), FiguresFile))
-        raise TracerError(*shown(problems, content)) from None
+        raise TracerError(*with_excerpts(problems, content)) from None
     return Read(str(path), found.text, found.figures, source, content)
-
-
-def shown(problems: list[Problem], content: str) -> Iterator[Problem]:
-    """The problems; a single one with its line."""
-    lines = LINE_BREAK.split(content) if len(problems) == 1 else []
-    for problem in problems:
-        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
-        yield replace(problem, excerpt=line)

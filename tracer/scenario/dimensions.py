@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from tracer.errors import Problem
+from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint
@@ -199,7 +199,6 @@ class Drawn:
 class FromSeed(model.Scenario):
     """A scenario whose numbers are drawn where somebody looks at them."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
 
     @property
@@ -210,7 +209,13 @@ class FromSeed(model.Scenario):
 
 
 def from_dimensions(asked: Dimensioned) -> model.Scenario:
-    """The scenario that dimensions and tokens make; with numbers if there is a seed."""
+    """The scenario that dimensions and tokens make; with numbers if there is a seed.
+
+    Raises:
+        TracerError: what of the sizes does not go together.
+    """
+    if problems := list(asked.misfits()):
+        raise TracerError(*problems)
     sizes, made = asked.dimensions, _Made(asked)
     numbered = tuple(f"t{1 + place % sizes.words}" for place in range(sizes.context or 1))
     tokens = asked.tokens or numbered

@@ -7,6 +7,7 @@ which of the two a scalar is, the model decides. Each place in the data knows it
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -74,6 +75,14 @@ class Source:
         assert isinstance(self.data, dict) and isinstance(self.where, _Mapping)
         parts = {**self.where.parts, made: self.where.parts[key]}
         return replace(self, data={**self.data, made: data}, where=replace(self.where, parts=parts))
+
+
+def with_excerpts(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
+    """The problems of a text; a single one with its line."""
+    lines = LINE_BREAK.split(text) if len(problems) == 1 else []
+    for problem in problems:
+        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
+        yield replace(problem, excerpt=line)
 
 
 def read(text: str, file: str, expected: str = "a scenario") -> Source:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any, ClassVar, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
@@ -33,8 +33,6 @@ class Blank:
 
 
 class _TowerWithoutNumbers(Tower):
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
     @property
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
