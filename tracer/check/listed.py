@@ -103,7 +103,6 @@ class FiguresFile(Frozen):
 class Read:
     """A figures file as read."""
 
-    file: str
     title: str | None
     listed: tuple[Listed, ...]
     source: Source
@@ -128,4 +127,4 @@ def read_figures(path: Path) -> Read:
     except ValidationError as error:
         problems = list(of_keys(error, source, set(), FiguresFile))
         raise TracerError(*with_excerpts(problems, content)) from None
-    return Read(str(path), found.text, found.figures, source, content)
+    return Read(found.text, found.figures, source, content)
