@@ -222,26 +222,18 @@ def kind_of_numbers(value: Any) -> str:
     return ROWS if nested else ROW
 
 
-def _mask(value: Any) -> Any:
-    if isinstance(value, dict | list) or value in ("causal", "none"):
-        return value
-    raise _expected("expected causal, none, {window: 3} or rows of 0 and -inf")
-
-
-def _kind_of_mask(value: Any) -> str:
+def _kind_of_mask(value: Any) -> str | None:
     if isinstance(value, list):
         return ROWS
-    return MAPPING if isinstance(value, dict) else WORD
+    if isinstance(value, dict):
+        return MAPPING
+    return WORD if value in ("causal", "none") else None
 
 
-def _scale(value: Any) -> Any:
-    if isinstance(value, str) and (value in ("sqrt", "none") or WRITTEN.fullmatch(value)):
-        return value
-    raise _expected("expected sqrt, none or a number")
-
-
-def _kind_of_scale(value: Any) -> str:
-    return WORD if value in ("sqrt", "none") else NUMBER
+def _kind_of_scale(value: Any) -> str | None:
+    if value in ("sqrt", "none"):
+        return WORD
+    return NUMBER if isinstance(value, str) and WRITTEN.fullmatch(value) else None
 
 
 def _kind_of_embeddings(value: Any) -> str:
@@ -299,15 +291,15 @@ Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
     | Annotated[Window, Tag(MAPPING)]
     | Annotated[tuple[tuple[Decimal, ...], ...], Parsed("MaskRows", _MASK_ROWS), Tag(ROWS)],
-    Discriminator(_kind_of_mask),
-    BeforeValidator(_mask),
+    Discriminator(
+        _kind_of_mask, OWN_MESSAGE, "expected causal, none, {window: 3} or rows of 0 and -inf"
+    ),
 ]
 """Which tokens a token sees."""
 
 Scale: TypeAlias = Annotated[
     Annotated[Literal["sqrt", "none"], Tag(WORD)] | Annotated[Positive, Tag(NUMBER)],
-    Discriminator(_kind_of_scale),
-    BeforeValidator(_scale),
+    Discriminator(_kind_of_scale, OWN_MESSAGE, "expected sqrt, none or a number"),
 ]
 """What the dot products of queries and keys are divided by."""
 

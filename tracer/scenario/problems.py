@@ -19,10 +19,7 @@ from tracer.scenario.sizes import part
 
 
 def of_keys(
-    error: ValidationError,
-    source: Source,
-    filled: Set[YamlPath],
-    form: type[BaseModel] = Scenario,
+    error: ValidationError, source: Source, filled: Set[YamlPath], form: type[BaseModel] = Scenario
 ) -> Iterator[Problem]:
     """What a form of scenario refuses, each at its place; but for places that were written out.
 
