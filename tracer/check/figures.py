@@ -191,9 +191,9 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
 def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
     """The products of a number's line, or the sum that is divided in it."""
     record, at = within.trace.producers[value], _place(listed, value)
-    if any(isinstance(i, slice) for i in at):
+    if any(isinstance(axis, range) for axis in at):
         raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
-    entry = Entry(value, tuple(i for i in at if isinstance(i, int)))
+    entry = Entry(value, tuple(i for axis in at for i in axis))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
             raise NotThereError("part", "nothing is divided here, whose sum could be shown")
@@ -209,14 +209,9 @@ def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
 
 def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
     """The numbers of a value that a row, a column, both or none of them names."""
-    at = _place(listed, value)
-    axes = [
-        range(length) if isinstance(i, slice) else [i]
-        for i, length in zip(at, value.shape, strict=True)
-    ]
-    indices = list(product(*axes))
-    rows = listed.rows
-    if all(isinstance(i, slice) for i in at) and len(at) == 2:
+    at, rows = _place(listed, value), listed.rows
+    indices = list(product(*at))
+    if all(isinstance(axis, range) for axis in at) and len(at) == 2:
         shape = value.shape
         if len(rows) != shape[0]:
             raise NotThereError("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
@@ -251,21 +246,21 @@ def _check_count(listed: Listed, expected: int, what: str) -> None:
         raise NotThereError("printed", f"{came}, expected {expected}", listed.address)
 
 
-def _place(listed: Listed, value: Value) -> list[int | slice]:
-    """An index for what is named of a value, a slice for what is not."""
+def _place(listed: Listed, value: Value) -> list[range | list[int]]:
+    """The index of what is named of a value, a range for what is not."""
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
         raise NotThereError(named[-1], f"there is {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
-    found: list[int | slice] = []
-    for key, axis in zip(keys, value.axes, strict=True):
+    found: list[range | list[int]] = []
+    for key, axis, length in zip(keys, value.axes, value.shape, strict=True):
         label = given[key]
         try:
-            at = slice(None) if label is None else index_of(axis, label, value.address)
+            known = label is not None and [index_of(axis, label, value.address)]
         except TracerError as error:
             raise NotThereError(key, error.problems[0].message, value.address) from None
-        found.append(at)
+        found.append(known or range(length))
     return found
 
 
