@@ -18,11 +18,10 @@ from pydantic import Field
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.scenario import fields, model
-from tracer.scenario.blueprint import Blueprint
+from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import ActivationName
-from tracer.scenario.lookup import Lookup
 from tracer.scenario.parts import Sizes
 from tracer.scenario.rounding import Rounding, never_carried
 from tracer.scenario.shape_only import Blank, WithoutNumbers

@@ -1,7 +1,4 @@
-"""What a layer of the decoder can be: attention, feed-forward network, norms, and their weights.
-
-The first example of a key is shown where something else stands.
-"""
+"""What a layer of the decoder can be: attention, feed-forward network, norms, and their weights."""
 
 from decimal import Decimal
 from typing import Annotated, Literal, Self, TypeAlias

@@ -20,9 +20,8 @@ from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import Source, read, with_excerpts
 from tracer.scenario.shapes import shapes
-from tracer.scenario.shorthand import written_out
+from tracer.scenario.shorthand import with_tokens, written_out, wrong
 from tracer.scenario.sizes import part
-from tracer.scenario.texts import with_tokens, wrong
 
 Form = TypeVar("Form", bound=BaseModel)
 

@@ -1,7 +1,4 @@
-"""What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed.
-
-The first example of a key is shown where something else stands.
-"""
+"""What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed."""
 
 from collections.abc import Mapping
 from decimal import Decimal

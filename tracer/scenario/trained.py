@@ -19,10 +19,9 @@ from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
 from tracer.scenario import fields, model
-from tracer.scenario.blueprint import Blueprint
+from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
-from tracer.scenario.lookup import Lookup
 from tracer.scenario.rounding import Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
