@@ -19,11 +19,10 @@ from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
-from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import ActivationName
 from tracer.scenario.parts import Sizes
-from tracer.scenario.rounding import Rounding, never_carried
+from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.scenario.shape_only import Blank, WithoutNumbers
 
 MOST = 1_000_000
@@ -107,14 +106,8 @@ class Dimensioned(Frozen):
     random: Seed | None = described(
         "Draws the weights; without it only the shapes are known.", "{seed: 1}", None
     )
-    generation: model.Generation = described(
-        "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
-    )
-    rounding: Annotated[Rounding, never_carried("weights from a seed")] = described(
-        "How many digits are shown; all are carried on.",
-        "{decimals: 4, carry: never}",
-        Rounding(carry=Carry.NEVER),
-    )
+    generation: model.Generation = model.GENERATION
+    rounding: Annotated[Rounding, never_carried("weights from a seed")] = NOTHING_CARRIED
 
     def misfits(self) -> Iterator[Problem]:
         """What of the sizes does not go together."""

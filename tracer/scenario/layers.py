@@ -67,17 +67,13 @@ class Norm(Normalization):
     )
 
 
-OptionalNorm = OrNone[Norm]
-FinalNorm = OrNone[Normalization]
-
-
 class SubLayer(Frozen):
     """What attention and the FFN share: a residual connection and a norm."""
 
     residual: bool = described(
         "Whether the sub-layer's input is added to its output.", "true", True
     )
-    norm: OptionalNorm = described(
+    norm: OrNone[Norm] = described(
         "The norm of this sub-layer, or none; the layer's if not given.", "{epsilon: 0.00001}", None
     )
 
@@ -169,7 +165,7 @@ class Layer(Frozen):
         None,
     )
     ffn: FFN | None = described("The feed-forward network.", "{W_1: …, W_2: …}", None)
-    norm: OptionalNorm = described(
+    norm: OrNone[Norm] = described(
         "The norm of every sub-layer without one of its own, or none.", "{epsilon: 0.00001}", None
     )
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
-from tracer.scenario.layers import FinalNorm, Layer
+from tracer.scenario.layers import Layer, Normalization
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
@@ -99,7 +99,7 @@ class Tower(Frozen):
     layers: tuple[Layer, ...] = described(
         "The layers, the first one first.", "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]", ()
     )
-    final_norm: FinalNorm = described(
+    final_norm: OrNone[Normalization] = described(
         "A norm behind the last layer, or none.", "{epsilon: 0.00001}", None
     )
 
@@ -149,6 +149,11 @@ class Generation(Frozen):
     )
     end: Word | None = described("The word that ends the text.", "<END>", None)
     max_tokens: fields.Count = described("The most words to add.", "10", 10)
+
+
+GENERATION = described(
+    "How a generated text begins and ends.", "{max_tokens: 5}", Generation.model_construct()
+)
 
 
 class Unembedding(Frozen):

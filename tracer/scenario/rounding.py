@@ -91,3 +91,10 @@ def never_carried(numbers: str) -> AfterValidator:
         return rounding
 
     return AfterValidator(checked)
+
+
+NOTHING_CARRIED = described(
+    "How many digits are shown; all are carried on.",
+    "{decimals: 4, carry: never}",
+    Rounding.model_construct(carry=Carry.NEVER),
+)

@@ -14,7 +14,7 @@ from tracer.scenario.lookups import look_up
 from tracer.scenario.model import Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Shapes, Size, usual, whole
+from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, usual, whole
 
 OF_INPUT = "one per feature of the input"
 
@@ -35,13 +35,13 @@ class Known(NamedTuple):
     of_columns: str = AS_THE_OTHERS
 
 
-def shapes(source: Source) -> Shapes:
+def shapes(source: Source) -> Counting:
     """Count all that can be counted."""
     counted = _Counted(source)
     if isinstance(source.data, dict):
         counted.scenario()
         look_up(counted)
-    return counted.found
+    return counted
 
 
 @dataclass

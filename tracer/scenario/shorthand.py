@@ -15,13 +15,13 @@ from tracer.names import closest
 from tracer.scenario.fields import Random, pair_of
 from tracer.scenario.parts import address, with_part
 from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import Shapes, part, words_of
+from tracer.scenario.sizes import Counting, part, words_of
 from tracer.tokenization.typed import encode
 
 Rows = list[Data]
 
 
-def written_out(source: Data, shapes: Shapes) -> tuple[dict[str, Data], set[YamlPath]]:
+def written_out(source: Data, counted: Counting) -> tuple[dict[str, Data], set[YamlPath]]:
     """The data with its short forms written out, where their size is known; and which they are.
 
     What is wrong in a form, or has no size, stays as it is.
@@ -37,7 +37,7 @@ def written_out(source: Data, shapes: Shapes) -> tuple[dict[str, Data], set[Yaml
 
     if part(data, ("tokens",)) is None:
         fill(("tokens",), part(data, ("batch", 0)))
-    for place, (rows, columns) in shapes.wanted.items():
+    for place, (rows, columns) in counted.wanted.items():
         if place[-1] == "embeddings":
             fill(place, _embeddings(data, place, columns))
         else:

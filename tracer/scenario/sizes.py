@@ -36,15 +36,6 @@ class Expected(NamedTuple):
         return f"{self.size} ({self.meaning})"
 
 
-@dataclass
-class Shapes:
-    """What is wrong with the sizes of a scenario, and those that its short forms are to have."""
-
-    problems: list[Problem] = field(default_factory=list)
-    wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
-    """Rows and columns of each `identity` and `random`."""
-
-
 def words_of(data: Data | None) -> list[Data] | None:
     """The words of a list or a sentence."""
     if isinstance(data, str):
@@ -70,7 +61,9 @@ class Counting:
     """Counts the parts of a scenario, and tells what does not fit."""
 
     source: Source
-    found: Shapes = field(default_factory=Shapes)
+    problems: list[Problem] = field(default_factory=list)
+    wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
+    """Rows and columns that each `identity` and `random` is to have."""
 
     def matrix(self, place: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
         """The columns of a matrix; `guess` is how many a random one has if nothing says it."""
@@ -101,7 +94,7 @@ class Counting:
             message = f"{rows} × {columns} numbers, expected at most {LARGEST_FORM} in a short form"
             self.report(place, message)
         else:
-            self.found.wanted[place] = (rows, columns)
+            self.wanted[place] = (rows, columns)
         return columns
 
     def rectangle(
@@ -159,7 +152,7 @@ class Counting:
 
     def report(self, place: YamlPath, message: str) -> None:
         """Tell what is wrong at a place."""
-        self.found.problems.append(self.source.problem(place, message, address(place)))
+        self.problems.append(self.source.problem(place, message, address(place)))
 
 
 def usual(rows: Iterable[Data]) -> Size:

@@ -20,9 +20,8 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
-from tracer.scenario.carry import Carry
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
-from tracer.scenario.rounding import Rounding, never_carried
+from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -51,15 +50,9 @@ class Trained(Frozen):
         "The tokens by their numbers, in place of a text.", "[504, 3575]", None
     )
     targets: fields.Words | None = model.TARGETS
-    generation: model.Generation = described(
-        "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
-    )
+    generation: model.Generation = model.GENERATION
     given: fields.PinnedValues = model.GIVEN
-    rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
-        "How many digits are shown; all are carried on.",
-        "{decimals: 4, carry: never}",
-        Rounding(carry=Carry.NEVER),
-    )
+    rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = NOTHING_CARRIED
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Trained:
