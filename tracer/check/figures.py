@@ -70,9 +70,17 @@ class Figure:
             return ""
         return sentences.title(self.step, self.within.origins.teacher.ctx)
 
+
+@dataclass(frozen=True, eq=False)
+class NumberFigure(Figure):
+    """A number of a value, of its line or of the sum in it."""
+
+    within: Pass
+    printed: Printed
+    entry: Entry
+
     def comes_to(self, trace: Trace) -> list[Decimal]:
         """What it is in a trace: as it was computed, and as it is worked on with."""
-        assert self.entry is not None
         value, at = trace[self.entry.value.address], self.entry.at
         match self.listed.part:
             case "products":
@@ -188,7 +196,7 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
         yield from _of_line(listed, within, value)
 
 
-def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
     """The products of a number's line, or the sum that is divided in it."""
     record, at = within.trace.producers[value], _place(listed, value)
     if any(isinstance(axis, range) for axis in at):
@@ -197,17 +205,17 @@ def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
             raise NotThereError("part", "nothing is divided here, whose sum could be shown")
-        yield Figure(listed, within, _only_number(listed), entry)
+        yield NumberFigure(listed, within, _only_number(listed), entry)
         return
     if not isinstance(record.operation, MatMul | Dot):
         raise NotThereError("part", "there are no products in its line")
     _check_count(listed, record.inputs[0].shape[1], "product")
     for term, number in enumerate(listed.rows[0]):
         if number is not None:
-            yield Figure(listed, within, number, entry, term)
+            yield NumberFigure(listed, within, number, entry, term)
 
 
-def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
     """The numbers of a value that a row, a column, both or none of them names."""
     at, rows = _place(listed, value), listed.rows
     indices = list(product(*at))
@@ -222,7 +230,7 @@ def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
         _check_count(listed, len(indices), "number")
     for index, number in zip(indices, [n for row in rows for n in row], strict=True):
         if number is not None:
-            yield Figure(listed, within, number, Entry(value, index))
+            yield NumberFigure(listed, within, number, Entry(value, index))
 
 
 def _only_number(listed: Listed) -> Printed:
