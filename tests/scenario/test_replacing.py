@@ -13,7 +13,8 @@ from tracer.decoder.forward import trace
 from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 from tracer.scenario.model import Scenario
-from tracer.scenario.replacing import YamlPath, with_parameters
+from tracer.scenario.reader import YamlPath
+from tracer.scenario.replacing import with_parameters
 
 W_1: YamlPath = ("layers", 0, "ffn", "W_1")
 

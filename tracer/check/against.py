@@ -10,7 +10,7 @@ from tracer.console import progress
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
-from tracer.scenario.activations import Dumped, Numbers
+from tracer.scenario.activations import Dumped
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 """What a pass that computes with such numbers throughout may be off by, of the largest number."""
@@ -23,8 +23,8 @@ HIDDEN_FROM = -1e4
 class Compared:
     """A value beside theirs; without `at` their shapes differ.
 
-    `largest` is the largest difference, `at` where it is; `relative` is it of the largest of our
-    numbers.
+    `largest` is the largest difference, `at` where it is, `here` and `there` the numbers there;
+    `relative` is it of the largest of our numbers.
     """
 
     value: Value
@@ -32,6 +32,8 @@ class Compared:
     allowed: float
     """The relative difference that counts as none."""
     at: tuple[int, ...] | None = None
+    here: float = 0.0
+    there: float = 0.0
     largest: float = 0.0
     relative: float = 0.0
 
@@ -39,18 +41,6 @@ class Compared:
     def differs(self) -> bool:
         """Whether the difference is more than that of rounding."""
         return self.at is None or not self.relative <= self.allowed
-
-    @property
-    def ours(self) -> float:
-        """Our number where the difference is largest."""
-        assert self.at is not None
-        return float(self.value.array[self.at])
-
-    @property
-    def their_number(self) -> float:
-        """Theirs."""
-        assert self.at is not None
-        return float(_alike(self.theirs.numbers, self.value)[self.at])
 
 
 def compared(
@@ -66,7 +56,9 @@ def compared(
 
 def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared:
     allowed = TOLERANCES.get(theirs.kind, TOLERANCES["float64"]) if tolerance is None else tolerance
-    numbers = _alike(theirs.numbers, value)
+    numbers = theirs.numbers
+    if numbers.ndim == len(value.shape) + 1 and len(numbers) == 1:
+        numbers = np.asarray(numbers[0])  # without a batch of one in front
     if numbers.shape != value.shape:
         return Compared(value, theirs, allowed)
     ours = value.array
@@ -78,11 +70,5 @@ def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared
     off[np.isneginf(ours) & (numbers <= HIDDEN_FROM)] = 0.0
     at = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
     size = float(np.max(np.abs(ours), where=np.isfinite(ours), initial=0)) or 1.0
-    return Compared(value, theirs, allowed, at, float(off[at]), float(off[at]) / size)
-
-
-def _alike(numbers: Numbers, value: Value) -> Numbers:
-    """Without a batch of one in front."""
-    if numbers.ndim == len(value.shape) + 1 and len(numbers) == 1:
-        return np.asarray(numbers[0])
-    return numbers
+    here, there, largest = (float(array[at]) for array in (ours, numbers, off))
+    return Compared(value, theirs, allowed, at, here, there, largest, largest / size)

@@ -87,8 +87,8 @@ def _compared(each: Compared, found: Differences) -> dict[str, Any]:
     if each.at is not None:
         told |= {
             "at": list(each.at),
-            "here": _plain(each.ours),
-            "there": _plain(each.their_number),
+            "here": _plain(each.here),
+            "there": _plain(each.there),
             "difference": _plain(each.largest),
             "relative": _plain(each.relative),
         }

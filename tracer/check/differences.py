@@ -92,7 +92,7 @@ class Differences:
             yield doc.Paragraph((doc.Name(value.address), f" is {theirs} there, and {ours} here."))
             return
         entry = Entry(value, first.at)
-        here, there = written(first.ours), written(first.their_number)
+        here, there = written(first.here), written(first.there)
         apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
         largest = " Nowhere in this value is the difference larger." if value.axes else ""
         yield doc.Paragraph(

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import product
 from math import prod
 
-from tracer.check.listed import Listed, Read, shown
+from tracer.check.listed import Listed, Read
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.forward import PassOptions, Trace
@@ -23,6 +23,7 @@ from tracer.lesson.texts import sentences
 from tracer.lesson.texts.teacher import Teacher
 from tracer.names import closest, count
 from tracer.scenario.loading import Loaded
+from tracer.scenario.reader import with_excerpts
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +70,17 @@ class Figure:
             return ""
         return sentences.title(self.step, self.within.origins.teacher.ctx)
 
+
+@dataclass(frozen=True, eq=False)
+class NumberFigure(Figure):
+    """A number of a value, of its line or of the sum in it."""
+
+    within: Pass
+    printed: Printed
+    entry: Entry
+
     def comes_to(self, trace: Trace) -> list[Decimal]:
         """What it is in a trace: as it was computed, and as it is worked on with."""
-        assert self.entry is not None
         value, at = trace[self.entry.value.address], self.entry.at
         match self.listed.part:
             case "products":
@@ -124,7 +133,7 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
         except NotThereError as error:
             problems.append(read.problem(number, error.key, error.problem))
     if problems:
-        raise TracerError(*shown(problems, read.content))
+        raise TracerError(*with_excerpts(problems, read.content))
     return found
 
 
@@ -187,35 +196,30 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
         yield from _of_line(listed, within, value)
 
 
-def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
     """The products of a number's line, or the sum that is divided in it."""
     record, at = within.trace.producers[value], _place(listed, value)
-    if any(isinstance(i, slice) for i in at):
+    if any(isinstance(axis, range) for axis in at):
         raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
-    entry = Entry(value, tuple(i for i in at if isinstance(i, int)))
+    entry = Entry(value, tuple(i for axis in at for i in axis))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
             raise NotThereError("part", "nothing is divided here, whose sum could be shown")
-        yield Figure(listed, within, _only_number(listed), entry)
+        yield NumberFigure(listed, within, _only_number(listed), entry)
         return
     if not isinstance(record.operation, MatMul | Dot):
         raise NotThereError("part", "there are no products in its line")
     _check_count(listed, record.inputs[0].shape[1], "product")
     for term, number in enumerate(listed.rows[0]):
         if number is not None:
-            yield Figure(listed, within, number, entry, term)
+            yield NumberFigure(listed, within, number, entry, term)
 
 
-def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
+def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
     """The numbers of a value that a row, a column, both or none of them names."""
-    at = _place(listed, value)
-    axes = [
-        range(length) if isinstance(i, slice) else [i]
-        for i, length in zip(at, value.shape, strict=True)
-    ]
-    indices = list(product(*axes))
-    rows = listed.rows
-    if all(isinstance(i, slice) for i in at) and len(at) == 2:
+    at, rows = _place(listed, value), listed.rows
+    indices = list(product(*at))
+    if all(isinstance(axis, range) for axis in at) and len(at) == 2:
         shape = value.shape
         if len(rows) != shape[0]:
             raise NotThereError("printed", f"{count(len(rows), 'row')}, expected {shape[0]}")
@@ -226,7 +230,7 @@ def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[Figure]:
         _check_count(listed, len(indices), "number")
     for index, number in zip(indices, [n for row in rows for n in row], strict=True):
         if number is not None:
-            yield Figure(listed, within, number, Entry(value, index))
+            yield NumberFigure(listed, within, number, Entry(value, index))
 
 
 def _only_number(listed: Listed) -> Printed:
@@ -250,21 +254,21 @@ def _check_count(listed: Listed, expected: int, what: str) -> None:
         raise NotThereError("printed", f"{came}, expected {expected}", listed.address)
 
 
-def _place(listed: Listed, value: Value) -> list[int | slice]:
-    """An index for what is named of a value, a slice for what is not."""
+def _place(listed: Listed, value: Value) -> list[range | list[int]]:
+    """The index of what is named of a value, a range for what is not."""
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
         raise NotThereError(named[-1], f"there is {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
-    found: list[int | slice] = []
-    for key, axis in zip(keys, value.axes, strict=True):
+    found: list[range | list[int]] = []
+    for key, axis, length in zip(keys, value.axes, value.shape, strict=True):
         label = given[key]
         try:
-            at = slice(None) if label is None else index_of(axis, label, value.address)
+            known = label is not None and [index_of(axis, label, value.address)]
         except TracerError as error:
             raise NotThereError(key, error.problems[0].message, value.address) from None
-        found.append(at)
+        found.append(known or range(length))
     return found
 
 

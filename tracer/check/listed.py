@@ -5,8 +5,6 @@ It is what the author of a text writes; `tracer.check.figures` finds its numbers
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -17,19 +15,10 @@ from tracer.check.printed import Printed, printed
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
 from tracer.frozen import frozen
-from tracer.scenario.fields import (
-    NUMBER,
-    OWN_MESSAGE,
-    ROW,
-    ROWS,
-    Frozen,
-    WholeNumber,
-    Word,
-    described,
-    kind_of_numbers,
-)
+from tracer.scenario import fields
+from tracer.scenario.fields import Frozen, WholeNumber, Word, described
 from tracer.scenario.problems import of_keys
-from tracer.scenario.reader import LINE_BREAK, Source, YamlPath, read
+from tracer.scenario.reader import Source, YamlPath, read, with_excerpts
 
 LEFT_OUT = "_"
 """In place of a number that the text does not print."""
@@ -40,17 +29,17 @@ def _printed(text: Any) -> Any:
         return None
     found = printed(text) if isinstance(text, str) else None
     if found is None:
-        raise PydanticCustomError(OWN_MESSAGE, "expected a number as it is printed, or _")
+        raise PydanticCustomError(fields.OWN_MESSAGE, "expected a number as it is printed, or _")
     return found
 
 
 Number: TypeAlias = Annotated[Any, BeforeValidator(_printed)]
 _Row: TypeAlias = Annotated[tuple[Number, ...], Field(min_length=1)]
 Numbers: TypeAlias = Annotated[
-    Annotated[Number, Tag(NUMBER)]
-    | Annotated[_Row, Tag(ROW)]
-    | Annotated[tuple[_Row, ...], Field(min_length=1), Tag(ROWS)],
-    Discriminator(kind_of_numbers),
+    Annotated[Number, Tag(fields.NUMBER)]
+    | Annotated[_Row, Tag(fields.ROW)]
+    | Annotated[tuple[_Row, ...], Field(min_length=1), Tag(fields.ROWS)],
+    Discriminator(fields.kind_of_numbers),
 ]
 
 
@@ -74,7 +63,7 @@ class Listed(Frozen):
         "The digits as they are printed, `_` for a number that the text leaves out.",
         "[0.964, 0.026, _, 0.6%]",
     )
-    example: Annotated[WholeNumber, Field(ge=1)] | None = described(
+    example: fields.AtLeastOne | None = described(
         "Of which training example, counted from 1.", "1", None
     )
     unknown: Word | None = described(
@@ -114,7 +103,6 @@ class FiguresFile(Frozen):
 class Read:
     """A figures file as read."""
 
-    file: str
     title: str | None
     listed: tuple[Listed, ...]
     source: Source
@@ -138,13 +126,5 @@ def read_figures(path: Path) -> Read:
         found = FiguresFile.model_validate(source.data)
     except ValidationError as error:
         problems = list(of_keys(error, source, set(), FiguresFile))
-        raise TracerError(*shown(problems, content)) from None
-    return Read(str(path), found.text, found.figures, source, content)
-
-
-def shown(problems: list[Problem], content: str) -> Iterator[Problem]:
-    """The problems; a single one with its line."""
-    lines = LINE_BREAK.split(content) if len(problems) == 1 else []
-    for problem in problems:
-        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
-        yield replace(problem, excerpt=line)
+        raise TracerError(*with_excerpts(problems, content)) from None
+    return Read(found.text, found.figures, source, content)

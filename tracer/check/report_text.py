@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tracer.check.figures import Figure
 from tracer.check.listed import Listed
@@ -19,9 +18,6 @@ MOST_LINES = 8
 
 LINES_TOGETHER = 4
 """So many numbers of lines find room in front of what stands there."""
-
-Found: TypeAlias = tuple[int | None, tuple[str, ...]]
-"""The line of a text, and what is told of it."""
 
 SAID = {
     Verdict.AGREES: ("agrees", "agree"),
@@ -122,7 +118,7 @@ def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
         one = len(mistake.following) == 1
         follow = f"{count(len(mistake.following), 'figure')} {'follows' if one else 'follow'}"
         yield doc.Paragraph((f"{follow} from this:",))
-        yield _table(("figures",), _together(mistake.following))
+        yield _table(("figures",), mistake.following, _following)
 
 
 def _worked(figure: Figure) -> Iterable[doc.Line]:
@@ -133,12 +129,11 @@ def _worked(figure: Figure) -> Iterable[doc.Line]:
     return [line] if line else []
 
 
-def _together(findings: Sequence[Finding]) -> Iterator[Found]:
-    """Each place in the file: what is printed there, beside what is right."""
-    for those in _by(findings):
-        # All of them have the same reason.
-        right = "again" if those[0].by == AGAIN else f"right {_rights(those)}"
-        yield those[0].figure.listed.line, (f"{_what(those)}: {_texts(those)}, {right}",)
+def _following(findings: Sequence[Finding]) -> tuple[str]:
+    """What is printed in a place of the file, beside what is right."""
+    # All of them have the same reason.
+    right = "again" if findings[0].by == AGAIN else f"right {_rights(findings)}"
+    return (f"{_what(findings)}: {_texts(findings)}, {right}",)
 
 
 # --- what else does not agree --------------------------------------------------------------------
@@ -146,36 +141,38 @@ def _together(findings: Sequence[Finding]) -> Iterator[Found]:
 
 def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[doc.Section]:
     """Figures that come about in another way, and how; or that nothing is known of, and why."""
-    is_known, found = verdict is not Verdict.UNKNOWN, list[Found]()
-    for those in _by(report.of(verdict)):
-        by, texts = those[0].by, _texts(those)
-        here = f"{_what(those)}: {texts}, here {_rights(those)}: {by}"
-        found.append((those[0].figure.listed.line, (here,) if is_known else (texts, by)))
-    if found:
-        header = ("figures",) if is_known else ("printed", "why")
-        yield doc.Section(None, title, (doc.Paragraph((why,)), _table(header, found)))
+    if findings := report.of(verdict):
+        table = _table(("figures",), findings, _here)
+        if verdict is Verdict.UNKNOWN:
+            table = _table(("printed", "why"), findings, lambda those: (_texts(those), those[0].by))
+        yield doc.Section(None, title, (doc.Paragraph((why,)), table))
 
 
-def _table(header: tuple[str, ...], found: Iterable[Found]) -> doc.Table:
-    """What is found, each once, with the lines of the text that it stands in."""
-    lines: dict[tuple[str, ...], list[int | None]] = {}
-    for line, cells in found:
-        lines.setdefault(cells, []).append(line)
-    rows = [
-        _row(", ".join(str(line or NONE) for line in those[i : i + LINES_TOGETHER]), *cells)
-        for cells, every in lines.items()
-        for those in [list(dict.fromkeys(every))]
-        for i in range(0, len(those), LINES_TOGETHER)
-    ]
-    return doc.Table(("line", *header), tuple(rows))
+def _here(findings: Sequence[Finding]) -> tuple[str]:
+    """What is printed in a place of the file, beside what is computed here, and how it comes."""
+    here = f"here {_rights(findings)}: {findings[0].by}"
+    return (f"{_what(findings)}: {_texts(findings)}, {here}",)
 
 
-def _by(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
-    """Those of one place in the file and one reason."""
+def _table(
+    header: tuple[str, ...],
+    findings: Sequence[Finding],
+    told: Callable[[Sequence[Finding]], tuple[str, ...]],
+) -> doc.Table:
+    """What is told of each place in the file and reason, once, with the lines of the text."""
     together = defaultdict[tuple[int, str], list[Finding]](list)
     for finding in findings:
         together[id(finding.figure.listed), finding.by].append(finding)
-    yield from together.values()
+    lines = defaultdict[tuple[str, ...], list[int | None]](list)
+    for those in together.values():
+        lines[told(those)].append(those[0].figure.listed.line)
+    rows = [
+        _row(", ".join(str(line or NONE) for line in once[i : i + LINES_TOGETHER]), *cells)
+        for cells, every in lines.items()
+        for once in [list(dict.fromkeys(every))]
+        for i in range(0, len(once), LINES_TOGETHER)
+    ]
+    return doc.Table(("line", *header), tuple(rows))
 
 
 def _what(findings: Sequence[Finding]) -> str:

@@ -6,6 +6,7 @@ What comes out then tells a figure that follows from a wrong one from one that i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,7 +15,7 @@ from functools import cached_property
 from itertools import groupby
 
 from tracer.check.counts import count_of
-from tracer.check.figures import Figure, decimal
+from tracer.check.figures import Figure, NumberFigure, decimal
 from tracer.check.passes import Pass
 from tracer.check.printed import Printed
 from tracer.decoder.elementwise import Divide
@@ -69,19 +70,19 @@ MOST_VERSIONS = 3
 def judged(figures: Sequence[Figure]) -> list[Finding]:
     """A finding for each figure, in the order of the file."""
     found: dict[Figure, Finding] = {}
-    together: dict[Pass, list[Figure]] = {}
+    together = defaultdict[Pass, list[NumberFigure]](list)
     for figure in figures:
         if figure.within is None:
             found[figure] = Finding(figure, Verdict.UNKNOWN, by=str(figure.listed.unknown))
-        elif figure.listed.part in ("shape", "parameters"):
-            together.setdefault(figure.within, [])
+        elif not isinstance(figure, NumberFigure):
+            continue
         elif not figure.within.loaded.scenario.has_numbers:
             found[figure] = Finding(figure, Verdict.UNKNOWN, by=ONLY_SHAPES)
         else:
-            together.setdefault(figure.within, []).append(figure)
+            together[figure.within].append(figure)
     for within, those in together.items():
         found |= {finding.figure: finding for finding in _Judge(within, those).findings()}
-    counted = [f for f in figures if f.within and f.listed.part in ("shape", "parameters")]
+    counted = [f for f in figures if f.within and not isinstance(f, NumberFigure)]
     found |= {finding.figure: finding for finding in _counted(counted)}
     return [found[figure] for figure in figures]
 
@@ -120,35 +121,35 @@ class _Pencil:
 class _Judge:
     """Judges the figures of one pass, in the order of computation."""
 
-    def __init__(self, within: Pass, figures: Sequence[Figure]) -> None:
+    def __init__(self, within: Pass, figures: Sequence[NumberFigure]) -> None:
         self.within, self.trace = within, within.trace
-        self.figures = sorted(figures, key=lambda f: within.order[_entry(f).value.address])
-        self.at: dict[Entry, list[Figure]] = {}
+        self.figures = sorted(figures, key=lambda f: within.order[f.entry.value.address])
+        self.at: dict[Entry, list[NumberFigure]] = {}
         for figure in figures:
             if figure.listed.part == "value":
                 self.at.setdefault(self._origin(figure), []).append(figure)
-        self.found: dict[Figure, Finding] = {}
+        self.found: dict[NumberFigure, Finding] = {}
         self.judged: dict[tuple[Entry, str, int | None, Decimal], Finding] = {}
 
     def findings(self) -> list[Finding]:
         """One for each figure."""
-        for _, together in groupby(self.figures, lambda figure: id(figure.listed)):
+        for _, those in groupby(self.figures, lambda figure: id(figure.listed)):
+            together = list(those)
             row = [self._again(figure) or self._judged(figure) for figure in together]
-            for finding in _as_a_row(row):
-                self.found[finding.figure] = finding
-                self.judged.setdefault(self._key(finding.figure), finding)
+            for figure, finding in zip(together, _as_a_row(row), strict=True):
+                self.found[figure] = finding
+                self.judged.setdefault(self._key(figure), finding)
         return list(self.found.values())
 
-    def _key(self, figure: Figure) -> tuple[Entry, str, int | None, Decimal]:
+    def _key(self, figure: NumberFigure) -> tuple[Entry, str, int | None, Decimal]:
         """What a figure says of what: the same as another with the same number there."""
-        assert figure.printed
         return self._origin(figure), figure.listed.part, figure.term, figure.printed.value
 
-    def _origin(self, figure: Figure) -> Entry:
+    def _origin(self, figure: NumberFigure) -> Entry:
         """Where its number was computed, of which it may be a copy."""
-        return self.within.origins.followed(_entry(figure))
+        return self.within.origins.followed(figure.entry)
 
-    def _again(self, figure: Figure) -> Finding | None:
+    def _again(self, figure: NumberFigure) -> Finding | None:
         """What is held of a number that was printed before: as much as of the first."""
         before = self.judged.get(self._key(figure))
         if before is None or before.verdict is Verdict.AGREES:
@@ -157,10 +158,8 @@ class _Judge:
             return Finding(figure, Verdict.FOLLOWS, before.right, AGAIN, sources=(before,))
         return replace(before, figure=figure)
 
-    def _judged(self, figure: Figure) -> Finding:
-        printed = figure.printed
-        assert printed
-        truth = figure.comes_to(self.trace)
+    def _judged(self, figure: NumberFigure) -> Finding:
+        printed, truth = figure.printed, figure.comes_to(self.trace)
         right = shown(printed, truth[0])
         if any(map(printed.rounds, truth)):
             return Finding(figure, Verdict.AGREES, right)
@@ -184,9 +183,8 @@ class _Judge:
             figure, Verdict.WRONG, right, pencil=other if other != right else "", units=off
         )
 
-    def _rounding(self, figure: Figure) -> str | None:
+    def _rounding(self, figure: NumberFigure) -> str | None:
         """With which other digits on the way it comes out."""
-        assert figure.printed
         places = figure.printed.places  # more than are carried on cannot be printed
         for name, trace in self.within.roundings:
             is_printed = not trace.pencil.rounds or places <= trace.scenario.rounding.decimals
@@ -194,20 +192,18 @@ class _Judge:
                 return name
         return None
 
-    def _is_near(self, figure: Figure, number: Decimal) -> bool:
+    def _is_near(self, figure: NumberFigure, number: Decimal) -> bool:
         """Whether it is off by one unit in its last place at most.
 
         A number that nobody has to round is not off by rounding.
         """
-        printed = figure.printed
-        assert printed
-        exact = figure.comes_to(self.within.unrounded)[0]
+        printed, exact = figure.printed, figure.comes_to(self.within.unrounded)[0]
         rounded = printed.like(exact)
         if exact == rounded or abs(exact - rounded) <= abs(exact) * NOISE:
             return printed.rounds(number)
         return printed.is_near(number)
 
-    def _variant(self, figure: Figure) -> str | None:
+    def _variant(self, figure: NumberFigure) -> str | None:
         """By which change it comes out, with all that is printed beside it."""
         beside = [f for f in self.figures if f.listed is figure.listed]
         variants = self.within.variants
@@ -219,7 +215,7 @@ class _Judge:
     def _versions(self) -> list[dict[Entry, Decimal]]:
         """The number of each printed entry: the first that is printed, the second, and so on."""
         numbers = {
-            entry: list(dict.fromkeys(f.printed.value for f in those if f.printed))
+            entry: list(dict.fromkeys(f.printed.value for f in those))
             for entry, those in self.at.items()
         }
         most = min(MOST_VERSIONS, max(map(len, numbers.values()), default=0))
@@ -242,7 +238,7 @@ class _Judge:
                 found.append((version, trace))
         return found
 
-    def _pencils(self, figure: Figure) -> Iterator[_Pencil]:
+    def _pencils(self, figure: NumberFigure) -> Iterator[_Pencil]:
         if not self._worked_on:
             return
         operands = self._operands(figure)
@@ -255,16 +251,16 @@ class _Judge:
             decides = all_printed and not wrong
             yield _Pencil(self._computed(figure, trace), wrong, decides)
 
-    def _computed(self, figure: Figure, trace: Trace) -> Decimal:
+    def _computed(self, figure: NumberFigure, trace: Trace) -> Decimal:
         """What it comes to, before the text's number takes its place."""
         if figure.listed.part != "value":
             return figure.comes_to(trace)[0]
         value, at = self._origin(figure)
         return decimal(trace[value.address].computed[at])
 
-    def _operands(self, figure: Figure) -> list[Entry]:
+    def _operands(self, figure: NumberFigure) -> list[Entry]:
         """What the number is made of, each where it was computed."""
-        entry = _entry(figure)
+        entry = figure.entry
         if figure.term is None:
             return self._inputs_of(self._origin(figure))
         record = self.trace.producers[entry.value]
@@ -297,7 +293,7 @@ class _Judge:
         """The first finding of a number of the text, if it is wrong."""
         for figure in self.at[entry]:
             finding = self.found.get(figure)
-            if finding and figure.printed and figure.printed.value == number:
+            if finding and figure.printed.value == number:
                 if finding.verdict is Verdict.WRONG:
                     yield finding
                 elif finding.verdict is Verdict.FOLLOWS:
@@ -323,14 +319,8 @@ def _as_a_row(row: list[Finding]) -> list[Finding]:
     return [beside_others(finding) for finding in row]
 
 
-def _entry(figure: Figure) -> Entry:
-    assert figure.entry is not None
-    return figure.entry
-
-
-def _comes_out(figure: Figure, trace: Trace) -> bool:
+def _comes_out(figure: NumberFigure, trace: Trace) -> bool:
     """Whether it is right in another trace; one of it that is not there is not."""
-    assert figure.entry and figure.printed
     if figure.entry.value.address not in trace.values:
         return False
     return any(map(figure.printed.rounds, figure.comes_to(trace)))

@@ -61,29 +61,27 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
     whole = [word for word, kind in zip(words, types, strict=False) if kind in WHOLE]
     with extra("tokenizers"):
-        from tokenizers import (
-            AddedToken,
-            Regex,
-            Tokenizer as Library,
-            decoders,
-            models,
-            normalizers,
-            pre_tokenizers,
-        )
-        from tokenizers.processors import TemplateProcessing
+        import tokenizers
+        from tokenizers import pre_tokenizers
     try:
         vocabulary = {word: id for id, word in enumerate(words)}
-        library = Library(models.BPE(vocabulary, merges, ignore_merges=name == LLAMA_3))
-        library.add_tokens([AddedToken(word, normalized=False) for word in whole])
+        library = tokenizers.Tokenizer(
+            tokenizers.models.BPE(vocabulary, merges, ignore_merges=name == LLAMA_3)
+        )
+        library.add_tokens([tokenizers.AddedToken(word, normalized=False) for word in whole])
         if first is not None:
             begin = (words[first], first)
-            library.post_processor = TemplateProcessing([begin[0], "$A"], special_tokens=[begin])
+            library.post_processor = tokenizers.processors.TemplateProcessing(
+                [begin[0], "$A"], special_tokens=[begin]
+            )
     except Exception as error:  # the library raises no other
         raise TracerError(Problem(str(error), read.file, address="tokenizer.ggml")) from None
     if name == QWEN_2:
-        library.normalizer = normalizers.NFC()
-    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
+        library.normalizer = tokenizers.normalizers.NFC()
+    splits = [
+        pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated") for pattern in PATTERNS[name]
+    ]
     letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     library.pre_tokenizer = pre_tokenizers.Sequence([*splits, letters])
-    library.decoder = decoders.ByteLevel()
+    library.decoder = tokenizers.decoders.ByteLevel()
     return Tokenizer(library, merges, ByteLetters(), whole_first=name == LLAMA_3)

@@ -27,92 +27,58 @@ class Layout:
 
 ATTENTION_BIASES = frozenset(f"layer.attention.b_{part}" for part in "QKVO")
 
-_GGUF_ENDS = {
-    "embeddings": "token_embd.weight",
-    "final_norm.gain": "output_norm.weight",
-    "unembedding.W_U": "output.weight",
+_TENSORS: Mapping[str, tuple[str | None, str | None, str | None, str | None]] = {
+    "embeddings": ("token_embd", "token_embd", "model.embed_tokens", "wte"),
+    "positions": (None, "position_embd", None, "wpe"),
+    "final_norm.gain": ("output_norm", "output_norm", "model.norm", "ln_f"),
+    "unembedding.W_U": ("output", "output", "lm_head", "lm_head"),
+    "layer.attention.norm.gain": ("attn_norm", "attn_norm", "input_layernorm", "ln_1"),
+    "layer.attention.W_Q": ("attn_q", None, "self_attn.q_proj", None),
+    "layer.attention.W_K": ("attn_k", None, "self_attn.k_proj", None),
+    "layer.attention.W_V": ("attn_v", None, "self_attn.v_proj", None),
+    "layer.attention.W_QKV": (None, "attn_qkv", None, "attn.c_attn"),
+    "layer.attention.W_O": ("attn_output", "attn_output", "self_attn.o_proj", "attn.c_proj"),
+    "layer.ffn.norm.gain": ("ffn_norm", "ffn_norm", "post_attention_layernorm", "ln_2"),
+    "layer.ffn.W_1": ("ffn_gate", "ffn_up", "mlp.gate_proj", "mlp.c_fc"),
+    "layer.ffn.W_3": ("ffn_up", None, "mlp.up_proj", None),
+    "layer.ffn.W_2": ("ffn_down", "ffn_down", "mlp.down_proj", "mlp.c_proj"),
 }
-_GGUF_LLAMA = _GGUF_ENDS | {
-    "layer.attention.norm.gain": "blk.{}.attn_norm.weight",
-    "layer.attention.W_Q": "blk.{}.attn_q.weight",
-    "layer.attention.b_Q": "blk.{}.attn_q.bias",
-    "layer.attention.W_K": "blk.{}.attn_k.weight",
-    "layer.attention.b_K": "blk.{}.attn_k.bias",
-    "layer.attention.W_V": "blk.{}.attn_v.weight",
-    "layer.attention.b_V": "blk.{}.attn_v.bias",
-    "layer.attention.W_O": "blk.{}.attn_output.weight",
-    "layer.attention.b_O": "blk.{}.attn_output.bias",
-    "layer.ffn.norm.gain": "blk.{}.ffn_norm.weight",
-    "layer.ffn.W_1": "blk.{}.ffn_gate.weight",
-    "layer.ffn.W_3": "blk.{}.ffn_up.weight",
-    "layer.ffn.W_2": "blk.{}.ffn_down.weight",
-}
-_GGUF_GPT2 = _GGUF_ENDS | {
-    "positions": "position_embd.weight",
-    "layer.attention.norm.gain": "blk.{}.attn_norm.weight",
-    "layer.attention.norm.shift": "blk.{}.attn_norm.bias",
-    "layer.attention.W_QKV": "blk.{}.attn_qkv.weight",
-    "layer.attention.b_QKV": "blk.{}.attn_qkv.bias",
-    "layer.attention.W_O": "blk.{}.attn_output.weight",
-    "layer.attention.b_O": "blk.{}.attn_output.bias",
-    "layer.ffn.norm.gain": "blk.{}.ffn_norm.weight",
-    "layer.ffn.norm.shift": "blk.{}.ffn_norm.bias",
-    "layer.ffn.W_1": "blk.{}.ffn_up.weight",
-    "layer.ffn.b_1": "blk.{}.ffn_up.bias",
-    "layer.ffn.W_2": "blk.{}.ffn_down.weight",
-    "layer.ffn.b_2": "blk.{}.ffn_down.bias",
-    "final_norm.shift": "output_norm.bias",
-}
-_LLAMA = {
-    "embeddings": "model.embed_tokens.weight",
-    "layer.attention.norm.gain": "model.layers.{}.input_layernorm.weight",
-    "layer.attention.W_Q": "model.layers.{}.self_attn.q_proj.weight",
-    "layer.attention.b_Q": "model.layers.{}.self_attn.q_proj.bias",
-    "layer.attention.W_K": "model.layers.{}.self_attn.k_proj.weight",
-    "layer.attention.b_K": "model.layers.{}.self_attn.k_proj.bias",
-    "layer.attention.W_V": "model.layers.{}.self_attn.v_proj.weight",
-    "layer.attention.b_V": "model.layers.{}.self_attn.v_proj.bias",
-    "layer.attention.W_O": "model.layers.{}.self_attn.o_proj.weight",
-    "layer.attention.b_O": "model.layers.{}.self_attn.o_proj.bias",
-    "layer.ffn.norm.gain": "model.layers.{}.post_attention_layernorm.weight",
-    "layer.ffn.W_1": "model.layers.{}.mlp.gate_proj.weight",
-    "layer.ffn.W_3": "model.layers.{}.mlp.up_proj.weight",
-    "layer.ffn.W_2": "model.layers.{}.mlp.down_proj.weight",
-    "final_norm.gain": "model.norm.weight",
-    "unembedding.W_U": "lm_head.weight",
-}
-_GPT2 = {
-    "embeddings": "wte.weight",
-    "positions": "wpe.weight",
-    "layer.attention.norm.gain": "h.{}.ln_1.weight",
-    "layer.attention.norm.shift": "h.{}.ln_1.bias",
-    "layer.attention.W_QKV": "h.{}.attn.c_attn.weight",
-    "layer.attention.b_QKV": "h.{}.attn.c_attn.bias",
-    "layer.attention.W_O": "h.{}.attn.c_proj.weight",
-    "layer.attention.b_O": "h.{}.attn.c_proj.bias",
-    "layer.ffn.norm.gain": "h.{}.ln_2.weight",
-    "layer.ffn.norm.shift": "h.{}.ln_2.bias",
-    "layer.ffn.W_1": "h.{}.mlp.c_fc.weight",
-    "layer.ffn.b_1": "h.{}.mlp.c_fc.bias",
-    "layer.ffn.W_2": "h.{}.mlp.c_proj.weight",
-    "layer.ffn.b_2": "h.{}.mlp.c_proj.bias",
-    "final_norm.gain": "ln_f.weight",
-    "final_norm.shift": "ln_f.bias",
-    "unembedding.W_U": "lm_head.weight",
-}
+"""GGUF's names for Llama and for GPT-2, then Hugging Face's, without `.weight` and `.bias`."""
+GGUF_LLAMA, GGUF_GPT2, LLAMA, GPT2 = range(4)
+
+ALL_BIASES = ("layer.", "final_norm.")
+
+
+def _names(column: int, layer: str, biased: tuple[str, ...]) -> dict[str, str]:
+    """The tensors of a column; `layer` begins those of a layer, `biased` parameters have biases."""
+    found: dict[str, str] = {}
+    for parameter, names in _TENSORS.items():
+        if name := names[column]:
+            tensor = layer + name if parameter.startswith("layer.") else name
+            found[parameter] = f"{tensor}.weight"
+            if parameter.startswith(biased):
+                bias = parameter.replace("W_", "b_").replace("gain", "shift")
+                found[bias] = f"{tensor}.bias"
+    return found
+
+
+_GGUF_LLAMA = _names(GGUF_LLAMA, "blk.{}.", ("layer.attention.W",))
+_LLAMA = _names(LLAMA, "model.layers.{}.", ("layer.attention.W",))
 
 # The factors of the rotary angles are read with the architecture.
 _GGUF_UNUSED = ("rope_freqs.weight",)
 _ONLY_OUTPUT = frozenset({"layer.attention.b_O"})
 
 GGUF: Mapping[Family, Layout] = {
-    "gpt2": Layout(_GGUF_GPT2, True),
+    "gpt2": Layout(_names(GGUF_GPT2, "blk.{}.", ALL_BIASES), True),
     "llama": Layout(_GGUF_LLAMA, True, ATTENTION_BIASES, _GGUF_UNUSED),
     "qwen2": Layout(_GGUF_LLAMA, True, _ONLY_OUTPUT, _GGUF_UNUSED),
 }
 
 HUGGING_FACE: Mapping[Family, Layout] = {
-    "gpt2": Layout(_GPT2, False, unused=("h.*.attn.bias", "h.*.attn.masked_bias")),
+    "gpt2": Layout(
+        _names(GPT2, "h.{}.", ALL_BIASES), False, unused=("h.*.attn.bias", "h.*.attn.masked_bias")
+    ),
     "llama": Layout(_LLAMA, True, ATTENTION_BIASES, ("*.rotary_emb.inv_freq",)),
     "mistral": Layout(_LLAMA, True, ATTENTION_BIASES, ("*.rotary_emb.inv_freq",)),
     "qwen2": Layout(_LLAMA, True, _ONLY_OUTPUT, ("*.rotary_emb.inv_freq",)),

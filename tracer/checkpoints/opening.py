@@ -30,7 +30,6 @@ CONFIG = "config.json"
 class Checkpoint:
     """A trained model; its numbers stay in its files until they are asked for."""
 
-    path: Path
     architecture: Architecture
     parameters: Mapping[str, Parameter]
     """By address, to be multiplied as x·W; heads that share keys have them under the first's."""
@@ -85,7 +84,7 @@ def _gguf(path: Path) -> Checkpoint:
     layout = GGUF[architecture.family]
     found = parameters(architecture, layout, read.tensors, str(path))
     ends = gguf_tokenizer.ends(read)
-    return Checkpoint(path, architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
+    return Checkpoint(architecture, found, ends, partial(gguf_tokenizer.tokenizer_of, read))
 
 
 def _folder(path: Path) -> Checkpoint:
@@ -99,4 +98,4 @@ def _folder(path: Path) -> Checkpoint:
     }
     found = parameters(architecture, layout, tensors, str(path))
     tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
-    return Checkpoint(path, architecture, found, hugging_face.ends(said, str(config)), tokenizer)
+    return Checkpoint(architecture, found, hugging_face.ends(said, str(config)), tokenizer)

@@ -79,26 +79,22 @@ def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
     queries = architecture.heads * architecture.d_k
     keys = architecture.key_heads * architecture.d_k
     norms = ("layer.attention.norm", "layer.ffn.norm", "final_norm")
-    attention = {
-        "W_Q": (d, queries), "b_Q": (queries,),
-        "W_K": (d, keys), "b_K": (keys,),
-        "W_V": (d, keys), "b_V": (keys,),
-        "W_QKV": (d, queries + 2 * keys), "b_QKV": (queries + 2 * keys,),
-        "W_O": (queries, d), "b_O": (d,),
-    }  # fmt: skip
-    ffn = {
-        "W_1": (d, hidden), "b_1": (hidden,),
-        "W_3": (d, hidden),
-        "W_2": (hidden, d), "b_2": (d,),
-    }  # fmt: skip
-    return {
+    matrices: dict[str, tuple[int, ...]] = {
         "embeddings": (words, d),
         "positions": (architecture.context, d),
         UNEMBEDDING: (d, words),
-        **{f"{norm}.{part}": (d,) for norm in norms for part in ("gain", "shift")},
-        **{f"layer.attention.{name}": shape for name, shape in attention.items()},
-        **{f"layer.ffn.{name}": shape for name, shape in ffn.items()},
+        "layer.attention.W_Q": (d, queries),
+        "layer.attention.W_K": (d, keys),
+        "layer.attention.W_V": (d, keys),
+        "layer.attention.W_QKV": (d, queries + 2 * keys),
+        "layer.attention.W_O": (queries, d),
+        "layer.ffn.W_1": (d, hidden),
+        "layer.ffn.W_3": (d, hidden),
+        "layer.ffn.W_2": (hidden, d),
     }
+    biases = {name.replace("W_", "b_"): shape[1:] for name, shape in matrices.items()}
+    rows = {f"{norm}.{part}": (d,) for norm in norms for part in ("gain", "shift")}
+    return {**biases, **matrices, **rows}
 
 
 def _missing(

@@ -27,9 +27,10 @@ class Settings:
         self._file, self._values, self._prefix = file, values, prefix
         self._problems: list[Problem] = []
 
-    def get(self, key: str) -> Any:
-        """Whatever is there; None where nothing is."""
-        return self._values.get(self._prefix + key)
+    def get(self, key: str, default: Any = None) -> Any:
+        """Whatever is there; the default where nothing is, or null."""
+        value = self._values.get(self._prefix + key)
+        return default if value is None else value
 
     def says(self, key: str) -> bool:
         """Whether the key is there, be it with null."""
@@ -37,7 +38,7 @@ class Settings:
 
     def within(self, key: str) -> Settings:
         """The mapping at a key, which may be missing; what is wrong in it is kept here, too."""
-        values = self._value(key, {})
+        values = self.get(key, {})
         if not isinstance(values, dict):
             self.wrong(key, "expected a mapping")
             values = {}
@@ -50,7 +51,7 @@ class Settings:
         self, key: str, default: int | None = None, *, least: int = 1, most: int = MOST
     ) -> int:
         """A whole number within bounds."""
-        value = self._value(key, default)
+        value = self.get(key, default)
         if type(value) is int and least <= value <= most:
             return value
         self.wrong(key, f"expected a whole number from {least} to {most}")
@@ -58,7 +59,7 @@ class Settings:
 
     def number(self, key: str, default: float | None = None) -> float:
         """A positive number."""
-        value = self._value(key, default)
+        value = self.get(key, default)
         if type(value) in (int, float) and 0 < value < math.inf:
             return float(value)
         self.wrong(key, "expected a positive number")
@@ -66,7 +67,7 @@ class Settings:
 
     def one_of(self, key: str, known: Mapping[str, Meaning], default: str | None = None) -> Meaning:
         """What a word means that is one of those known."""
-        value = self._value(key, default)
+        value = self.get(key, default)
         if isinstance(value, str) and value in known:
             return known[value]
         near = closest(value, known) if isinstance(value, str) else ""
@@ -75,7 +76,7 @@ class Settings:
 
     def flag(self, key: str, default: bool) -> bool:
         """Whether something holds."""
-        value = self._value(key, default)
+        value = self.get(key, default)
         if not isinstance(value, bool):
             self.wrong(key, "expected true or false")
         return bool(value)
@@ -90,7 +91,7 @@ class Settings:
 
     def only(self, key: str, known: Any) -> None:
         """What changes what is computed, and is known with one value alone; it may be missing."""
-        if self._value(key, known) != known:
+        if self.get(key, known) != known:
             self.wrong(key, f"known is {_written(known)}")
 
     def wrong(self, key: str, expected: str) -> None:
@@ -108,10 +109,6 @@ class Settings:
         """
         if self._problems:
             raise TracerError(*self._problems)
-
-    def _value(self, key: str, default: Any) -> Any:
-        value = self.get(key)
-        return default if value is None else value
 
 
 def _written(value: Any) -> str:

@@ -17,7 +17,8 @@ from tracer.errors import Located
 from tracer.frozen import frozen
 from tracer.scenario.model import Scenario
 from tracer.scenario.optimizer import Optimizer
-from tracer.scenario.replacing import YamlPath, with_parameters
+from tracer.scenario.reader import YamlPath
+from tracer.scenario.replacing import with_parameters
 
 KEYS: dict[roles.Role, YamlPath] = {
     roles.GAIN: ("norm", "gain"),

@@ -1,13 +1,17 @@
-"""Layers that are built alike: those of a trained model, or of a decoder by its dimensions."""
+"""What a trained model and a decoder by its dimensions have: layers built alike, a large table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from tracer.frozen import frozen
+from tracer.scenario.fields import Names
 from tracer.scenario.layers import FFN, Attention, Head, Layer, Norm, Normalization
 from tracer.scenario.parts import Sizes, declared
 
@@ -59,3 +63,24 @@ class Blueprint:
         """A part with its parameters and some settings."""
         own = {n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared(form).items()}
         return form.model_construct(**own, **settings)
+
+
+class Lookup(Mapping[str, NDArray[np.float64]]):
+    """The embeddings of all words; `rows`, of a file or drawn, are read when they are looked up."""
+
+    def __init__(self, words: Names, rows: Any) -> None:
+        self.words, self.rows = words, rows
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __getitem__(self, word: str) -> NDArray[np.float64]:
+        return np.asarray(self.rows[[self.ids[word]]][0])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)

@@ -13,18 +13,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from tracer.errors import Problem
+from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
-from tracer.scenario import model
-from tracer.scenario.blueprint import Blueprint
-from tracer.scenario.carry import Carry
-from tracer.scenario.fields import Frozen, OrNone, WholeNumber, Words, described
+from tracer.scenario import fields, model
+from tracer.scenario.blueprint import Blueprint, Lookup
+from tracer.scenario.fields import Frozen, OrNone, WholeNumber, described
 from tracer.scenario.layers import ActivationName
-from tracer.scenario.lookup import Lookup
 from tracer.scenario.parts import Sizes
-from tracer.scenario.rounding import Rounding, never_carried
+from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.scenario.shape_only import Blank, WithoutNumbers
 
 MOST = 1_000_000
@@ -36,9 +34,7 @@ Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
 class EncoderDimensions(Frozen):
     """What cross-attention looks at: a vector for each of the encoder's tokens."""
 
-    tokens: Annotated[Words, Field(min_length=1)] = described(
-        "What the encoder has read.", "I like pizza"
-    )
+    tokens: fields.Tokens = described("What the encoder has read.", "I like pizza")
     width: Size | None = described(
         "Numbers of each vector; as many as the decoder's if not given.", "512", None
     )
@@ -47,14 +43,10 @@ class EncoderDimensions(Frozen):
 class Dimensions(Frozen):
     """The sizes of a decoder whose layers are built alike, and which parts it is made of."""
 
-    layers: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
-        "How many layers there are.", "12"
-    )
+    layers: fields.Count = described("How many layers there are.", "12")
     width: Size = described("Numbers of each token's vector.", "768")
-    heads: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
-        "Heads of each attention.", "12"
-    )
-    key_heads: Annotated[WholeNumber, Field(ge=1)] | None = described(
+    heads: fields.Count = described("Heads of each attention.", "12")
+    key_heads: fields.AtLeastOne | None = described(
         "Heads with keys and values of their own; all of them if not given.", "3", None
     )
     d_k: Size | None = described(
@@ -96,10 +88,10 @@ class Seed(Frozen):
 class Dimensioned(Frozen):
     """A decoder by its dimensions, and what it reads."""
 
-    title: Annotated[str, Field(min_length=1)] = described(
+    title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "A small one", "scenario"
     )
-    tokens: Annotated[Words, Field(min_length=1)] | None = described(
+    tokens: fields.Tokens | None = described(
         "What the decoder reads: a list, or a sentence to be split at its spaces; as many tokens "
         "as the context holds if not given.",
         "The quick brown fox",
@@ -114,14 +106,8 @@ class Dimensioned(Frozen):
     random: Seed | None = described(
         "Draws the weights; without it only the shapes are known.", "{seed: 1}", None
     )
-    generation: model.Generation = described(
-        "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
-    )
-    rounding: Annotated[Rounding, never_carried("weights from a seed")] = described(
-        "How many digits are shown; all are carried on.",
-        "{decimals: 4, carry: never}",
-        Rounding(carry=Carry.NEVER),
-    )
+    generation: model.Generation = model.GENERATION
+    rounding: Annotated[Rounding, never_carried("weights from a seed")] = NOTHING_CARRIED
 
     def misfits(self) -> Iterator[Problem]:
         """What of the sizes does not go together."""
@@ -205,7 +191,6 @@ class Drawn:
 class FromSeed(model.Scenario):
     """A scenario whose numbers are drawn where somebody looks at them."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
 
     @property
@@ -216,7 +201,13 @@ class FromSeed(model.Scenario):
 
 
 def from_dimensions(asked: Dimensioned) -> model.Scenario:
-    """The scenario that dimensions and tokens make; with numbers if there is a seed."""
+    """The scenario that dimensions and tokens make; with numbers if there is a seed.
+
+    Raises:
+        TracerError: what of the sizes does not go together.
+    """
+    if problems := list(asked.misfits()):
+        raise TracerError(*problems)
     sizes, made = asked.dimensions, _Made(asked)
     numbered = tuple(f"t{1 + place % sizes.words}" for place in range(sizes.context or 1))
     tokens = asked.tokens or numbered

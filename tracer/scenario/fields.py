@@ -1,20 +1,12 @@
 """What a key of a scenario can hold: numbers with the digits typed, rows, matrices, words."""
 
 import re
+from collections.abc import Callable
 from copy import copy
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    TypeAdapter,
-    ValidatorFunctionWrapHandler,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema as core
 
 from tracer.frozen import frozen
@@ -74,16 +66,17 @@ def _hides(text: Any) -> Decimal:
     raise _expected("expected 0 or -inf")
 
 
-def _row(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> tuple[Decimal, ...]:
+def _row(value: Any, one_by_one: Callable[[Any], tuple[Decimal, ...]]) -> tuple[Decimal, ...]:
     # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
     # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
     if isinstance(value, list) and all(isinstance(n, str) and USUAL.fullmatch(n) for n in value):
         return tuple([number or number.copy_abs() for number in map(Decimal, value)])
-    validated: tuple[Decimal, ...] = one_by_one(value)
-    return validated
+    return one_by_one(value)
 
 
-def _matrix(value: Any, rows: ValidatorFunctionWrapHandler) -> tuple[tuple[Decimal, ...], ...]:
+def _matrix(
+    value: Any, rows: Callable[[Any], tuple[tuple[Decimal, ...], ...]]
+) -> tuple[tuple[Decimal, ...], ...]:
     """The rows; of a short form that is not written out by now, none: why is told elsewhere."""
     match value:
         case "identity":
@@ -95,8 +88,7 @@ def _matrix(value: Any, rows: ValidatorFunctionWrapHandler) -> tuple[tuple[Decim
             columns = TypeAdapter(Transposed).validate_python(value).transposed
             return tuple(zip(*columns, strict=False))
         case list():
-            validated: tuple[tuple[Decimal, ...], ...] = rows(value)
-            return validated
+            return rows(value)
         case _:
             raise _expected("expected a list of rows, identity, {random: …} or {transposed: …}")
 
@@ -169,6 +161,9 @@ class Frozen(BaseModel):
 
 
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
+AtLeastOne = Annotated[WholeNumber, Field(ge=1)]
+Count = Annotated[WholeNumber, Field(ge=1, le=1000)]
+Text = Annotated[str, Field(min_length=1)]
 
 _NUMBER = core.no_info_before_validator_function(_number, core.decimal_schema())
 _ROW = core.no_info_wrap_validator_function(_row, core.tuple_variable_schema(_NUMBER))
@@ -182,9 +177,12 @@ Row: TypeAlias = Annotated[tuple[Decimal, ...], Parsed("Row", _ROW)]
 Rows: TypeAlias = Annotated[tuple[Row, ...], Parsed("Rows", _ROWS)]
 Matrix: TypeAlias = Annotated[Rows, Parsed("Matrix", _MATRIX)]
 Word: TypeAlias = Annotated[str, Parsed("Word", _WORD)]
+Positive = Annotated[Number, Field(gt=0)]
+NotNegative = Annotated[Number, Field(ge=0)]
 Names: TypeAlias = tuple[Word, ...]
 Words: TypeAlias = Annotated[tuple[Word, ...], Parsed("Words", _WORDS)]
 """A list of words, or a sentence to be split at its spaces."""
+Tokens = Annotated[Words, Field(min_length=1)]
 Pair: TypeAlias = Annotated[
     tuple[Word, Word], Parsed("Pair", core.no_info_plain_validator_function(_pair))
 ]
@@ -201,9 +199,7 @@ class Random(Frozen):
     decimals: Annotated[WholeNumber, Field(ge=0, le=6)] = described(
         "Decimals of each weight.", "1", 1
     )
-    columns: Annotated[WholeNumber, Field(ge=1, le=1000)] | None = described(
-        "How many columns, where nothing else says it.", "4", None
-    )
+    columns: Count | None = described("How many columns, where nothing else says it.", "4", None)
 
 
 class RandomWeights(Frozen):
@@ -226,33 +222,25 @@ def kind_of_numbers(value: Any) -> str:
     return ROWS if nested else ROW
 
 
-def _mask(value: Any) -> Any:
-    if isinstance(value, dict | list) or value in ("causal", "none"):
-        return value
-    raise _expected("expected causal, none, {window: 3} or rows of 0 and -inf")
-
-
-def _kind_of_mask(value: Any) -> str:
+def _kind_of_mask(value: Any) -> str | None:
     if isinstance(value, list):
         return ROWS
-    return MAPPING if isinstance(value, dict) else WORD
+    if isinstance(value, dict):
+        return MAPPING
+    return WORD if value in ("causal", "none") else None
 
 
-def _scale(value: Any) -> Any:
-    if isinstance(value, str) and (value in ("sqrt", "none") or WRITTEN.fullmatch(value)):
-        return value
-    raise _expected("expected sqrt, none or a number")
-
-
-def _kind_of_scale(value: Any) -> str:
-    return WORD if value in ("sqrt", "none") else NUMBER
+def _kind_of_scale(value: Any) -> str | None:
+    if value in ("sqrt", "none"):
+        return WORD
+    return NUMBER if isinstance(value, str) and WRITTEN.fullmatch(value) else None
 
 
 def _kind_of_embeddings(value: Any) -> str:
     return BY_TOKEN if isinstance(value, dict) else BY_POSITION
 
 
-def _embeddings(value: Any, table: ValidatorFunctionWrapHandler) -> Any:
+def _embeddings(value: Any, table: Callable[[Any], Any]) -> Any:
     match value:
         case {"random": dict()}:
             TypeAdapter(RandomWeights).validate_python(value)
@@ -282,9 +270,7 @@ Pinned: TypeAlias = Annotated[
 class Window(Frozen):
     """A causal mask that looks back so many tokens at most, the token itself included."""
 
-    window: Annotated[WholeNumber, Field(ge=1)] = described(
-        "How many tokens are seen, the token itself included.", "3"
-    )
+    window: AtLeastOne = described("How many tokens are seen, the token itself included.", "3")
 
 
 _MASK_ROWS = core.tuple_variable_schema(
@@ -305,16 +291,15 @@ Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
     | Annotated[Window, Tag(MAPPING)]
     | Annotated[tuple[tuple[Decimal, ...], ...], Parsed("MaskRows", _MASK_ROWS), Tag(ROWS)],
-    Discriminator(_kind_of_mask),
-    BeforeValidator(_mask),
+    Discriminator(
+        _kind_of_mask, OWN_MESSAGE, "expected causal, none, {window: 3} or rows of 0 and -inf"
+    ),
 ]
 """Which tokens a token sees."""
 
 Scale: TypeAlias = Annotated[
-    Annotated[Literal["sqrt", "none"], Tag(WORD)]
-    | Annotated[Annotated[Number, Field(gt=0)], Tag(NUMBER)],
-    Discriminator(_kind_of_scale),
-    BeforeValidator(_scale),
+    Annotated[Literal["sqrt", "none"], Tag(WORD)] | Annotated[Positive, Tag(NUMBER)],
+    Discriminator(_kind_of_scale, OWN_MESSAGE, "expected sqrt, none or a number"),
 ]
 """What the dot products of queries and keys are divided by."""
 

@@ -1,48 +1,18 @@
-"""What a layer of the decoder can be: attention, feed-forward network, norms, and their weights.
-
-The first example of a key is shown where something else stands.
-"""
+"""What a layer of the decoder can be: attention, feed-forward network, norms, and their weights."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    ValidationInfo,
-    WithJsonSchema,
-    model_validator,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, Field, GetPydanticSchema, ValidationInfo, model_validator
+from pydantic_core import core_schema
 
 from tracer.formula.activations import ACTIVATIONS
-from tracer.scenario.fields import (
-    Frozen,
-    Matrix,
-    Names,
-    Number,
-    OrNone,
-    Row,
-    Scale,
-    WholeNumber,
-    described,
-)
-
-
-def _is_an_activation(name: Any) -> Any:
-    known = [*ACTIVATIONS, "none"]
-    if name not in known:
-        *others, last = map(repr, known)
-        expected = f"{', '.join(others)} or {last}"
-        raise PydanticCustomError("literal_error", "unknown", {"expected": expected})
-    return name
-
+from tracer.scenario import fields
+from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, described
 
 ActivationName: TypeAlias = Annotated[
     str,
-    BeforeValidator(_is_an_activation),
-    WithJsonSchema({"type": "string", "enum": [*ACTIVATIONS, "none"]}),
+    GetPydanticSchema(lambda source, handler: core_schema.literal_schema([*ACTIVATIONS, "none"])),
 ]
 """The name of a function of `tracer.formula.activations`, or none."""
 
@@ -73,7 +43,7 @@ class Normalization(Frozen):
             "population",
         )
     )
-    epsilon: Annotated[Number, Field(ge=0)] = described(
+    epsilon: fields.NotNegative = described(
         "ε, added to the variance under the root.", "0.00001", Decimal(0)
     )
     epsilon_outside: bool = described(
@@ -97,20 +67,14 @@ class Norm(Normalization):
     )
 
 
-OptionalNorm = OrNone[Norm]
-FinalNorm = OrNone[Normalization]
-
-
 class SubLayer(Frozen):
     """What attention and the FFN share: a residual connection and a norm."""
 
     residual: bool = described(
         "Whether the sub-layer's input is added to its output.", "true", True
     )
-    norm: OptionalNorm = described(
-        "The norm of this sub-layer, or none; the layer's if not given.",
-        "{epsilon: 0.00001}",
-        None,
+    norm: OrNone[Norm] = described(
+        "The norm of this sub-layer, or none; the layer's if not given.", "{epsilon: 0.00001}", None
     )
 
 
@@ -142,7 +106,7 @@ class Head(Frozen):
     b_Q: Row | None = described("Query bias, one number per column of W_Q.", "[0, 0]", None)
     b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
     b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
-    shares: Annotated[WholeNumber, Field(ge=1)] | None = described(
+    shares: fields.AtLeastOne | None = described(
         "The number of the earlier head whose keys and values are used.", "1", None
     )
 
@@ -155,12 +119,10 @@ class Attention(SubLayer):
         "[{W_Q: [[1], [0]], W_K: [[1], [0]], W_V: [[1, 0], [0, 1]]}]",
     )
     W_O: Matrix | None = described(
-        "Output weights: one row per dimension of the concatenated heads.",
-        "[[1, 0], [0, 1]]",
-        None,
+        "Output weights: one row per dimension of the concatenated heads.", "[[1, 0], [0, 1]]", None
     )
     b_O: Row | None = described("Output bias, one number per column of W_O.", "[0, 0]", None)
-    scale: Scale = described(
+    scale: fields.Scale = described(
         "What the dot products are divided by: sqrt, the root of d_k; a number; or none.",
         "8",
         "sqrt",
@@ -203,10 +165,8 @@ class Layer(Frozen):
         None,
     )
     ffn: FFN | None = described("The feed-forward network.", "{W_1: …, W_2: …}", None)
-    norm: OptionalNorm = described(
-        "The norm of every sub-layer without one of its own, or none.",
-        "{epsilon: 0.00001}",
-        None,
+    norm: OrNone[Norm] = described(
+        "The norm of every sub-layer without one of its own, or none.", "{epsilon: 0.00001}", None
     )
 
     @model_validator(mode="after")

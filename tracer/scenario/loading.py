@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +18,10 @@ from tracer.names import closest
 from tracer.scenario.fields import Pinned
 from tracer.scenario.model import Scenario, Tied
 from tracer.scenario.problems import message_of, of_keys
-from tracer.scenario.reader import LINE_BREAK, Source, read
+from tracer.scenario.reader import Source, read, with_excerpts
 from tracer.scenario.shapes import shapes
-from tracer.scenario.shorthand import written_out
+from tracer.scenario.shorthand import with_tokens, written_out, wrong
 from tracer.scenario.sizes import part
-from tracer.scenario.texts import with_tokens, wrong
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -79,7 +78,7 @@ class Loaded:
         except TracerError as error:
             raise TracerError(*self.located(error.problems)) from None
 
-    def located(self, problems: Sequence[Problem]) -> Iterator[Problem]:
+    def located(self, problems: Sequence[Problem]) -> Iterable[Problem]:
         """Problems that were found later, with their file and line."""
         return _shown(tuple(map(self._located, problems)), self.text)
 
@@ -170,10 +169,22 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
 def _read(source: Source, name: str, folder: Path) -> Scenario:
     """What a source says, in the form that it has."""
     keys = source.data if isinstance(source.data, dict) else {}
-    if "checkpoint" in keys:
-        return _trained(source, name, folder)
-    if "dimensions" in keys:
-        return _dimensioned(source, name)
+    try:
+        if "checkpoint" in keys:
+            from tracer.scenario.trained import Trained, from_checkpoint
+
+            return from_checkpoint(_validated(Trained, source, name), folder)
+        if "dimensions" in keys:
+            from tracer.scenario.dimensions import Dimensioned, from_dimensions
+
+            return from_dimensions(_validated(Dimensioned, source, name))
+    except TracerError as error:
+        # What names no file is told of the scenario, where it names the model.
+        found = (
+            p if p.file else source.problem(p.yaml_path or ("checkpoint",), p.message, p.address)
+            for p in error.problems
+        )
+        raise TracerError(*found) from None
     return _scenario(source, name)
 
 
@@ -211,33 +222,6 @@ def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scena
     return scenario.model_copy(update={"given": given})
 
 
-def _trained(source: Source, name: str, folder: Path) -> Scenario:
-    """A scenario whose decoder is read from a trained model's files."""
-    from tracer.scenario.trained import Trained, from_checkpoint
-
-    asked = _validated(Trained, source, name)
-    try:
-        return from_checkpoint(asked, folder)
-    except TracerError as error:
-        # What names no file is told of the scenario, where it names the model.
-        found = (
-            p if p.file else source.problem(p.yaml_path or ("checkpoint",), p.message, p.address)
-            for p in error.problems
-        )
-        raise TracerError(*found) from None
-
-
-def _dimensioned(source: Source, name: str) -> Scenario:
-    """A scenario of which the sizes are said, and a seed for the numbers if it is to have some."""
-    from tracer.scenario.dimensions import Dimensioned, from_dimensions
-
-    asked = _validated(Dimensioned, source, name)
-    problems = [source.problem(p.yaml_path or (), p.message, p.address) for p in asked.misfits()]
-    if problems:
-        raise TracerError(*problems)
-    return from_dimensions(asked)
-
-
 def _validated(form: type[Form], source: Source, name: str) -> Form:
     assert isinstance(source.data, dict)
     try:
@@ -255,10 +239,7 @@ def _is_scenario(source: Source) -> None:
     raise TracerError(Problem(expected, source.file, 1, 1))
 
 
-def _shown(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
+def _shown(problems: Sequence[Problem], text: str) -> Iterable[Problem]:
     """A single problem with its line, of what looks like a scenario."""
     looks_so = re.search(rf"^({'|'.join(Scenario.model_fields)})[ \t]*:", text, re.MULTILINE)
-    lines = LINE_BREAK.split(text) if looks_so and len(problems) == 1 else []
-    for problem in problems:
-        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
-        yield replace(problem, excerpt=line)
+    return with_excerpts(problems, text) if looks_so else problems

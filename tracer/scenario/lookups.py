@@ -73,7 +73,7 @@ def _by_word(scenario: Counting, place: YamlPath, needs: str) -> None:
 def _table(scenario: Counting, tower: YamlPath) -> dict[str, Data] | None:
     """The typed embeddings by word, if there are such; drawn ones have every word."""
     table = scenario.part(*tower, "embeddings")
-    drawn = scenario.random(*tower, "embeddings")
+    drawn = isinstance(scenario.part(*tower, "embeddings", "random"), dict)
     return table if isinstance(table, dict) and not drawn else None
 
 

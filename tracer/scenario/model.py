@@ -1,7 +1,4 @@
-"""What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed.
-
-The first example of a key is shown where something else stands.
-"""
+"""What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -9,31 +6,16 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
+from tracer.scenario import fields
 from tracer.scenario.carry import Carry
-from tracer.scenario.fields import (
-    Embeddings,
-    Frozen,
-    Mask,
-    Matrix,
-    Names,
-    Number,
-    Or,
-    OrNone,
-    Pair,
-    Pinned,
-    PinnedValues,
-    Row,
-    Rows,
-    WholeNumber,
-    Word,
-    Words,
-    described,
-)
-from tracer.scenario.layers import FinalNorm, Layer
+from tracer.scenario.fields import Frozen, Matrix, Names, OrNone, Row, Rows, Word, Words, described
+from tracer.scenario.layers import Layer, Normalization
 from tracer.scenario.optimizer import Optimizer
 from tracer.scenario.rounding import Rounding
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.typed import encode
+
+Position = Annotated[fields.WholeNumber, Field(ge=0, le=1_000_000)]
 
 NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
@@ -54,15 +36,13 @@ GIVEN = described(
 class Sinusoidal(Frozen):
     """The encoding of Vaswani et al. 2017; `start` is the position of the first token."""
 
-    start: Annotated[WholeNumber, Field(ge=0, le=1_000_000)] = described(
-        "The position of the first token.", "1", 1
-    )
+    start: Position = described("The position of the first token.", "1", 1)
 
 
 class Rotary(Frozen):
     """Queries and keys are turned by their position (Su et al. 2021); `start` is the first one."""
 
-    base: Annotated[Number, Field(gt=0)] = described(
+    base: fields.Positive = described(
         "The larger, the slower the last pairs turn.", "10000", Decimal(10000)
     )
     layout: Literal["pairs", "halves"] = described(
@@ -70,9 +50,7 @@ class Rotary(Frozen):
         "halves",
         "pairs",
     )
-    start: Annotated[WholeNumber, Field(ge=0, le=1_000_000)] = described(
-        "The position of the first token.", "0", 0
-    )
+    start: Position = described("The position of the first token.", "0", 0)
     factors: Row | None = described(
         "What the frequency of each pair is divided by; 1 if not given.", "[1, 8]", None
     )
@@ -102,13 +80,13 @@ class Positions(Frozen):
 class Tower(Frozen):
     """What reads tokens: embeddings, positions, layers, a norm behind them."""
 
-    tokens: Annotated[Words, Field(min_length=1)] = described(
+    tokens: fields.Tokens = described(
         "What is read: a list, or a sentence to be split at its spaces.", "[I, like]"
     )
     features: Names | None = described(
         "A name for each column of the embedding.", "[size, age]", None
     )
-    embeddings: Embeddings | None = described(
+    embeddings: fields.Embeddings | None = described(
         "A row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
         None,
@@ -119,11 +97,9 @@ class Tower(Frozen):
         None,
     )
     layers: tuple[Layer, ...] = described(
-        "The layers, the first one first.",
-        "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]",
-        (),
+        "The layers, the first one first.", "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]", ()
     )
-    final_norm: FinalNorm = described(
+    final_norm: OrNone[Normalization] = described(
         "A norm behind the last layer, or none.", "{epsilon: 0.00001}", None
     )
 
@@ -172,9 +148,12 @@ class Generation(Frozen):
         "The token to begin with; the first if not given.", "<START>", None
     )
     end: Word | None = described("The word that ends the text.", "<END>", None)
-    max_tokens: Annotated[WholeNumber, Field(ge=1, le=1000)] = described(
-        "The most words to add.", "10", 10
-    )
+    max_tokens: fields.Count = described("The most words to add.", "10", 10)
+
+
+GENERATION = described(
+    "How a generated text begins and ends.", "{max_tokens: 5}", Generation.model_construct()
+)
 
 
 class Unembedding(Frozen):
@@ -193,15 +172,17 @@ def _tied(value: Any) -> Any:
     return None if value == "tied" else value
 
 
-OrTied = Annotated[Unembedding | None, BeforeValidator(_tied), Or({"const": "tied"})]
+OrTied = Annotated[Unembedding | None, BeforeValidator(_tied), fields.Or({"const": "tied"})]
 
 
 class Example(Frozen):
     """A training example: what is read, and the right next token at each position."""
 
-    tokens: Annotated[Words, Field(min_length=1)] = described("What is read.", "[the, cat]")
+    tokens: fields.Tokens = described("What is read.", "[the, cat]")
     targets: Words = described("The right next word at each position, or none.", "[cat, sat]")
-    given: dict[str, Pinned] = described("Values pinned in this example only.", "{mask: [[0]]}", {})
+    given: dict[str, fields.Pinned] = described(
+        "Values pinned in this example only.", "{mask: [[0]]}", {}
+    )
 
 
 def _carries_nothing(arithmetic: str, info: ValidationInfo) -> str:
@@ -220,33 +201,33 @@ class Scenario(Tower):
     has_numbers: ClassVar[bool] = True
     """Whether anything can be computed; else only its shapes are known."""
 
-    title: Annotated[str, Field(min_length=1)] = described(
+    title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "Two words", "scenario"
     )
-    tokens: Annotated[Words, Field(min_length=1)] = described(
+    tokens: fields.Tokens = described(
         "What the decoder reads: a list, or a sentence to be split at its spaces; the first "
         "sequence of the batch if not given.",
         "[big, cat]",
     )
-    text: Annotated[str, Field(min_length=1)] | None = described(
+    text: fields.Text | None = described(
         "In place of tokens, with merges: it is cut at its spaces, each of which stays with the "
         "word behind it, and the characters of every piece are joined.",
         "low lower lowest",
         None,
     )
-    merges: tuple[Pair, ...] | None = described(
+    merges: tuple[fields.Pair, ...] | None = described(
         "Neighbours that are joined to tokens of the text, those learned first at first; without "
         "any, every character is a token.",
         "[[l, o], [lo, w]]",
         None,
     )
-    token_ids: tuple[WholeNumber, ...] | None = described(
+    token_ids: tuple[fields.WholeNumber, ...] | None = described(
         "The number of each token; of a text, if not given, the places of its tokens in the "
         "vocabulary, counted from 0, where all are in it.",
         "[7, 42]",
         None,
     )
-    embeddings: Embeddings = described(
+    embeddings: fields.Embeddings = described(
         "A row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
     )
@@ -254,7 +235,7 @@ class Scenario(Tower):
         "What cross-attention looks at.", "{tokens: [I, like], vectors: [[0.1], [0.2]]}", None
     )
     padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
-    mask: Mask = described(
+    mask: fields.Mask = described(
         "What a token sees: itself and what comes before (causal), at most so many of it (window), "
         "all (none), or where rows hold 0 rather than -inf.",
         "{window: 3}",
@@ -291,7 +272,7 @@ class Scenario(Tower):
         "{start: <START>, end: <END>}",
         Generation.model_construct(),
     )
-    given: PinnedValues = GIVEN
+    given: fields.PinnedValues = GIVEN
     rounding: Rounding = described(
         "How many digits are shown and carried on.",
         "{decimals: 3, carry: step}",
@@ -305,7 +286,7 @@ class Scenario(Tower):
         self,
         tokens: Names,
         targets: Names | None = None,
-        given: dict[str, Pinned] | None = None,
+        given: dict[str, fields.Pinned] | None = None,
     ) -> Self:
         """The same decoder with other tokens before it."""
         changed = {"tokens": tokens, "text": None, "token_ids": None, "targets": targets}

@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Frozen, Number, described
+from tracer.scenario.fields import Frozen, NotNegative, Number, Positive, described
 
 _Share = Annotated[Number, Field(ge=0, lt=1)]
-_Positive = Annotated[Number, Field(gt=0)]
 
 
 class Optimizer(Frozen):
@@ -21,11 +20,11 @@ class Optimizer(Frozen):
         "adam",
         "sgd",
     )
-    learning_rate: _Positive = described("η: how far a step goes.", "0.05", Decimal("0.01"))
+    learning_rate: Positive = described("η: how far a step goes.", "0.05", Decimal("0.01"))
     momentum: _Share = described(
         "How much of the step before goes on in the next; of sgd only.", "0.9", Decimal(0)
     )
-    weight_decay: Annotated[Number, Field(ge=0)] = described(
+    weight_decay: NotNegative = described(
         "λ: how strongly each weight is drawn to 0.", "0.01", Decimal(0)
     )
     beta_1: _Share = described(
@@ -34,10 +33,10 @@ class Optimizer(Frozen):
     beta_2: _Share = described(
         "β₂: how slowly the mean of their squares changes; not of sgd.", "0.99", Decimal("0.999")
     )
-    epsilon: _Positive = described(
+    epsilon: Positive = described(
         "ε, added to the root of the mean square; not of sgd.", "0.0001", Decimal("0.00000001")
     )
-    clip: _Positive | None = described(
+    clip: Positive | None = described(
         "The largest norm of all gradients together; a larger one is shrunk to it.", "1", None
     )
 

@@ -6,7 +6,7 @@ table. A parameter of the schema that is missing from it fails a test.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
@@ -56,21 +56,23 @@ def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
     return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
 
 
-def parameters(part: BaseModel, place: YamlPath = ()) -> Iterator[tuple[YamlPath, Any]]:
-    """Every parameter that a part of a scenario has, with its place."""
-    own = declared(type(part))
+def parameters(
+    part: BaseModel, place: YamlPath = (), also: Collection[str] = ()
+) -> Iterator[tuple[YamlPath, Any]]:
+    """Every parameter that a part of a scenario says, and other keys named, with their places."""
+    own = {*declared(type(part)), *also}
     for name in type(part).model_fields:
         value, at = getattr(part, name), (*place, name)
         match value:
-            case None:
+            case _ if value is None or name not in part.model_fields_set:
                 continue
             case _ if name in own:
                 yield at, value
             case BaseModel():
-                yield from parameters(value, at)
+                yield from parameters(value, at, also)
             case (BaseModel(), *_):
                 for index, each in enumerate(value):
-                    yield from parameters(each, (*at, index))
+                    yield from parameters(each, (*at, index), also)
 
 
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:

@@ -19,10 +19,7 @@ from tracer.scenario.sizes import part
 
 
 def of_keys(
-    error: ValidationError,
-    source: Source,
-    filled: Set[YamlPath],
-    form: type[BaseModel] = Scenario,
+    error: ValidationError, source: Source, filled: Set[YamlPath], form: type[BaseModel] = Scenario
 ) -> Iterator[Problem]:
     """What a form of scenario refuses, each at its place; but for places that were written out.
 
@@ -102,15 +99,10 @@ def _message(detail: ErrorDetails, place: YamlPath, form: type[BaseModel]) -> st
 
 
 def _came(value: Any) -> str:
-    match value:
-        case str():
-            return f"got {value!r}"
-        case dict():
-            return "got a mapping"
-        case list():
-            return "got a list"
-        case _:
-            return f"got {value}"
+    if isinstance(value, str):
+        return f"got {value!r}"
+    kinds: dict[type, str] = {dict: "a mapping", list: "a list"}
+    return f"got {kinds.get(type(value), value)}"
 
 
 def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:

@@ -7,6 +7,7 @@ which of the two a scalar is, the model decides. Each place in the data knows it
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -52,8 +53,6 @@ class _Mapping:
     at: At
     data: dict[str, Data] = field(default_factory=dict)
     parts: dict[str, tuple[At, Where]] = field(default_factory=dict)
-    # The key whose value comes next; None in place of a key that is no text.
-    key: tuple[str | None, At] | None = None
 
 
 Where: TypeAlias = _List | _Mapping | At
@@ -78,6 +77,14 @@ class Source:
         return replace(self, data={**self.data, made: data}, where=replace(self.where, parts=parts))
 
 
+def with_excerpts(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
+    """The problems of a text; a single one with its line."""
+    lines = LINE_BREAK.split(text) if len(problems) == 1 else []
+    for problem in problems:
+        line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
+        yield replace(problem, excerpt=line)
+
+
 def read(text: str, file: str, expected: str = "a scenario") -> Source:
     """Read YAML text; where there is none, it is told what was expected.
 
@@ -94,9 +101,9 @@ def read(text: str, file: str, expected: str = "a scenario") -> Source:
     # it refuses is read once more: what a person is told is the same with it and without.
     if LIBYAML and "\ufeff" not in text:
         with suppress(yaml.YAMLError, ValueError):
-            return _Reading(file, expected).source(text, LIBYAML)
+            return _Reading(file, text, LIBYAML).source(expected)
     try:
-        return _Reading(file, expected).source(text, yaml.BaseLoader)
+        return _Reading(file, text, yaml.BaseLoader).source(expected)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
@@ -128,88 +135,98 @@ def _reason(error: yaml.MarkedYAMLError) -> str:
 
 
 class _Reading:
-    """The data of one text, put together as its events come; a stack stands for recursion."""
+    """The data of one text, put together as its events come."""
 
-    def __init__(self, file: str, expected: str) -> None:
-        self.file, self.expected = file, expected
-        self.root: tuple[Data, Where] | None = None
-        self.open: list[_List | _Mapping] = []
+    def __init__(
+        self, file: str, text: str, loader: type[yaml.BaseLoader | yaml.CBaseLoader]
+    ) -> None:
+        self.file = file
+        self.events = yaml.parse(text, Loader=loader)
+        self.open: list[Where] = []
         self.anchors: dict[str, tuple[Data, Where]] = {}
         self.nodes = 0
         self.problems: set[Problem] = set()
 
-    def source(self, text: str, loader: type[yaml.BaseLoader | yaml.CBaseLoader]) -> Source:
+    def source(self, expected: str) -> Source:
         """Read the text.
 
         Raises:
             TracerError: all that is wrong with its structure.
             YAMLError, ValueError, OverflowError: the loader cannot read it.
         """
-        for event in yaml.parse(text, Loader=loader):
-            mark = event.start_mark
-            assert mark is not None  # as of every event that was parsed
-            at = mark.line + 1, mark.column + 1
-            match event:
-                case yaml.ScalarEvent():
-                    self._scalar(event, at)
-                case yaml.AliasEvent():
-                    self._alias(str(event.anchor), at)
-                case yaml.CollectionStartEvent():
-                    self._begin(event, at)
-                case yaml.CollectionEndEvent():
-                    part = self.open.pop()
-                    self._put(part.data, part)
-                case yaml.DocumentStartEvent() if self.root:
-                    message = "expected a single document in the stream, but found another document"
-                    raise self._refusal(f"not YAML: {message}", at)
-        if self.root is None:
-            raise TracerError(Problem(f"empty, expected {self.expected}", self.file))
+        root: tuple[Data, Where] | None = None
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent) and root:
+                message = "expected a single document in the stream, but found another document"
+                raise self._refusal(f"not YAML: {message}", _begin(event))
+            if isinstance(event, yaml.NodeEvent):
+                root = self._part(event)
+        if root is None:
+            raise TracerError(Problem(f"empty, expected {expected}", self.file))
         if self.problems:
             raise self._all_problems()
-        data, where = self.root
-        return Source(self.file, data, where)
+        return Source(self.file, *root)
 
-    def _scalar(self, event: yaml.ScalarEvent, at: At) -> None:
-        text: str = event.value
-        if not text.isascii() and SURROGATE.search(text):
-            self._problem("half of a surrogate pair, which is no character", at)
-        if event.anchor is not None:
-            self._anchor(event.anchor, text, at)
-        part = self.open[-1] if self.open else None
-        if isinstance(part, _List):  # as most are: the numbers of a matrix
-            self._count(len(self.open), at)
-            part.data.append(text)
-            part.parts.append(at)
-            return
-        if not self._key_is_next():
-            self._count(len(self.open), at)
-        self._put(text, at)
-
-    def _begin(self, event: yaml.CollectionStartEvent, at: At) -> None:
+    def _part(self, event: yaml.Event, *, is_key: bool = False) -> tuple[Data, Where]:
+        """What begins with an event, up to its end, and where it begins."""
+        at = _begin(event)
+        match event:
+            case yaml.AliasEvent():
+                return self._alias(str(event.anchor), at, is_key=is_key)
+            case yaml.ScalarEvent():
+                text: str = event.value
+                if not text.isascii() and SURROGATE.search(text):
+                    self._problem("half of a surrogate pair, which is no character", at)
+                self._anchor(event.anchor, text, at)
+                if not is_key:
+                    self._count(len(self.open), at)
+                return text, at
+        assert isinstance(event, yaml.CollectionStartEvent)
         self._count(len(self.open), at)
         part = _List(at) if isinstance(event, yaml.SequenceStartEvent) else _Mapping(at)
-        if event.anchor is not None:
-            self._anchor(event.anchor, part.data, part)
+        self._anchor(event.anchor, part.data, part)
         self.open.append(part)
+        while not isinstance(inner := next(self.events), yaml.CollectionEndEvent):
+            if isinstance(part, _List):
+                data, where = self._part(inner)
+                part.data.append(data)
+                part.parts.append(where)
+            else:
+                self._put(inner, part)
+        self.open.pop()
+        return part.data, part
 
-    def _anchor(self, name: str, data: Data, where: Where) -> None:
+    def _put(self, event: yaml.Event, part: _Mapping) -> None:
+        """Put a key, which an event begins, and its value into a mapping."""
+        key, key_where = self._part(event, is_key=True)
+        at, name = _start(key_where), key if isinstance(key, str) else None
+        if name is None:
+            self._problem("a key that is a list or a mapping, expected text", at)
+        elif name in part.parts:
+            (line, _), _ = part.parts[name]
+            self._problem(f"the key {name!r} again, first given on line {line}", at)
+        data, where = self._part(next(self.events))
+        if name is not None and name not in part.parts:
+            part.data[name] = data
+            part.parts[name] = at, where
+
+    def _anchor(self, name: str | None, data: Data, where: Where) -> None:
         if name in self.anchors:
             line, _ = _start(self.anchors[name][1])
             message = f"not YAML: found duplicate anchor {name!r}, first given on line {line}"
             raise self._refusal(message, _start(where))
-        self.anchors[name] = data, where
+        if name is not None:
+            self.anchors[name] = data, where
 
-    def _alias(self, name: str, at: At) -> None:
+    def _alias(self, name: str, at: At, *, is_key: bool) -> tuple[Data, Where]:
+        """What an alias stands for; a problem in that is told where it was typed."""
         if name not in self.anchors:
             raise self._refusal(f"not YAML: found undefined alias {name!r}", at)
         data, where = self.anchors[name]
         if any(part is where for part in self.open):
             self._problem("an alias that contains itself", _start(where))
-            data = []
-        elif not self._key_is_next():
-            data = self._copy(data, len(self.open), at)
-        # A problem in what an alias stands for is told where that was typed.
-        self._put(data, where)
+            return [], where
+        return (data if is_key else self._copy(data, len(self.open), at)), where
 
     def _copy(self, data: Data, depth: int, at: At) -> Data:
         """What an alias stands for, written out; it recurses no deeper than may be nested."""
@@ -229,37 +246,6 @@ class _Reading:
         if depth > MAX_DEPTH:
             raise self._refusal("nested too deeply", at)
 
-    def _key_is_next(self) -> bool:
-        part = self.open[-1] if self.open else None
-        return isinstance(part, _Mapping) and part.key is None
-
-    def _put(self, data: Data, where: Where) -> None:
-        """Put an entry, a key or a value into what is open."""
-        part = self.open[-1] if self.open else None
-        if part is None:
-            self.root = data, where
-        elif isinstance(part, _List):
-            part.data.append(data)
-            part.parts.append(where)
-        elif part.key is None:
-            part.key = self._key(data, part, _start(where)), _start(where)
-        else:
-            key, at = part.key
-            part.key = None
-            # Of a key that came before, that it is again is known; the first is told.
-            if key is not None and key not in part.parts:
-                part.data[key] = data
-                part.parts[key] = at, where
-
-    def _key(self, key: Data, part: _Mapping, at: At) -> str | None:
-        if not isinstance(key, str):
-            self._problem("a key that is a list or a mapping, expected text", at)
-            return None
-        if key in part.parts:
-            (line, _), _ = part.parts[key]
-            self._problem(f"the key {key!r} again, first given on line {line}", at)
-        return key
-
     def _problem(self, message: str, at: At) -> None:
         self.problems.add(Problem(message, self.file, *at))
 
@@ -272,6 +258,12 @@ class _Reading:
         return TracerError(
             *sorted(self.problems, key=lambda p: (p.line or 0, p.column or 0, p.message))
         )
+
+
+def _begin(event: yaml.Event) -> At:
+    mark = event.start_mark
+    assert mark is not None  # as of every event that was parsed
+    return mark.line + 1, mark.column + 1
 
 
 def _start(where: Where) -> At:

@@ -11,9 +11,7 @@ from tracer.formula.numbers import trimmed
 from tracer.scenario.fields import LARGEST, MOST_DIGITS, SMALLEST
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address, changed, with_own_norms, with_part
-
-YamlPath = tuple[int | str, ...]
-"""Where in a scenario a parameter stands: ("layers", 0, "ffn", "W_1")."""
+from tracer.scenario.reader import YamlPath
 
 
 def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario:

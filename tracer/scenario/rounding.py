@@ -15,6 +15,8 @@ from tracer.scenario.fields import Frozen, Or, WholeNumber, described
 
 MOST_DECIMALS = 12
 
+Decimals = Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)]
+
 
 class Zeros(StrEnum):
     """What becomes of the zeros at the end of a computed decimal."""
@@ -26,9 +28,7 @@ class Zeros(StrEnum):
 class Digits(Frozen):
     """Digits to show: behind the decimal point, or significant ones."""
 
-    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] | None = described(
-        "Digits behind the decimal point.", "3", None
-    )
+    decimals: Decimals | None = described("Digits behind the decimal point.", "3", None)
     significant: Annotated[WholeNumber, Field(ge=1, le=MOST_DECIMALS)] | None = described(
         "Digits from the first that is not 0.", "3", None
     )
@@ -62,16 +62,14 @@ NUMBER = {"type": "integer", "minimum": 0}
 class Rounding(Frozen):
     """The rounding of a scenario."""
 
-    decimals: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = described(
-        "Digits behind the decimal point.", "3", 3
-    )
+    decimals: Decimals = described("Digits behind the decimal point.", "3", 3)
     carry: Carry = described(
         "Which number the next calculation uses: the one that a line prints (line), the one "
         "rounded where its step ends (step), the unrounded one (never).",
         "step",
         Carry.STEP,
     )
-    working: Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)] = described(
+    working: Decimals = described(
         "How many more decimals are kept inside a step with carry: step.", "2", 2
     )
     trailing_zeros: Zeros = described(
@@ -93,3 +91,10 @@ def never_carried(numbers: str) -> AfterValidator:
         return rounding
 
     return AfterValidator(checked)
+
+
+NOTHING_CARRIED = described(
+    "How many digits are shown; all are carried on.",
+    "{decimals: 4, carry: never}",
+    Rounding.model_construct(carry=Carry.NEVER),
+)

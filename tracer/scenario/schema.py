@@ -53,7 +53,10 @@ def _definitions() -> Schema:
     """What stands in many places: numbers, rows, matrices and words."""
     number, word, row, rows = map(_defined, ("Number", "Word", "Row", "Rows"))
     random, transposed = (_tidy(form.model_json_schema()) for form in (Random, Transposed))
-    by_seed = _mapping("random", random, "Short decimals, drawn evenly.")
+    by_seed = {
+        **{"type": "object", "description": "Short decimals, drawn evenly."},
+        **{"required": ["random"], "properties": {"random": random}, "additionalProperties": False},
+    }
     return {
         "Number": {"type": "number", "minimum": -1e12, "maximum": 1e12},
         "Word": {
@@ -91,11 +94,6 @@ def _any(*kinds: Schema) -> Schema:
 
 def _list(entry: Schema) -> Schema:
     return {"type": "array", "items": entry}
-
-
-def _mapping(key: str, value: Schema, description: str) -> Schema:
-    form: Schema = {"type": "object", "description": description, "required": [key]}
-    return {**form, "properties": {key: value}, "additionalProperties": False}
 
 
 def _defined(name: str) -> Schema:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from itertools import groupby
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
@@ -14,9 +14,6 @@ from tracer.scenario.fields import Names
 from tracer.scenario.layers import Layer
 from tracer.scenario.model import Encoder, Scenario, Tower
 from tracer.scenario.parts import shape_of
-
-Runs: TypeAlias = list[list[tuple[int, Layer]]]
-"""Layers with their numbers, those together that are built alike."""
 
 
 @frozen
@@ -33,8 +30,6 @@ class Blank:
 
 
 class _TowerWithoutNumbers(Tower):
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
     @property
     def embedding(self) -> Any:
         """The embeddings of the tokens, one row per position."""
@@ -77,19 +72,20 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
     same = tokens == scenario.tokens
     given = scenario.given if same else {}
     encoder = scenario.encoder
-    runs, encoder_runs = (_runs(tower, apart=bool(given)) for tower in (scenario, encoder))
+    layers, numbers = _once(scenario, apart=bool(given))
+    encoder_layers, encoder_numbers = _once(encoder, apart=bool(given))
     kept = {name: getattr(scenario, name) for name in Scenario.model_fields if name not in UNREAD}
     changed = {
-        **_tower(scenario, runs),
+        **_tower(scenario, layers),
         "tokens": tokens,
         "token_ids": scenario.token_ids if same else None,
-        "encoder": _encoder(encoder, encoder_runs) if encoder else None,
+        "encoder": _encoder(encoder, encoder_layers) if encoder else None,
         "mask": _mask(scenario, tokens),
         "unembedding": _blank(scenario.unembedding),
         "given": given,
     }
     without = WithoutNumbers.model_construct(**{**kept, **changed})
-    return Outline(without, _stand_for(runs), _stand_for(encoder_runs))
+    return Outline(without, numbers, encoder_numbers)
 
 
 UNREAD = ("features", "text", "merges", "targets", "batch", "training")
@@ -109,31 +105,29 @@ def _mask(scenario: Scenario, tokens: Names) -> Any:
     return Blank((len(tokens), len(tokens)))
 
 
-def _encoder(encoder: Encoder, layers: Runs) -> Encoder:
+def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
     if not encoder.is_computed:
         vectors: Any = Blank(shape_of(encoder.vectors))
         return Encoder.model_construct(tokens=encoder.tokens, vectors=vectors)
     return EncoderWithoutNumbers.model_construct(tokens=encoder.tokens, **_tower(encoder, layers))
 
 
-def _tower(tower: Tower, layers: Runs) -> dict[str, Any]:
-    """What a tower reads its tokens with, of each run of layers the first."""
+def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
+    """What a tower reads its tokens with."""
     return {
         "embeddings": Blank(shape_of(tower.embeddings)),
         "positions": _blank(tower.positions),
-        "layers": tuple(run[0][1] for run in layers),
+        "layers": layers,
         "final_norm": _blank(tower.final_norm),
     }
 
 
-def _runs(tower: Tower | None, *, apart: bool) -> Runs:
-    """The layers of a tower with their numbers, those together that are built alike."""
+def _once(tower: Tower | None, *, apart: bool) -> tuple[tuple[Layer, ...], tuple[range, ...]]:
+    """Of layers in a row that are built alike the first, and the numbers of them all."""
     layers = enumerate(_blank(tower.layers) if tower else (), 1)
-    return [list(run) for _, run in groupby(layers, lambda e: e[0] if apart else e[1])]
-
-
-def _stand_for(runs: Runs) -> tuple[range, ...]:
-    return tuple(range(run[0][0], run[-1][0] + 1) for run in runs)
+    runs = [list(run) for _, run in groupby(layers, lambda e: e[0] if apart else e[1])]
+    firsts = tuple(run[0][1] for run in runs)
+    return firsts, tuple(range(run[0][0], run[-1][0] + 1) for run in runs)
 
 
 def _blank(part: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from tracer.scenario.lookups import look_up
 from tracer.scenario.model import Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Shapes, Size, usual, whole
+from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, usual, whole
 
 OF_INPUT = "one per feature of the input"
 
@@ -35,13 +35,13 @@ class Known(NamedTuple):
     of_columns: str = AS_THE_OTHERS
 
 
-def shapes(source: Source) -> Shapes:
+def shapes(source: Source) -> Counting:
     """Count all that can be counted."""
     counted = _Counted(source)
     if isinstance(source.data, dict):
         counted.scenario()
         look_up(counted)
-    return counted.found
+    return counted
 
 
 @dataclass
@@ -50,34 +50,32 @@ class _Counted(Counting):
     """How many columns the query, key and value weights have."""
 
     def scenario(self) -> None:
-        tokens = self.words("tokens") if self.has("tokens") else self.words("batch", 0)
-        number = None if tokens is None else len(tokens)
-        self.length(("token_ids",), number, "one per token")
-        self.mask(number)
+        tokens = self.size("tokens") if self.has("tokens") else self.size("batch", 0)
+        self.length(("token_ids",), tokens, "one per token")
+        self.mask(tokens)
         width = self.tower((), tokens, self.encoder())
         self.unembedding(width)
-        self.sequences(number)
+        self.sequences(tokens)
 
     def encoder(self) -> Size:
         """The width of the encoder's vectors, given or computed."""
         at: YamlPath = ("encoder",)
-        vectors, tokens = self.part(*at, "vectors"), self.words(*at, "tokens")
+        vectors, tokens = self.part(*at, "vectors"), self.size(*at, "tokens")
         if self.has(*at, "embeddings"):
             return self.tower(at, tokens, None)
         if not isinstance(vectors, list):
             return None
-        rows = None if tokens is None else len(tokens)
-        meaning = "one per token of the encoder"
-        _, width = self.rectangle((*at, "vectors"), vectors, rows, meaning, None, AS_THE_OTHERS)
+        rows = Expected(tokens, "one per token of the encoder")
+        _, width = self.rectangle((*at, "vectors"), vectors, rows, Expected())
         self.length((*at, "features"), width, "one per column of the vectors")
         return width
 
-    def tower(self, at: YamlPath, tokens: Sequence[Data] | None, memory: Size) -> Size:
+    def tower(self, at: YamlPath, tokens: Size, memory: Size) -> Size:
         """The width behind the last layer; `memory` is that of the encoder's vectors."""
         width = self.embeddings(at, tokens)
         feature = "one per feature of the embedding"
         self.length((*at, "features"), width, feature)
-        self.table(at, None if tokens is None else len(tokens), width, feature)
+        self.table(at, tokens, width, feature)
         for layer, _ in enumerate(self.entries(*at, "layers")):
             width = self.layer((*at, "layers", layer), width, memory)
         self.norm(at, "final_norm", width)
@@ -86,7 +84,7 @@ class _Counted(Counting):
 
     # --- what goes in ----------------------------------------------------------------------------
 
-    def embeddings(self, at: YamlPath, tokens: Sequence[Data] | None) -> Size:
+    def embeddings(self, at: YamlPath, tokens: Size) -> Size:
         place: YamlPath = (*at, "embeddings")
         rows: dict[int | str, Data] = {}
         match self.part(*place):
@@ -95,8 +93,7 @@ class _Counted(Counting):
             case dict() as table:
                 rows = dict(table.items())
             case list() as table:
-                number = None if tokens is None else len(tokens)
-                self.length(place, number, "one per token", "row")
+                self.length(place, tokens, "one per token", "row")
                 rows = dict(enumerate(table))
         width = usual(rows.values())
         if width == 0:
@@ -112,14 +109,14 @@ class _Counted(Counting):
         if width is None:
             self.report(place, "how many features? expected {random: {columns: 4}} or features")
         else:
-            self.want(place, len(self.words(*at, "vocabulary") or ()) + 1, width)
+            self.want(place, (self.size(*at, "vocabulary") or 0) + 1, width)
         return width
 
     def table(self, at: YamlPath, tokens: Size, width: Size, feature: str) -> None:
         place: YamlPath = (*at, "positions", "table")
         if isinstance(table := self.part(*place), list):
             self.enough(place, tokens, "row")
-            self.rectangle(place, table, None, "", width, feature)
+            self.rectangle(place, table, Expected(), Expected(width, feature))
 
     def mask(self, tokens: Size) -> None:
         if isinstance(rows := self.part("mask"), list):
@@ -250,20 +247,23 @@ class _Counted(Counting):
                 continue
             labels = (*place, *LABELS.get(name, ("labels", "")))
             typed = [self.size(*labels), *self.typed(form, place, columns), guesses.get(columns)]
-            expected, _, meaning = known.get(columns, Known(None))
+            size, _, meaning = known.get(columns, Known(None))
             guess = next(filter(None, typed), None)
-            found = self.widths[at] = self.matrix(at, *known[rows[0]][:2], expected, meaning, guess)
+            of_rows = Expected(*known[rows[0]][:2])
+            found = self.matrix(at, of_rows, Expected(size, meaning), guess)
+            self.widths[at] = found
             per_column = f"one per column of {name}"
             self.length(bias, found, per_column, "number")
             self.length(labels, found, per_column)
-            if expected is None:
+            if size is None:
                 known[columns] = Known(found, per_column, f"as many as {name} has")
 
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
         """A size as typed parameters of a part have it; a sub-layer returns what it is given."""
         for name, sizes in declared(form).items() if size != "out" else ():
             if sizes[1:] == (size,):
-                yield self.columns(*place, name)
+                turned = self.entries(*place, name, "transposed")
+                yield len(turned) if turned else usual(self.entries(*place, name))
             elif sizes[0] == size:
                 yield len(self.entries(*place, name))
 
@@ -284,19 +284,16 @@ class _Counted(Counting):
     # --- words -----------------------------------------------------------------------------------
 
     def unembedding(self, width: Size) -> None:
-        words, projection = self.words("vocabulary"), self.part("unembedding")
+        projection = self.part("unembedding")
         if self.has("vocabulary") and projection is None:
             form = "unembedding: {W_U: [[…], …]} or tied"
             self.report(("vocabulary",), f"a vocabulary without unembedding, expected {form}")
         elif projection is not None and not self.has("vocabulary"):
             form = "vocabulary: […]"
             self.report(("unembedding",), f"unembedding without a vocabulary, expected {form}")
-        columns = None if words is None else len(words)
         if isinstance(projection, dict):
-            known = {
-                "width": Known(width, "one per feature of the output"),
-                "words": Known(columns, of_columns="one per word of the vocabulary"),
-            }
+            words = Known(self.size("vocabulary"), of_columns="one per word of the vocabulary")
+            known = {"width": Known(width, "one per feature of the output"), "words": words}
             self.matrices(Unembedding, ("unembedding",), known, {})
 
     def sequences(self, tokens: Size) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tracer.errors import Problem
 from tracer.names import count
@@ -26,13 +26,14 @@ LARGEST_FORM = 250_000
 AS_THE_OTHERS = "as many as in the other rows"
 
 
-@dataclass
-class Shapes:
-    """What is wrong with the sizes of a scenario, and those that its short forms are to have."""
+class Expected(NamedTuple):
+    """How many rows or columns there are to be, and why."""
 
-    problems: list[Problem] = field(default_factory=list)
-    wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
-    """Rows and columns of each `identity` and `random`."""
+    size: Size = None
+    meaning: str = AS_THE_OTHERS
+
+    def __str__(self) -> str:
+        return f"{self.size} ({self.meaning})"
 
 
 def words_of(data: Data | None) -> list[Data] | None:
@@ -60,40 +61,30 @@ class Counting:
     """Counts the parts of a scenario, and tells what does not fit."""
 
     source: Source
-    found: Shapes = field(default_factory=Shapes)
+    problems: list[Problem] = field(default_factory=list)
+    wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
+    """Rows and columns that each `identity` and `random` is to have."""
 
-    def matrix(
-        self,
-        place: YamlPath,
-        rows: Size,
-        row_meaning: str,
-        columns: Size = None,
-        column_meaning: str = AS_THE_OTHERS,
-        guess: Size = None,
-    ) -> Size:
+    def matrix(self, place: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
         """The columns of a matrix; `guess` is how many a random one has if nothing says it."""
         match self.part(*place):
             case "identity":
-                if rows is not None and columns not in (None, rows):
-                    found = f"identity has {count(rows, 'column')} here"
-                    self.report(place, f"{found}, expected {columns} ({column_meaning})")
-                return self.want(place, rows, rows)
+                if rows.size is not None and columns.size not in (None, rows.size):
+                    found = f"identity has {count(rows.size, 'column')} here"
+                    self.report(place, f"{found}, expected {columns}")
+                return self.want(place, rows.size, rows.size)
             case {"random": dict() as form}:
                 stated = whole(form.get("columns"))
-                if stated and columns not in (None, stated):
-                    message = f"{stated}, expected {columns} ({column_meaning})"
+                if stated and columns.size not in (None, stated):
+                    message = f"{stated}, expected {columns}"
                     self.report((*place, "random", "columns"), message)
-                return self.want(place, rows, columns or stated or guess)
+                return self.want(place, rows.size, columns.size or stated or guess)
             case {"transposed": list() as turned}:
-                at: YamlPath = (*place, "transposed")
-                found_columns, _ = self.rectangle(
-                    at, turned, columns, column_meaning, rows, row_meaning
-                )
-                return found_columns
+                return self.rectangle((*place, "transposed"), turned, columns, rows)[0]
             case list() as typed:
-                return self.rectangle(place, typed, rows, row_meaning, columns, column_meaning)[1]
+                return self.rectangle(place, typed, rows, columns)[1]
             case _:
-                return columns
+                return columns.size
 
     def want(self, place: YamlPath, rows: Size, columns: Size) -> Size:
         """A matrix to be written out in this size."""
@@ -103,40 +94,31 @@ class Counting:
             message = f"{rows} × {columns} numbers, expected at most {LARGEST_FORM} in a short form"
             self.report(place, message)
         else:
-            self.found.wanted[place] = (rows, columns)
+            self.wanted[place] = (rows, columns)
         return columns
 
     def rectangle(
-        self,
-        place: YamlPath,
-        typed: list[Data],
-        rows: Size,
-        row_meaning: str,
-        columns: Size,
-        column_meaning: str,
+        self, place: YamlPath, typed: list[Data], rows: Expected, columns: Expected
     ) -> tuple[Size, Size]:
         """The size that typed rows have, or ought to have."""
         most = usual(typed)
         if not typed or most is None:
-            return rows, columns
-        if rows not in (None, len(typed)):
-            found = count(len(typed), "row")
-            self.report(place, f"{found}, expected {rows} ({row_meaning})")
+            return rows.size, columns.size
+        if rows.size not in (None, len(typed)):
+            self.report(place, f"{count(len(typed), 'row')}, expected {rows}")
         if most == 0:
             self.report((*place, 0), "an empty row")
-            return rows, columns
-        expected, meaning = columns, column_meaning
+            return rows.size, columns.size
+        each = columns if columns.size else Expected(most)
         lengths = {len(row) for row in typed if isinstance(row, list)}
-        if len(typed) > 1 and lengths == {most} and most != (expected or most):
-            found = count(most, "column")
-            self.report(place, f"{found}, expected {expected} ({meaning})")
+        if len(typed) > 1 and lengths == {most} and most != each.size:
+            self.report(place, f"{count(most, 'column')}, expected {each}")
         else:
             for index, row in enumerate(typed):
-                if isinstance(row, list) and len(row) != (expected or most):
+                if isinstance(row, list) and len(row) != each.size:
                     found = count(len(row), "column")
-                    expectation = f"{expected or most} ({meaning if expected else AS_THE_OTHERS})"
-                    self.report((*place, index), f"{found}, expected {expectation}")
-        return rows or len(typed), columns or most
+                    self.report((*place, index), f"{found}, expected {each}")
+        return rows.size or len(typed), each.size
 
     def length(self, place: YamlPath, expected: Size, meaning: str, noun: str = "entry") -> None:
         """Tell if a list has another length than is expected of it."""
@@ -168,19 +150,9 @@ class Counting:
         words = self.words(*place)
         return None if words is None else len(words)
 
-    def columns(self, *place: int | str) -> Size:
-        """How many columns a typed matrix has."""
-        if turned := self.entries(*place, "transposed"):
-            return len(turned)
-        return usual(self.entries(*place))
-
-    def random(self, *place: int | str) -> bool:
-        """Whether numbers are to be drawn there."""
-        return isinstance(self.part(*place, "random"), dict)
-
     def report(self, place: YamlPath, message: str) -> None:
         """Tell what is wrong at a place."""
-        self.found.problems.append(self.source.problem(place, message, address(place)))
+        self.problems.append(self.source.problem(place, message, address(place)))
 
 
 def usual(rows: Iterable[Data]) -> Size:

