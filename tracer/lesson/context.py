@@ -216,7 +216,7 @@ class LessonContext:
             symbol,
             tuple(labels[i] for i in rows),
             tuple(of_columns[0][j] for j in columns),
-            tuple(tuple(self.number(value, i, j) for j in columns) for i in rows),
+            entries.rows(self.trace.pencil, value, rows, columns),
             None if marked is None else rows.index(marked),
             figure,
         )

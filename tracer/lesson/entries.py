@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.decoder.axes import Axes, Axis
@@ -30,6 +31,18 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
     if guard:
         places = guarded(exact, places, guard)
     return Number(pencil.printed(exact, places), Entry(value, index))
+
+
+def rows(
+    pencil: Pencil, value: Value, chosen: Sequence[int], columns: Sequence[int]
+) -> tuple[tuple[Number, ...], ...]:
+    """Some rows and columns of a matrix as they are printed; quick for what was typed."""
+    if value.form is not Form.AS_THEY_ARE or value.numbers.dtype != object:
+        return tuple(tuple([number(pencil, value, (i, j)) for j in columns]) for i in chosen)
+    lines = value.numbers.tolist()
+    return tuple(
+        tuple([Number(lines[i][j], Entry(value, (i, j))) for j in columns]) for i in chosen
+    )
 
 
 def find(trace: Trace, asked: str) -> Entry:

@@ -67,9 +67,7 @@ def mark(row: Row) -> None:
 def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
     """Rows that are broken already, further right; empty ones stay empty."""
     for row in rows:
-        if row:
-            row.pad_left(by)
-        yield row
+        yield Row(" " * by).append_text(row) if row else row
 
 
 def wrapped(words: Text, width: int, *, fold: bool = False) -> Iterable[Row]:

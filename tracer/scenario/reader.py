@@ -170,17 +170,17 @@ class _Reading:
     def _part(self, event: yaml.Event, *, is_key: bool = False) -> tuple[Data, Where]:
         """What begins with an event, up to its end, and where it begins."""
         at = _begin(event)
-        match event:
-            case yaml.AliasEvent():
-                return self._alias(str(event.anchor), at, is_key=is_key)
-            case yaml.ScalarEvent():
-                text: str = event.value
-                if not text.isascii() and SURROGATE.search(text):
-                    self._problem("half of a surrogate pair, which is no character", at)
+        if isinstance(event, yaml.ScalarEvent):  # as most are: the numbers of a matrix
+            text: str = event.value
+            if not text.isascii() and SURROGATE.search(text):
+                self._problem("half of a surrogate pair, which is no character", at)
+            if event.anchor is not None:
                 self._anchor(event.anchor, text, at)
-                if not is_key:
-                    self._count(len(self.open), at)
-                return text, at
+            if not is_key:
+                self._count(len(self.open), at)
+            return text, at
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(str(event.anchor), at, is_key=is_key)
         assert isinstance(event, yaml.CollectionStartEvent)
         self._count(len(self.open), at)
         part = _List(at) if isinstance(event, yaml.SequenceStartEvent) else _Mapping(at)
