@@ -9,7 +9,7 @@ from typing import TypeAlias
 from tracer.decoder.value import Value
 from tracer.formula import expression as ex
 from tracer.lesson.document import Block, Matrix, Working
-from tracer.renderers.rows import Row, cells
+from tracer.renderers.rows import Row, cells, padded
 from tracer.renderers.tables import matrix_rows
 from tracer.renderers.text import text
 
@@ -131,6 +131,8 @@ def _value(matrix: Matrix) -> Value | None:
 def _beside(row: Sequence[Row | None], widths: Sequence[int]) -> Row:
     whole = Row()
     for part, width in zip(row, widths, strict=True):
-        shown = part or Row()
-        whole.append_text(shown).append(" " * (width - cells(shown.plain)))
+        if part is not None:
+            whole.styled(part.spans, len(whole.plain))
+        whole.plain += padded(part.plain if part else "", width)
+    whole.plain = whole.plain.rstrip()
     return whole

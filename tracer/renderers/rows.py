@@ -1,19 +1,15 @@
-"""Lines of a terminal, and how many cells words take."""
+"""A line of a terminal with its styles, and how many cells words take."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TypeAlias
 
 from rich.cells import cell_len
-from rich.text import Text
+from rich.text import Span, Text
 
 from tracer.renderers.text import CLUSTERS, name_text
-
-Row: TypeAlias = Text
-"""A line of a terminal, with the styles of its words."""
 
 INDENT, GAP = 2, "  "
 LONGEST_NAME = 24
@@ -53,27 +49,59 @@ def _first(pictures: Iterable[str], most: int, *, last: bool = False) -> str:
     return kept
 
 
-def styled(words: str, style: str) -> Row:
-    """Words in a style that does not spread to what is appended."""
-    return Row().append(words, style)
+class Row:
+    """Words, and which of them have which style. Without colour it costs no more than its words."""
 
+    __slots__ = ("plain", "spans")
 
-def mark(row: Row) -> None:
-    """Put a sign into the indentation of a row, that of the followed token."""
-    row.plain = MARK + row.plain[len(MARK) :]
-    row.stylize("bold", 0, len(MARK))
+    def __init__(self, plain: str = "", style: str = "") -> None:
+        self.plain = plain
+        self.spans = [(0, len(plain), style)] if style else []
+
+    def stylize(self, style: str, start: int = 0, end: int | None = None) -> Row:
+        """The row, with a style more."""
+        self.spans.append((start, len(self.plain) if end is None else end, style))
+        return self
+
+    def styled(self, spans: Iterable[tuple[int, int, str]], by: int = 0) -> Row:
+        """The row, with styles from where to where, all of them further right."""
+        self.spans += [(start + by, end + by, style) for start, end, style in spans]
+        return self
+
+    def indented(self, by: int) -> Row:
+        """The row further right; an empty one stays empty."""
+        if self.plain:
+            self.plain = " " * by + self.plain
+            self.spans = [(start + by, end + by, style) for start, end, style in self.spans]
+        return self
+
+    def marked(self) -> Row:
+        """The row of the followed token, with a sign in its indentation."""
+        self.plain = MARK + self.plain[len(MARK) :]
+        return self.stylize("bold", 0, len(MARK))
+
+    def text(self) -> Text:
+        """As Rich prints it: what is too wide is folded by the terminal itself, never cut."""
+        width = len(self.plain)  # beyond it Rich finds no character to style
+        spans = [Span(start, min(end, width), style) for start, end, style in self.spans]
+        return Text(self.plain, spans=spans, no_wrap=True, overflow="ignore")
 
 
 def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
-    """Rows that are broken already, further right; empty ones stay empty."""
-    for row in rows:
-        yield Row(" " * by).append_text(row) if row else row
+    """Rows that are broken already, further right."""
+    return (row.indented(by) for row in rows)
 
 
-def wrapped(words: Text, width: int, *, fold: bool = False) -> Iterable[Row]:
+def wrapped(words: Text | str, width: int, *, fold: bool = False) -> Iterator[Row]:
     """Words over as many rows as they need; with `fold`, a word longer than a row too."""
+    text = Text(words) if isinstance(words, str) else words
     # Rich asks for a console to wrap, and needs one only to justify.
-    return words.wrap(None, width, overflow="fold" if fold else None)  # type: ignore[arg-type]
+    for line in text.wrap(None, width, overflow="fold" if fold else None):  # type: ignore[arg-type]
+        row = Row(line.plain.rstrip())
+        row.spans = [(span.start, span.end, str(span.style)) for span in line.spans]
+        if line.style:
+            row.stylize(str(line.style))
+        yield row
 
 
 def padded(cell: str, width: int) -> str:

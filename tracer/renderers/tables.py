@@ -8,7 +8,7 @@ from decimal import Decimal
 from tracer.formula.expression import Blank, Number
 from tracer.lesson.document import Matrix, Table
 from tracer.renderers.palette import LABEL, MARKED, hue
-from tracer.renderers.rows import GAP, INDENT, Row, cells, mark, padded, short, styled, wrapped
+from tracer.renderers.rows import GAP, INDENT, Row, cells, padded, short, wrapped
 from tracer.renderers.text import cell_text, name_text, text
 from tracer.renderers.wrapping import fitting
 
@@ -34,15 +34,13 @@ def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Ro
     lines: list[Row] = []
     for first, last in fitting([len(GAP) + cells(column[0]) for column in grid], room):
         header, *rows = zip(*(column for column in grid[first:last]), strict=True)
-        lines.append(styled(" " * INDENT + GAP.join([stub[0], *header]), LABEL))
+        lines.append(Row(" " * INDENT + GAP.join([stub[0], *header]).rstrip(), LABEL))
         for i, written in enumerate(rows):
-            row = Row(GAP.join([stub[i + 1], *written]))
+            row = Row(GAP.join([stub[i + 1], *written]).rstrip())
             if coloured:
                 _colour(row, matrix, i, len(stub[i + 1]), written, matrix.cells[i][first:last])
-            row.pad_left(INDENT)
-            if i == matrix.marked:
-                mark(row)
-            lines.append(row)
+            row.indented(INDENT)
+            lines.append(row.marked() if i == matrix.marked else row)
         lines.append(Row())
     return lines[:-1]
 
@@ -122,17 +120,12 @@ def table_rows(table: Table, width: int) -> list[Row]:
     for i, shown in enumerate(last):
         texts = [column[i] for column in columns]
         start = "".join(padded(*pair) + GAP for pair in zip(texts, widths, strict=True))
-        parts = [part.plain for part in wrapped(Row(shown), room, fold=True)]
+        parts = [part.plain for part in wrapped(shown, room, fold=True)]
         first, *rest = ["", *parts] if is_below else parts
         margin = " " * (BELOW if is_below else cells(start))
         for line in (start + first, *(margin + part for part in rest)):
-            row = Row(" " * INDENT + line)
-            if i == 0:
-                row.stylize(LABEL, INDENT)
-            elif i - 1 == table.marked:
-                row.stylize(MARKED)
-                mark(row)
-            lines.append(row)
+            row = Row(line.rstrip(), "" if i else LABEL).indented(INDENT)
+            lines.append(row.stylize(MARKED).marked() if i - 1 == table.marked else row)
     return lines
 
 

@@ -15,7 +15,7 @@ from tracer.renderers import curve
 from tracer.renderers.palette import NAME, RESULT, RULE, SECTION, TITLE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
-from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, styled, wrapped
+from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, wrapped
 from tracer.renderers.tables import matrix_rows, table_rows
 from tracer.renderers.text import in_percent, name_text, one_line, text
 from tracer.renderers.working import formula_rows, working_rows
@@ -36,10 +36,7 @@ def laid_out(document: doc.Document, width: int | None = None) -> list[Row]:
     """A document in lines for a terminal of `width` cells, or for this one."""
     console = _console()
     coloured = console.color_system is not None
-    lines = list(_lines(document, max(width or console.width, LEAST_WIDTH), coloured))
-    for line in lines:
-        line.rstrip()
-    return lines
+    return list(_lines(document, max(width or console.width, LEAST_WIDTH), coloured))
 
 
 def shown(lines: Iterable[Row]) -> str:
@@ -49,7 +46,7 @@ def shown(lines: Iterable[Row]) -> str:
         return "".join(f"{line.plain}\n" for line in lines)
     with console.capture() as captured:
         for line in lines:
-            console.print(line, crop=False)
+            console.print(line.text(), crop=False)
     return captured.get()
 
 
@@ -120,12 +117,11 @@ def _part_titles(sections: Sequence[doc.Section]) -> Iterator[str | None]:
 
 def _heading(title: str, rule: str, width: int, formula: Chain | None = None) -> Iterator[Row]:
     """A title, a formula at its right if there is one, and a rule under both."""
-    *above, last = wrapped(Text(title, SECTION), width)
+    *above, last = (row.stylize(SECTION) for row in wrapped(title, width))
     yield from above
     if formula is not None:
         shown = one_line(formula)
-        last = styled(last.plain, SECTION)
-        last.append(" " * (width - cells(shown) - cells(last.plain)) + shown)
+        last.plain = padded(last.plain, width - cells(shown)) + shown
     yield last
     yield Row(rule * width, RULE)
 

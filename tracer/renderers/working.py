@@ -85,9 +85,7 @@ def _worked(
         row = Row(line)
         start = len(label) if i == 0 else len(line) - len(line.lstrip())
         end = at + len(line) - start
-        for begins, ends, style in spans:
-            if at <= begins < end:
-                row.stylize(style, begins - at + start, ends - at + start)
+        row.styled(((a, b, hue) for a, b, hue in spans if at <= a < end), start - at)
         at = end + 1
         if i == 0:
             row.stylize(LABEL, 0, len(label))
@@ -105,8 +103,10 @@ def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
     if cells(row.plain) >= place:
         yield row
         row = Row()
-    sign, number = result[: len("= ")], result[len("= ") :].rstrip()
-    yield row.append(" " * (place - cells(row.plain)) + sign).append(number, style)
+    row.plain = padded(row.plain, place)
+    start = len(row.plain) + len("= ")
+    row.plain += result.rstrip()
+    yield row.stylize(style, start)
 
 
 def _spans(chain: Chain) -> list[tuple[int, int, str]]:
