@@ -121,6 +121,9 @@ class Role:
     """What it is derived from in training, and as what."""
     derivation: Derivation | None = None
 
+    def __repr__(self) -> str:
+        return f"Role({self.name})"
+
 
 @cache
 def derived(role: Role, derivation: Derivation) -> Role:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
@@ -201,5 +202,7 @@ def _plain(data: Any) -> Any:
             number = float(data)
             lost = math.isinf(number) or (data and not number)
             return str(data) if lost else int(data) if data == data.to_integral_value() else number
+        case Elementwise():  # whose gradient an operation gives
+            return {"operation": data.name, "parameters": _parameters(data)}
         case _:
             return data
