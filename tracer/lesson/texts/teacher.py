@@ -19,7 +19,7 @@ from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.selection import steps
-from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
 from tracer.lesson.working.formulas import formula
 from tracer.lesson.working.lines import Writer
@@ -96,6 +96,8 @@ class Teacher:
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
         what = [sentences.same_as_in(before, step, ctx)] if again else [goal, *self.why(step)]
+        if step.place.encoder:
+            what = [*map(in_encoder, what)]
         symbol = self.ctx.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
