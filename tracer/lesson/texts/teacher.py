@@ -165,7 +165,7 @@ class Teacher:
         """Parameters, caption, formula, worked lines; less, where the like was told before."""
         operation, value = record.operation, record.output
         if isinstance(operation, op.Pinned):
-            return [self.pinned(value)]
+            return [self.pinned(value), *([self.alone(value)] if value.role in SHOWN_ALONE else [])]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
         alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE
@@ -184,13 +184,17 @@ class Teacher:
             # A formula says enough the second time.
             written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
         if alone:
-            return [*written, doc.Working((doc.Line(None, self.writer.is_given(value)),))]
+            return [*written, self.alone(value)]
         if in_symbols:
             written.append(self.formula(in_symbols, record))
         written += self.operands(record)
         if lines:
             written.append(doc.Working(lines))
         return [*written, self.matrix(value)] if gathered else written
+
+    def alone(self, value: Value) -> doc.Working:
+        """`c = 0.5`."""
+        return doc.Working((doc.Line(None, self.writer.is_given(value)),))
 
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value as it is shown."""
