@@ -31,7 +31,7 @@ class RotaryAngles:
 
 @frozen
 class AttentionInputs:
-    """What is attended to: vectors (m, d_model), the mask (n, m), and what is cached.
+    """What the queries attend to: vectors (m, d_model), the mask (n, m), and the cache.
 
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
@@ -59,10 +59,8 @@ def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attenti
         with tape.at(head=number):
             q = queries(tape, x, head)
             if head.shares:
-                q, k_v = (
-                    apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary),
-                    read[head.shares - 1],
-                )
+                q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
+                k_v = read[head.shares - 1]
             else:
                 q, k_v = with_keys_and_values(tape, q, inputs, head)
             read.append(k_v)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from math import prod
 
 from tracer.decoder.axes import Axis
-from tracer.decoder.operations import Dot, MatMul
+from tracer.decoder.operations import Dot, MatMul, TransposedMatMul
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import TransposedMatMul
 
 NOTHING = Axis("nothing", ())
 

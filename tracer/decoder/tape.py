@@ -16,9 +16,9 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
 from tracer.decoder.lazy import LazyContext, LazyResult, LazyTensor
 from tracer.decoder.no_result import no_result
+from tracer.decoder.operations import Taken
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.results import result
-from tracer.decoder.training_operations import Taken
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import Arithmetic, Array, RoundPart, no_rounding

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Columns
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number
 from tracer.frozen import frozen
