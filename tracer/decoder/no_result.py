@@ -1,4 +1,4 @@
-"""Why an operation has no result, as it is told."""
+"""The message for an operation that has no result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def no_result(
     inputs: Sequence[Value],
     pinned: Container[str],
 ) -> Problem:
-    """The problem of what should have been computed at an address, of inputs that may be pinned."""
+    """The problem to report for a value that cannot be computed; `pinned` are the given ones."""
     given = [value.address for value in inputs if value.address in pinned]
     zeros = ZERO if place.phase == "forward" else NO_SLOPE
     nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
@@ -35,7 +35,6 @@ def no_result(
 
 
 def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
-    """Why there is no result: what was 0, if it divides; `given` are the pinned operands."""
     match error:
         case decimal.Underflow():
             return "too small a number to work with: it would be 0"

@@ -31,10 +31,7 @@ class OptimizerState:
 def update(
     tape: Tape, optimizer: Optimizer, gradients: Mapping[Value, Value], state: OptimizerState
 ) -> tuple[dict[Value, Value], OptimizerState]:
-    """Record the update; return the new value of each parameter, and the state after this step.
-
-    `gradients` holds the gradient of each parameter.
-    """
+    """Record the update of each parameter by its gradient; return new values and next state."""
     if optimizer.clip is not None:
         gradients = _clipped(tape, optimizer.clip, gradients)
     step = _Update(tape, optimizer, state)
@@ -132,5 +129,4 @@ class _Update:
 
 
 def _of(w: Value) -> roles.Role:
-    """The parameter's role, also of one that was decayed."""
     return w.role.of or w.role

@@ -1,7 +1,4 @@
-"""What each operation computes, in any arithmetic.
-
-`part` rounds the intermediate numbers that the operation's worked line shows.
-"""
+"""The result of each operation. `part` rounds the intermediate numbers of its worked line."""
 
 from __future__ import annotations
 
@@ -138,7 +135,7 @@ def _with_target(columns: tuple[int | None, ...]) -> tuple[list[int], list[int]]
 
 
 def _divisors(a: Array, total: Array) -> Array:
-    """The sums of the rows; 1 for a row of zeros, which is masked as a whole."""
+    """The row sums, with 1 for a row of zeros, which is fully masked."""
     if np.count_nonzero(total) == len(total):
         return total
     return np.where(np.logical_or(total, a.any(axis=1)), total, total + 1)

@@ -6,7 +6,7 @@ head 1. `tracer.lesson.steps` explains each role.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
 from typing import Literal, TypeAlias
@@ -60,6 +60,10 @@ class Place:
     def address(self, role: Role) -> str:
         """The address of a role here."""
         return self.prefix + role.name
+
+    def base_address(self, role: Role) -> str:
+        """The address without the example of a batch."""
+        return replace(self, example=None).address(role)
 
 
 class RoundingRule(Enum):

@@ -59,18 +59,15 @@ class Arithmetic:
     Other kinds override what they do differently.
     """
 
-    on_demand = False
-    """Whether a number is computed only when it is used."""
-
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
         if isinstance(numbers, (int, Decimal)):
             return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
         return np.asarray(numbers, np.float64)
 
-    def scalar(self, number: Decimal) -> Any:
+    def scalar(self, number: Decimal) -> Array:
         """Return a constant of a formula."""
-        return float(number)
+        return float(number)  # type: ignore[return-value]  # as good as an array of one
 
     def context(self) -> AbstractContextManager[Any]:
         """Enter the context of operations; an operation without a result raises ArithmeticError."""
@@ -147,12 +144,6 @@ class Arithmetic:
         return not too_large or bool(too_large == np.count_nonzero(size == inf))
 
 
-class OnDemand(Arithmetic):
-    """The same for a model that is too large to be read as a whole."""
-
-    on_demand = True
-
-
 class Decimals(Arithmetic):
     """Pencil arithmetic: 0.1 + 0.2 is 0.3, a tie is a tie, products are rounded one by one."""
 
@@ -164,8 +155,8 @@ class Decimals(Arithmetic):
         typed = found.size == 0 or isinstance(found.flat[0], Decimal | tuple | str)
         return found if typed else np.asarray(np.frompyfunc(_decimal, 1, 1)(found), object)
 
-    def scalar(self, number: Decimal) -> Decimal:
-        return number
+    def scalar(self, number: Decimal) -> Array:
+        return number  # type: ignore[return-value]
 
     def context(self) -> AbstractContextManager[Any]:
         # A digit that is cut off stays visible in the last one: 0.5 - 10⁻³⁰⁰ is below 0.5.
@@ -264,7 +255,8 @@ class Shapes(Arithmetic):
 DECIMALS: Final = Decimals()
 FLOAT64: Final = RoundedDecimals()
 FLOATS: Final = Arithmetic()
-ON_DEMAND: Final = OnDemand()
+ON_DEMAND: Final = Arithmetic()
+"""The same for a model that is too large to be read as a whole: a number is computed when used."""
 SHAPES: Final = Shapes()
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
-from typing import assert_never
 
 from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
@@ -58,9 +57,8 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
         case ex.Part(of) | ex.Subtotal(of):
             return _value(of, context)
         case ex.Difference(left, right):
-            return context.plus(
-                total_of([_value(left, context), _value(right, context).copy_negate()])
-            )
+            minuend, subtrahend = _value(left, context), _value(right, context)
+            return context.plus(total_of([minuend, subtrahend.copy_negate()]))
         case ex.Quotient(over, under):
             dividend = _value(over, context)
             # Nothing divided by anything is nothing, exactly: also by √2.
@@ -77,18 +75,8 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
             return -_value(of, context)
         case ex.Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
-        case (
-            ex.Symbol()
-            | ex.Operand()
-            | ex.MatrixProduct()
-            | ex.Transposed()
-            | ex.Brackets()
-            | ex.Sized()
-            | ex.Partial()
-        ):
-            raise ValueError(f"{expression} has no value")
         case _:
-            assert_never(expression)
+            raise ValueError(f"{expression} has no value")
 
 
 def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Context) -> Decimal:

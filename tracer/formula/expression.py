@@ -15,17 +15,9 @@ from tracer.node import Node, nodes_in
 Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ", "ReLU′"]
 """Functions of numbers."""
 
-InSymbols: TypeAlias = Literal[
-    "sum",
-    "mean",
-    "largest",
-    "rotate",
-    "rotate back",
-    "sum over tokens",
-    "sum by word",
-    "FFN",
-    "Attention",
-]
+OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
+OfTokens: TypeAlias = Literal["sum over tokens", "sum by word", "FFN", "Attention"]
+InSymbols: TypeAlias = OfRows | OfTokens
 """Functions of matrices, which stand in formulas and have no value."""
 
 
@@ -208,30 +200,12 @@ class Partial(Node):
     over: Symbol = LOSS
 
 
-Expression: TypeAlias = (
-    Number
-    | Blank
-    | Rest
-    | Pi
-    | Symbol
-    | Operand
-    | Part
-    | Subtotal
-    | Sum
-    | Difference
-    | Product
-    | Quotient
-    | Power
-    | Root
-    | Exponential
-    | Call
-    | Negative
-    | MatrixProduct
-    | Transposed
-    | Brackets
-    | Sized
-    | Partial
-)
+Atom: TypeAlias = Number | Blank | Rest | Pi | Symbol | Operand
+Combined: TypeAlias = Part | Subtotal | Sum | Difference | Product | Quotient | Negative
+Applied: TypeAlias = Power | Root | Exponential | Call
+InFormulas: TypeAlias = MatrixProduct | Transposed | Brackets | Sized | Partial
+
+Expression: TypeAlias = Atom | Combined | Applied | InFormulas
 
 Relation: TypeAlias = Literal["=", "≈"]
 

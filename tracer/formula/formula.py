@@ -92,9 +92,9 @@ class _Computation:
             case ex.Subtotal(of):
                 return self.of(of)
             case ex.Number():
-                return self.scalar(e.value)
+                return self.arithmetic.scalar(e.value)
             case ex.Pi():
-                return self.scalar(PI)
+                return self.arithmetic.scalar(PI)
             case ex.Sum(terms):
                 return reduce(self.arithmetic.add, map(self.of, terms))
             case ex.Difference(left, right):
@@ -118,18 +118,14 @@ class _Computation:
             case _:
                 raise TypeError(f"{e} is not part of an elementwise formula")
 
-    def scalar(self, number: Decimal) -> Array:
-        """Return a constant."""
-        constant: Array = self.arithmetic.scalar(number)
-        return constant
-
     def saturated(self, over: ex.Expression, under: ex.Expression) -> Array:
         """Return a quotient: what is divided by a number beyond all bounds is 0."""
         with self.arithmetic.saturating():
             divisor = np.asarray(self.of(under))
             result = np.asarray(self.of(over) / divisor)
         beyond = divisor == np.inf
-        return np.where(beyond, self.scalar(Decimal(0)), result) if beyond.any() else result
+        zero = self.arithmetic.scalar(Decimal(0))
+        return np.where(beyond, zero, result) if beyond.any() else result
 
     def called(self, name: str, of: list[Array]) -> Array:
         """Return what a function gives."""
@@ -137,7 +133,8 @@ class _Computation:
             case "max":
                 return np.maximum(*of)
             case "ReLU′":
-                return np.where(of[0] > 0, self.scalar(Decimal(1)), self.scalar(Decimal(0)))
+                one, zero = (self.arithmetic.scalar(Decimal(n)) for n in (1, 0))
+                return np.where(of[0] > 0, one, zero)
             case "Φ":
                 return self.arithmetic.normal(of[0])
             case "ln":

@@ -53,17 +53,18 @@ def trimmed(number: Decimal) -> Decimal:
     What was rounded to a power of ten stays one: 1.50×10⁹ → 1.5×10⁹.
     """
     least = number.normalize(CONTEXT)
-    power = _exponent(least)
-    whole = power > 0 and _exponent(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
+    power = exponent_of(least)
+    whole = power > 0 and exponent_of(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
     return least.quantize(Decimal(1)) if whole else least
 
 
 def guarded(number: Decimal, places: int, guard: int) -> int:
     """`places` and at most `guard` more, but no digits beyond those that the number has."""
-    return max(places, min(places + guard, -_exponent(trimmed(number))))
+    return max(places, min(places + guard, -exponent_of(trimmed(number))))
 
 
-def _exponent(number: Decimal) -> int:
+def exponent_of(number: Decimal) -> int:
+    """The exponent of the last digit of a finite number: -2 of 1.25."""
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
     return exponent
