@@ -1,8 +1,4 @@
-"""Kinds of numbers: how they are stored, and what the functions of a formula give for arrays.
-
-A tape has one arithmetic. NumPy works on arrays of Decimals as on floats; where a pencil works
-differently, the classes differ.
-"""
+"""Kinds of numbers: how arrays store them, and how functions compute them."""
 
 from __future__ import annotations
 
@@ -54,10 +50,7 @@ def no_rounding(numbers: Array) -> Array:
 
 
 class Arithmetic:
-    """Numbers as arrays, and functions of them: here float64, as a checkpoint's framework computes.
-
-    Other kinds override what they do differently.
-    """
+    """Arrays of float64, as a checkpoint's framework computes; other kinds override methods."""
 
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
@@ -70,7 +63,7 @@ class Arithmetic:
         return float(number)  # type: ignore[return-value]  # as good as an array of one
 
     def context(self) -> AbstractContextManager[Any]:
-        """Enter the context of operations; an operation without a result raises ArithmeticError."""
+        """Enter the context of operations, which raise ArithmeticError without a result."""
         return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
 
     def stored(self, result: Array) -> Array:
@@ -98,7 +91,7 @@ class Arithmetic:
         return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
 
     def exp(self, a: Array) -> Array:
-        """e^a; Overflow or Underflow where it is too large, or so small that it would be 0."""
+        """e^a; Overflow or Underflow if out of range."""
         try:
             powers = np.exp(a)
         except FloatingPointError:
@@ -110,11 +103,11 @@ class Arithmetic:
         return powers
 
     def unbounded_exp(self, a: Array) -> Array:
-        """e^a inside a denominator, where ∞ is a result: what is divided by it is 0."""
+        """e^a inside a denominator, where ∞ is allowed."""
         return np.asarray(np.exp(a))
 
     def saturating(self) -> AbstractContextManager[Any]:
-        """Enter a context in which a number beyond all bounds is ∞."""
+        """Enter a context in which overflow gives ∞."""
         return np.errstate(over="ignore", invalid="ignore")
 
     def log(self, a: Array) -> Array:
@@ -216,9 +209,9 @@ class Decimals(Arithmetic):
 
 
 class RoundedDecimals(Decimals):
-    """float64 for typed numbers: each operation is exact, and its result rounded to a float once.
+    """float64 for typed numbers: each operation is exact, its result rounded to a float once.
 
-    So a line can show why a number is what it is: NumPy's sums leave rounding errors of their own.
+    So lines can explain the numbers: sums of NumPy have rounding errors of their own.
     """
 
     noise = ROUNDED_NOISE
@@ -241,7 +234,7 @@ class RoundedDecimals(Decimals):
 
 
 class Shapes(Arithmetic):
-    """No numbers: zeros of the right shape, to check whether all fits together."""
+    """No numbers: zeros of the right shape, to check whether shapes fit."""
 
     def array(self, numbers: Any) -> Array:
         # The picture of a model shows what the scores are divided by.
@@ -261,7 +254,6 @@ SHAPES: Final = Shapes()
 
 
 def _decimal(number: float | Decimal) -> Decimal:
-    """A float as the shortest decimal that stands for it."""
     return number if isinstance(number, Decimal) else Decimal(repr(number))
 
 
@@ -296,7 +288,6 @@ def _to_nearest_float(number: Any) -> Any:
 
 
 def _may_be_a_tie(number: Decimal, longest: int) -> bool:
-    """Whether the last of at most so many digits is a 5."""
     digits = "".join(map(str, number.as_tuple().digits)).rstrip("0")
     return digits.endswith("5") and len(digits) <= longest
 

@@ -1,7 +1,4 @@
-"""What an expression comes to: of its numbers with the digits that are printed, as the reader's.
-
-Symbols, matrix products and brackets have no value.
-"""
+"""The value of an expression, computed from its printed numbers as a reader would."""
 
 from __future__ import annotations
 
@@ -25,9 +22,7 @@ def total_of(terms: Iterable[Decimal]) -> Decimal:
 
 
 def value(expression: ex.Expression) -> tuple[Decimal, bool]:
-    """What an expression comes to, and whether that is exact rather than cut off somewhere.
-
-    A number beyond all bounds is ∞, and nothing is left of what is divided by it.
+    """The value of an expression, and whether it is exact; ∞ if beyond all bounds.
 
     Raises:
         ValueError: it holds a symbol or a matrix.
@@ -97,7 +92,7 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
 
 
 def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
-    """base^(p/q); 10000^(2/4) is 100 exactly, which a Decimal's power does not notice."""
+    """base^(p/q), exact where it can be: 10000^(2/4) is 100."""
     with localcontext(rounding=ROUND_HALF_EVEN) as inner:
         power = base ** (p / q)
         inner.prec -= DOUBTFUL_DIGITS
@@ -118,7 +113,7 @@ def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
 
 
 def product(factors: tuple[ex.Number, ex.Number]) -> Decimal:
-    """What a product comes to."""
+    """The product of two numbers."""
     return CONTEXT.multiply(factors[0].value, factors[1].value)
 
 

@@ -1,4 +1,4 @@
-"""Decimals as people round them: half away from zero, with the digits that a reader sees."""
+"""Decimals as people round them: half away from zero."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ PLAIN_ZEROS = 4
 
 
 def visible_places(number: Decimal, decimals: int) -> int:
-    """`decimals`, or as many as give two significant digits where those would tell too little.
+    """`decimals`, or as many as give two significant digits where those would show too little.
 
-    That is where they would show 0 of what is not zero, or as a power of ten a single rounded
-    digit (1×10⁻⁵ of 5.1×10⁻⁶).
+    That is a 0 for another number, or a power of ten with one digit (1×10⁻⁵ for 5.1×10⁻⁶).
     """
     if not number or number.adjusted() >= -decimals:
         return decimals
@@ -43,15 +42,11 @@ def round_half_away(number: Decimal, places: int) -> Decimal:
 
 @cache
 def _unit(places: int) -> Decimal:
-    """0.001 for three decimals."""
     return Decimal(1).scaleb(-places)
 
 
 def trimmed(number: Decimal) -> Decimal:
-    """Without zeros at the end of its decimals: 1.080 → 1.08, 5.000 → 5, 120 → 120.
-
-    What was rounded to a power of ten stays one: 1.50×10⁹ → 1.5×10⁹.
-    """
+    """Without trailing zeros: 1.080 → 1.08, 5.000 → 5, 120 → 120, 1.50×10⁹ → 1.5×10⁹."""
     least = number.normalize(CONTEXT)
     power = exponent_of(least)
     whole = power > 0 and exponent_of(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
@@ -59,7 +54,7 @@ def trimmed(number: Decimal) -> Decimal:
 
 
 def guarded(number: Decimal, places: int, guard: int) -> int:
-    """`places` and at most `guard` more, but no digits beyond those that the number has."""
+    """`places` and at most `guard` more, but no more digits than the number has."""
     return max(places, min(places + guard, -exponent_of(trimmed(number))))
 
 
