@@ -13,11 +13,11 @@ ZERO = {
     STD: "σ is 0, as it is of equal numbers; set epsilon",
     RMS: "RMS is 0, as it is of zeros; set epsilon",
 }
-"""What a norm may divide by."""
+"""The divisors of norms."""
 
 STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
 NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
-"""What nothing goes back through, where ε is added to the root."""
+"""Roots without a slope, where ε is added outside the root."""
 
 
 def no_result(

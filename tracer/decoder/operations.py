@@ -312,10 +312,10 @@ class SumOfSquares:
 
 
 Moved: TypeAlias = Reused | Append | Join | Copy | Concat | Interleave | Mask | Select | Largest
-"""Operations whose numbers are those of their inputs, and keep the digits they have there."""
+"""Operations that move the numbers of their inputs, which keep their digits."""
 
 Chosen: TypeAlias = ArgMax | Pick
-"""Operations that choose a word, on the numbers as they were computed."""
+"""Operations that choose a word, by the numbers before rounding."""
 
 Computed: TypeAlias = (
     Elementwise | DivTerm | Rotate | MatMul | Dot | Total | Mean | MeanOf | Cumulate
@@ -323,10 +323,10 @@ Computed: TypeAlias = (
 """Operations that compute numbers: each has worked lines."""
 
 Forward: TypeAlias = Computed | Moved | Chosen
-"""What the decoder does: each has its gradient in `gradients.py`."""
+"""Operations of the forward pass; `gradients.py` has the gradient of each."""
 
 Taken: TypeAlias = Columns | AsRows
-"""Operations of training whose numbers are those of their inputs."""
+"""Operations of training that move the numbers of their inputs."""
 
 Trained: TypeAlias = (
     TransposedMatMul
@@ -344,6 +344,6 @@ Trained: TypeAlias = (
 OfTraining: TypeAlias = Taken | Trained
 
 Recorded: TypeAlias = Forward | OfTraining
-"""What is recorded; `Given` and `Pinned` numbers come from outside."""
+"""Operations with a result; `Given` and `Pinned` numbers come from outside."""
 
 Operation: TypeAlias = Given | Pinned | Recorded

@@ -25,16 +25,16 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import MOST_DECIMALS, Digits, Rounding, Zeros
 
 GUARD_OF_LARGEST = 3
-"""The largest exponential of a row has so many significant digits more than there are decimals."""
+"""The largest exponential of a row has `decimals` and this many significant digits."""
 
 LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 """In full precision, exponentials from 10⁷ on are printed as 1.456×10⁹."""
 
 OF_TRAINING = {"gradient.": Digits(significant=4), "update.": Digits(significant=4)}
-"""Gradients span magnitudes. A pattern of the author holds here only if it begins so too."""
+"""Gradients span magnitudes. Only patterns of the author with the same prefix apply to them."""
 
 DECIMALS_OF_NEW_WEIGHTS = 6
-"""At least so many, since a step may be small beside the weight."""
+"""At least this many, since an update may be small compared to the weight."""
 
 
 class Pencil:
@@ -45,7 +45,7 @@ class Pencil:
         self.rounding = rounding
         self.carry = rounding.carry if decimal else Carry.NEVER
         self.rounds = self.carry is not Carry.NEVER
-        """Whether any number is rounded on the way."""
+        """Whether any intermediate number is rounded."""
         self._usual = Digits(decimals=rounding.decimals)
         self._of_new = Digits(decimals=max(rounding.decimals, DECIMALS_OF_NEW_WEIGHTS))
         self._chosen: dict[str, Digits | None] = {}

@@ -12,7 +12,7 @@ from tracer.decoder.axes import Axes
 from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 
 NOT_COMPUTED = frozenset(get_args(op.Moved | op.Chosen))
-"""Operations whose results are numbers of their operands, or words."""
+"""Operations whose results are moved numbers, or words."""
 
 
 def result(

@@ -74,13 +74,13 @@ class RoundingRule(Enum):
     WORKING = auto()
     """Inside a step: some digits more."""
     SHARED = auto()
-    """Exponentials and their sum: a row shares its decimals, which follow from its largest."""
+    """Exponentials and their sum: the largest decides the decimals of a row."""
     ALL = auto()
-    """Sums of rounded numbers, in every carry mode: the next begins with the one before."""
+    """All digits in every carry mode: running sums of rounded numbers."""
     WHOLE = auto()
-    """It is 0 or 1, and shown so."""
+    """A whole number: 0 or 1."""
     EXACT = auto()
-    """It is written out inside the line of another, and rounded only there."""
+    """Unrounded: it is computed inside the line of another value."""
 
 
 Side: TypeAlias = Literal["left", "right", "third", "fourth"]
@@ -275,7 +275,7 @@ WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILI
 DRAWN_SOFTMAX = Softmax(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
 
 MASKS = (MASK, MASKED, SHIFTED)
-"""Where -∞ can stand."""
+"""The values that can hold -∞."""
 
 ROLES = tuple(declared for declared in list(globals().values()) if isinstance(declared, Role))
-"""All of them, in the order of this file."""
+"""All roles, in the order of this file."""

@@ -30,10 +30,10 @@ _GIVEN, _PINNED = op.Given(), op.Pinned()
 _MOVED, _CHOSEN = frozenset(get_args(op.Moved | Taken)), frozenset(get_args(op.Chosen))
 
 Overrides: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
-"""Single numbers, by address and index, that are worked on with in place of those computed."""
+"""Single numbers, by address and index, that replace computed ones."""
 
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
-"""By name a member takes Python 3.11 a call, twice for every value."""
+"""Looking up an enum member is slow in Python 3.11, and each value needs two."""
 
 
 @dataclass(eq=False, slots=True)
@@ -60,12 +60,12 @@ class Tape:
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     address_in_file: Mapping[str, str] = field(default_factory=dict)
-    """What the scenario calls an address that is pinned in another example of a batch."""
+    """The scenario's address of a value pinned in another example of a batch."""
     place: roles.Place = field(default_factory=roles.Place)
     _prefix: str = ""
-    """Of addresses at the place: kept, since every value asks for it."""
+    """The prefix of addresses at the place, which every value needs."""
     _parameters: dict[str, Value] = field(default_factory=dict)
-    """By address: all examples of a batch have the same."""
+    """By address; all examples of a batch share them."""
 
     def computing(self) -> AbstractContextManager[Any]:
         """The context of the operations, to be entered once for a pass."""

@@ -25,9 +25,9 @@ class Form(Enum):
     """How the numbers of a value are printed."""
 
     AS_THEY_ARE = auto()
-    """With the digits that they have: as typed, or as they were rounded when computed."""
+    """With their own digits: typed, or rounded when computed."""
     ROUNDED_FOR_PRINT = auto()
-    """They are in full precision, which nobody reads."""
+    """In full precision, rounded only to be printed."""
 
 
 @dataclass(eq=False, slots=True)
@@ -44,7 +44,7 @@ class Value:
     axes: Axes
     form: Form
     computed: Array
-    """The numbers before they were rounded to go on with: choices are made on these."""
+    """The numbers before rounding; choices are made on these."""
 
     @property
     def base_address(self) -> str:

@@ -9,7 +9,7 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.varying import varied
 
 TRIES = 20
-"""So often numbers are drawn before a seed is given up."""
+"""The most attempts for one seed."""
 
 
 def variant(name: str, scenario: Scenario, seed: int) -> Scenario:

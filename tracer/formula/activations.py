@@ -34,7 +34,7 @@ def _gated(by: ex.Expression) -> ex.Expression:
 
 
 _CUBIC = ex.Sum((X, ex.Product((ex.Number(CUBED), ex.Power(X, ex.Number.of(3))))))
-"""√(8/π) times this is twice what GELU's tanh is taken of."""
+"""√(8/π) times this is twice the argument of tanh in GELU's approximation."""
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(
@@ -76,4 +76,4 @@ ACTIVATIONS: dict[str, Activation] = {
         ),
     ),
 }
-"""By the name that a scenario gives it. A new function is one row here, and nothing else."""
+"""By name in a scenario. A new function needs only a row here."""

@@ -28,20 +28,19 @@ RoundPart: TypeAlias = Callable[[Array], Array]
 """Rounds the intermediate numbers that a worked line shows."""
 
 PRECISION, GUARD = 50, 10
-"""Significant digits of a stored Decimal, far more than any line prints; of an operation, 10 more.
-"""
+"""Significant digits of a stored Decimal, more than any line prints; more inside operations."""
 
 LONGEST_TIE, LONGEST_FLOAT_TIE = 40, 14
-"""A number with more digits is printed with fewer, and no digit that is cut off decides."""
+"""The most digits of a number that may be a tie when it is printed with one digit less."""
 
 NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-15
-"""A sum that is smaller than its terms by this factor is 0: the rest is rounding error."""
+"""A sum below its terms times this factor is only rounding error, and becomes 0."""
 
 NEARLY_NOTHING = 1e-12
 """Float sums above this are not checked for rounding error, which saves time."""
 
 LARGEST_EXPONENT, LARGEST_FLOAT_EXPONENT = Decimal(2_000_000), 700
-"""e to the power of more is beyond the bounds of Decimals, or of floats."""
+"""The largest exponents of e for Decimals and for floats."""
 
 
 def no_rounding(numbers: Array) -> Array:
@@ -249,7 +248,7 @@ DECIMALS: Final = Decimals()
 FLOAT64: Final = RoundedDecimals()
 FLOATS: Final = Arithmetic()
 ON_DEMAND: Final = Arithmetic()
-"""The same for a model that is too large to be read as a whole: a number is computed when used."""
+"""Floats, computed when first used, for a model too large to be read as a whole."""
 SHAPES: Final = Shapes()
 
 

@@ -12,7 +12,7 @@ from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
 from tracer.node import nodes_in
 
 DOUBTFUL_DIGITS = 10
-"""The last digits of a power that may be off."""
+"""The last digits of a power, which may be wrong."""
 
 
 def total_of(terms: Iterable[Decimal]) -> Decimal:

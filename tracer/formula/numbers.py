@@ -6,19 +6,16 @@ from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal
 from functools import cache
 
 CONTEXT = Context(prec=60, rounding=ROUND_05UP)
-"""More digits than any printed line; what is cut off stays seen.
-
-The last digit is then neither 0 nor 5: 0.5 - 10⁻³⁰⁰ stays below 0.5, and is rounded down.
-"""
+"""More digits than any line. ROUND_05UP keeps 0.5 - 10⁻³⁰⁰ below 0.5, so it is rounded down."""
 
 SUMS = Context(prec=400, rounding=ROUND_05UP)
-"""Sums are rounded once: of 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² no digit is cut off before the last term."""
+"""So many digits that a sum such as 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² is rounded only once."""
 
 SCIENTIFIC_FROM = 12
-"""From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
+"""From 10¹² a number is written as 1.069×10¹³."""
 
 PLAIN_ZEROS = 4
-"""Up to so many decimals in front of its first digit a small number is written without a power."""
+"""The last decimal for the first digit of a plain number: 0.0001, but 1×10⁻⁵."""
 
 
 def visible_places(number: Decimal, decimals: int) -> int:

@@ -22,7 +22,7 @@ from tracer.scenario.layers import Attention
 from tracer.scenario.model import Tower
 
 MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
-"""Of a trained model's longer rows so many are shown."""
+"""Longer rows of a trained model are cut: the longest whole row, the columns of a cut one."""
 
 
 @frozen
@@ -36,7 +36,7 @@ class LessonContext:
     token: int
     symbols: Mapping[str, Expression]
     encoder_token: int | None = None
-    """The token that is followed in the encoder; its last if it is not given."""
+    """The token that is followed in the encoder; None for its last."""
     in_encoder: bool = False
 
     @cached_property

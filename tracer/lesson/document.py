@@ -38,7 +38,7 @@ Inline: TypeAlias = str | Name | Number | Percent | Reference | Expression
 Sentence: TypeAlias = tuple[Inline, ...]
 
 Sign: TypeAlias = tuple[str | Expression, ...]
-"""What stands for a step where there is no room for a sentence."""
+"""The short name of a step in a picture."""
 
 
 class Line(Node):
@@ -165,7 +165,7 @@ class Picture(Node):
 
 
 Cell: TypeAlias = Name | Expression
-"""What stands in a table: text, or a symbol."""
+"""A cell of a table: a token or label, or a symbol."""
 
 
 class Table(Node):

@@ -11,10 +11,10 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
 Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bool]
-"""A sub-layer, or a norm behind the layers: encoder, example, layer, sub-layer, final."""
+"""A sub-layer or the final norm: encoder, example, layer, sub-layer, final."""
 
 ENDS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.RESIDUAL, roles.NORM, roles.RMS_NORM)
-"""What may leave a sub-layer."""
+"""Roles that can be the result of a sub-layer."""
 
 VECTORS = (roles.INPUT, *ENDS)
 """The vectors of the tokens, which sub-layers read."""

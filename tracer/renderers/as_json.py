@@ -24,7 +24,7 @@ from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text
 
 SCHEMA = 1
-"""The version of the form; it grows where a reader of the old form would be misled."""
+"""The version of the format; it changes where an old reader would be misled."""
 
 
 def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:

@@ -14,10 +14,10 @@ from tracer.renderers.text import text
 from tracer.renderers.wrapping import fitting
 
 LINE, GAP = 96, 4
-"""What fits on a line of A4, and what stays free in between, in characters of plain text."""
+"""Characters of plain text on a line of A4, and between two displays."""
 
 LABEL = 3
-"""What stands free behind labels and before results."""
+"""The space after labels and before results."""
 
 DEEPEST = 40
 """The colour of a share of 1, in hundredths: black digits are still easy to read on it."""

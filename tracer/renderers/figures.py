@@ -17,7 +17,7 @@ _WRITERS: dict[type[Drawn], tuple[Callable[[Any], str], Callable[[Any], str]]] =
     doc.Picture: (as_svg.image_of, as_svg.description),
     doc.Curve: (curve.image_of, curve.description),
 }
-"""What draws each kind, and what says in words what it shows."""
+"""The drawing and the description of each kind of figure."""
 
 
 def figures(document: doc.Document) -> dict[str, str]:

@@ -18,10 +18,10 @@ from tracer.renderers.picture.in_latex import in_latex
 from tracer.renderers.text import cell_text, in_percent
 
 LINE = 72
-"""What surely fits into a line of a table, counted in characters of plain text."""
+"""Characters of plain text that always fit into a line of a table."""
 
 PAGE, SEPARATION = 104, 0.026
-"""The same of a whole line; what separates two columns of a table, as a part of it."""
+"""Characters on a whole line; the part of it between two columns of a table."""
 
 COLUMN = r">{{\raggedright\arraybackslash}}p{{{:.3f}\textwidth}}"
 """A column whose lines are broken, with its part of the width."""

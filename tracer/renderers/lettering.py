@@ -60,7 +60,7 @@ ESCAPES = {
     "✗": r"$\times$",
     **{c: f"${command}$" for c, command in GREEK.items()},
 }
-"""What means something else in LaTeX, or is no letter of its text fonts."""
+"""Characters with a meaning in LaTeX, or missing in its text fonts."""
 
 ON_PAGES = {
     "\\": r"\backslash",
@@ -74,7 +74,7 @@ ON_PAGES = {
 r"""What \text does not take on a page: KaTeX refuses it, or MathJax shows its backslash."""
 
 T1_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
-"""What the text fonts have beyond Latin-1."""
+"""Letters of the text fonts beyond Latin-1."""
 
 SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")

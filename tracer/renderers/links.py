@@ -14,7 +14,7 @@ from tracer.lesson.document import Document, Paragraph, Reference, Section
 from tracer.node import found
 
 WORTH_CONTENTS = 3
-"""So many headings are worth a table of contents."""
+"""The fewest headings for a table of contents."""
 
 
 @frozen
@@ -38,7 +38,7 @@ class Outline:
         self.headings = list(_headings(document))
         worth_it = document.whole and len(self.headings) >= WORTH_CONTENTS
         self.contents = self.headings if worth_it else []
-        """Those of a table of contents; none, if the document is not worth one."""
+        """The headings in the table of contents."""
         self.over = defaultdict[int, list[Heading]](list)
         """The headings over each section."""
         for heading in self.headings:

@@ -22,21 +22,18 @@ WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
 
 LONGEST = 5000
-"""So many characters MathJax sets together."""
+"""The most characters that MathJax sets in one display."""
 
 DEEPEST = 6
-"""Markdown has so many levels of titles."""
+"""The levels of titles in Markdown."""
 
 MARKUP = re.compile(
     r"^[!-/:-@^{-~]|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|\.(?=[\s)]|$)"
 )
-"""What may mean something in Markdown, HTML or a table; as an entity it does not.
-
-W_Q and street-stall stay as they are: inside a word these signs mean nothing.
-"""
+"""Markup of Markdown, HTML or tables, to be escaped; not inside words: W_Q, street-stall."""
 
 MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
-"""The project's own words and its symbols hold no more markup than this: W_O, [O¹ O²]."""
+"""All the markup that the project's own words and symbols hold: W_O, [O¹ O²]."""
 
 
 def render(

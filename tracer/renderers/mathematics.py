@@ -15,7 +15,7 @@ from tracer.renderers.text import text
 from tracer.renderers.wrapping import cut, rows
 
 UNCUT = 1000
-"""Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
+"""Room for any quotient, so that LaTeX is cut into the same pieces as plain text."""
 
 FIRM = "\u00a0"
 """A space at which no line is broken."""
@@ -23,7 +23,7 @@ FIRM = "\u00a0"
 SPACE = r" \; "
 
 APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
-"""What keeps blanks below each other from touching."""
+"""A strut that keeps blanks below each other apart."""
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"

@@ -26,7 +26,7 @@ _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),
     **dict.fromkeys((roles.MASK, roles.D_K, roles.SCALE, roles.POSITION_INDEX), ""),
 }
-"""All others are blue: a token's vector on its way, and what is made of scores."""
+"""All others are blue: the residual stream, and scores with all that follows from them."""
 
 
 def hue(number: Number | Blank) -> str:

@@ -14,11 +14,11 @@ from tracer.renderers.tables import matrix_rows
 from tracer.renderers.text import text
 
 SIDE_BY_SIDE = 120
-"""Cells from which on matrices stand beside each other."""
+"""The narrowest terminal with matrices beside each other."""
 UNBROKEN = 10_000
 
 Board: TypeAlias = dict[ex.Expression, Matrix]
-"""The matrices that stand on the page, the last under each symbol."""
+"""The last matrix on the page for each symbol."""
 
 Parts: TypeAlias = list[str | ex.Expression]
 """Operators and symbols, in the order of an equation."""

@@ -19,7 +19,7 @@ MARK = "▸ "
 """Before the row of the token that is followed."""
 
 NARROW = re.compile("[ -~×·─═▸²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
-"""What worked lines and labels mostly consist of: signs that take one cell each."""
+"""Characters of one cell each, of which most lines and labels consist."""
 
 
 @lru_cache(4096)

@@ -26,7 +26,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   text { fill: #e6edf3 } .axis { fill: #8b949e } .page { fill: #0d1117 } .cell { fill: #1158c7 }
   .frame { stroke: #6e7681 } .marked { stroke: #e6edf3 } path { stroke: #30363d }
 }"""
-"""Words have a contrast of 4.5 to 1 at least on each of their grounds."""
+"""Words have a contrast of at least 4.5 to 1 on each background."""
 
 HATCHING = (
     '<defs><pattern id="nothing" width="6" height="6" patternUnits="userSpaceOnUse">'

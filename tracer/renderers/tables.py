@@ -16,7 +16,7 @@ LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
 
 WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
-"""From which share on a cell of a heat map has which style."""
+"""The smallest share for each style of a cell in a heat map."""
 
 
 def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Row]:

@@ -21,7 +21,7 @@ Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""
 
 SHADES = 10
-"""Of a heat map, beside that of none."""
+"""The shades of a heat map, besides none."""
 
 
 class Blocks:

@@ -17,7 +17,7 @@ WIDTH = 100
 
 COLUMN, ROW, MARGIN = 8, 22, 12
 AROUND, GAP = 4, 2
-"""From words to the edge of their box, and from that to the end of the row."""
+"""Pixels from words to the edge of their box, and from there to the end of the row."""
 
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }

@@ -15,7 +15,7 @@ from tracer.renderers.picture.heads import Frame
 from tracer.renderers.rows import cells
 
 WAY = 2
-"""Columns from the body to what leads past it."""
+"""Columns from the body to a line around it."""
 
 
 class Body:
@@ -29,7 +29,7 @@ class Body:
         self.ways: list[tuple[int, int, int]] = []
         """Around sub-layers: the rows of the fork and of the sum, the last column of its box."""
         self.inlets: list[tuple[int, int]] = []
-        """Past the left: where what a sub-layer reads leaves the spine, and where it comes in."""
+        """Lines at the left: the row where one leaves the spine, and the row where it enters."""
         self.read = {p.reads.step for la in tower.layers for p in la.parts if p.reads}
         self.above: dict[int, int] = {}
         """The free rows above the boxes that are `read` there, by their steps."""

@@ -15,7 +15,7 @@ PADDING = 1
 """Cells between a head and its frame, on either side."""
 
 MOST_STACKED = 3
-"""So many heads are drawn below each other; of more, the first."""
+"""The most stacked heads; of more, only the first is drawn."""
 
 
 @frozen
