@@ -28,7 +28,7 @@ SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
 class GradientPath:
     """One path along which a value acts on the loss: what computes its part of the gradient.
 
-    With `Copy` it is the gradient of the result of `by` itself.
+    With `Copy` it is the input itself, such as the gradient of the result of `by`.
     """
 
     by: Record

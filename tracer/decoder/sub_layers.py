@@ -25,7 +25,7 @@ def sub_layer(
 ) -> Value:
     """Norm(x + f(x)), or with pre-norm x + f(Norm(x)): x (n, d_model) → (n, d_model).
 
-    The norm (Vaswani et al. 2017, Xiong et al. 2020) and the residual connection are optional.
+    Post-norm: Vaswani et al. 2017; pre-norm: Xiong et al. 2020. Norm and residual are optional.
     """
     before = norm is not None and norm.placement == "pre"
     change = compute(tape, normalized(tape, x, norm) if norm and before else x, parameters)
