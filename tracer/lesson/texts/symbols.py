@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from tracer.decoder.elementwise import Scale
+from tracer.decoder.operations import AccumulateGradients
 from tracer.decoder.roles import ENCODER_OUTPUT, Place, Role
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AccumulateGradients
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
 from tracer.lesson.steps import Naming, symbol_of

@@ -9,8 +9,8 @@ from functools import cached_property
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Columns
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
