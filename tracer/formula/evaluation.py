@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
+from typing import assert_never
 
 from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
@@ -70,8 +71,12 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
             return -_value(of, context)
         case ex.Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
-        case _:
+        case ex.Symbol() | ex.Operand() | ex.MatrixProduct() | ex.Transposed():
             raise ValueError(f"{expression} has no value")
+        case ex.Brackets() | ex.Sized() | ex.Partial():
+            raise ValueError(f"{expression} has no value")
+        case _:
+            assert_never(expression)
 
 
 def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Context) -> Decimal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 if TYPE_CHECKING:
     from tracer.lesson.document import Document
@@ -74,5 +74,7 @@ def render(
             from tracer.renderers import latex
 
             return latex.render(document, standalone=standalone)
-        case _:
+        case Format.JSON | Format.NPZ | Format.SAFETENSORS:
             raise ValueError(f"a document has no {format}; a trace has")
+        case _:
+            assert_never(format)
