@@ -681,3 +681,11 @@ def test_with_step_the_root_of_the_width_is_not_rounded() -> None:
     # (1.5 + sin 1) × (0.5×(1.5 + sin 1) + 0.25 + cos 1): x is 2.342, 0.790, with three decimals.
     assert ran["input"].numbers[0].tolist() == [Decimal("2.342"), Decimal("0.790")]
     assert value.numbers[0, 0] == Decimal("2.342") * Decimal("1.961")
+
+
+def test_of_a_float_only_sure_digits_are_printed() -> None:
+    """The nearest float to 999998879940.347634 is …3477: its fourth decimal is not the result's."""
+    rounding = Rounding(decimals=4, carry=Carry.NEVER)
+    number = Decimal("999998879940.3477")
+    assert Pencil(rounding, decimal=False).places(roles.SQUARED, "x", number) == 1
+    assert Pencil(rounding).places(roles.SQUARED, "x", number) == 4

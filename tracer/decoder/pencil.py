@@ -33,6 +33,9 @@ LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 OF_TRAINING = {"gradient.": Digits(significant=4), "update.": Digits(significant=4)}
 """Gradients span magnitudes. Only patterns of the author with the same prefix apply to them."""
 
+FLOAT_DIGITS = 13
+"""Digits of a float that are surely those of the result that was rounded to it."""
+
 DECIMALS_OF_NEW_WEIGHTS = 6
 """At least this many, since an update may be small compared to the weight."""
 
@@ -43,6 +46,7 @@ class Pencil:
     def __init__(self, rounding: Rounding, *, decimal: bool = True) -> None:
         """Numbers that are not `decimal` are never rounded on the way."""
         self.rounding = rounding
+        self.decimal = decimal
         self.carry = rounding.carry if decimal else Carry.NEVER
         self.rounds = self.carry is not Carry.NEVER
         """Whether any intermediate number is rounded."""
@@ -118,6 +122,8 @@ class Pencil:
             return 0
         chosen = self._chosen_for(role, address)
         places = (chosen or self._usual).places(number)
+        if not self.decimal:
+            places = min(places, FLOAT_DIGITS - 1 - number.adjusted())
         if chosen or role.rounding_rule is not RoundingRule.SHARED:
             return places
         # Of a large exponential nobody reads all digits; and its exponent would need as many.
