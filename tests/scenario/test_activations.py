@@ -10,6 +10,7 @@ import pytest
 from tests.helpers.command import problems, run, run_json
 from tests.helpers.small_scenario import SMALL, scenario
 from tracer.errors import TracerError
+from tracer.scenario import activations as module
 from tracer.scenario.activations import activations
 
 HEAD = "layer1.attention.head1"
@@ -91,6 +92,34 @@ def test_objects_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez(path, input=np.array([print], dtype=object))
     with pytest.raises(TracerError, match="not a whole npz file of numbers"):
+        activations(path, scenario())
+
+
+@pytest.mark.parametrize(
+    ("array", "kind"), [([1 + 2j], "complex128"), (["1.5"], "str96"), ([b"1"], "bytes8")]
+)
+def test_what_is_no_real_number_is_refused(array: object, kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, input=array)
+    with pytest.raises(TracerError) as caught:
+        activations(path, scenario())
+    assert str(caught.value) == f"{path}: input: holds {kind}, expected real numbers"
+
+
+def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.npz"
+    np.savez_compressed(path, a=np.zeros(500), b=np.zeros(500))
+    assert path.stat().st_size < 1000
+    assert set(activations(path, scenario())) == {"a", "b"}
+    monkeypatch.setattr(module, "MOST_UNPACKED", 8000)
+    with (
+        monkeypatch.context() as context,
+        pytest.raises(
+            TracerError, match=r"x.npz: it unpacks to 8,[0-9]+ bytes, expected at most 8,000$"
+        ),
+    ):
+        context.setattr(np, "load", None)
         activations(path, scenario())
 
 
