@@ -97,7 +97,10 @@ def weave(
             typer.echo(str(Problem(message, str(file.path))), err=True)
     stale = {file.path: file for file in found if file.is_stale}  # one that is named twice, once
     if check:
-        sys.stdout.writelines(file.difference for file in stale.values())
+        difference = "".join(file.difference for file in stale.values())
+        # A patch is applied as it is; on a terminal, it is only looked at.
+        shown = printable(difference, "\n\t") if sys.stdout.isatty() else difference
+        sys.stdout.write(shown)
         raise typer.Exit(1 if stale else 0)
     texts = {path: file.text for path, file in stale.items()}
     write(texts.items(), held={path: file.old for path, file in stale.items()})
@@ -236,7 +239,14 @@ def start(arguments: Sequence[str] | None = None) -> None:
     """Run a command, that of the command line if no other is given. It ends with SystemExit."""
     words = sys.argv[1:] if arguments is None else arguments
     with streams.report_problems(), registered():
-        _program(*words[:1])(arguments, prog_name="decoder-trace")
+        program = _program(*words[:1])
+        try:
+            code = program(arguments, prog_name="decoder-trace", standalone_mode=False)
+        except typer.TyperException as error:
+            error.message = printable(error.message, "\n")
+            error.show()
+            code = error.exit_code
+        raise SystemExit(code or 0)
 
 
 def _program(name: str = "") -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -17,6 +16,7 @@ from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
+from tracer.errors import strict_json
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
@@ -32,7 +32,7 @@ def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
 
     A token is one of the decoder's, unless all values are the encoder's.
     """
-    return dumped({**_header(trace), "values": _values(trace, records, token)})
+    return strict_json({**_header(trace), "values": _values(trace, records, token)})
 
 
 def generated(result: Generated, *, worked: bool, cached: bool) -> str:
@@ -50,7 +50,7 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
         for i, step in enumerate(result.steps)
     ]
     first = result.steps[0].trace
-    return dumped({**_header(first), "turns": turns, "text": list(result.text)})
+    return strict_json({**_header(first), "turns": turns, "text": list(result.text)})
 
 
 def contents(trace: Trace) -> str:
@@ -64,7 +64,7 @@ def contents(trace: Trace) -> str:
         }
         for step in steps(trace.records)
     ]
-    return dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
+    return strict_json({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
 
 
 def training(training: Training) -> str:
@@ -80,7 +80,7 @@ def training(training: Training) -> str:
         for step, found in enumerate(training.passes)
     ]
     header = _header(first)
-    return dumped({**header, "values": _values(first, first.records, None), "passes": passes})
+    return strict_json({**header, "values": _values(first, first.records, None), "passes": passes})
 
 
 def shapes(survey: Survey) -> str:
@@ -115,7 +115,7 @@ def shapes(survey: Survey) -> str:
         kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
         for kind, size in NUMBER_TYPES.items()
     }
-    return dumped(
+    return strict_json(
         {
             "schema": SCHEMA,
             "scenario": survey.trace.name,
@@ -154,11 +154,6 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
         }
         for record in records
     ]
-
-
-def dumped(document: dict[str, Any]) -> str:
-    """A document as strict JSON."""
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
