@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -108,7 +109,8 @@ def load(name: str, folder: Path = Path()) -> Loaded:
     if path is None:
         file = "<stdin>"
         return _loaded(read_standard_input(file), file, "stdin", folder)
-    return _loaded(read_file(path, name), name, path.stem, path.parent)
+    stem = os.fsencode(path.stem).decode("utf-8", "backslashreplace")  # it may be no text
+    return _loaded(read_file(path, name), name, stem, path.parent)
 
 
 def file_of(name: str, folder: Path = Path()) -> Path | None:
