@@ -244,7 +244,7 @@ def start(arguments: Sequence[str] | None = None) -> None:
             code = program(arguments, prog_name="decoder-trace", standalone_mode=False)
         except typer.TyperException as error:
             error.message = printable(error.message, "\n")
-            error.show()
+            error.show()  # type: ignore[attr-defined]  # each kind of it has one
             code = error.exit_code
         raise SystemExit(code or 0)
 

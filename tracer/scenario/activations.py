@@ -65,7 +65,7 @@ MOST_UNPACKED = 2**30
 """Bytes of all arrays of an archive."""
 REAL = "biuf"
 """The kinds of NumPy's types that are real numbers."""
-OF_BLOCK = re.compile(r"blocks\.([0-9]+)\.(.*)")
+OF_BLOCK = re.compile(r"blocks\.([0-9]{1,6})\.(.*)")
 NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
 """Hugging Face's: what goes into each layer and what leaves the last one; each layer's weights."""
 

@@ -26,6 +26,9 @@ from tracer.scenario.sizes import part
 
 Form = TypeVar("Form", bound=BaseModel)
 
+BEFORE_LAYERS = re.compile(r"\b(position|embedding|input)")
+"""In addresses outside of layers: what is computed before them."""
+
 STANDARD_INPUT = "-"
 FIGURES = ".figures.yaml"
 """The end of a file of figures that a text prints, beside the scenario that they are of."""
@@ -70,6 +73,8 @@ class Loaded:
     scenario: Scenario
     source: Source
     text: str
+    overrides: frozenset[str] = frozenset()
+    """Addresses that the command line pins."""
 
     @contextmanager
     def locating_problems(self) -> Iterator[None]:
@@ -84,17 +89,22 @@ class Loaded:
         return _shown(tuple(map(self._located, problems)), self.text)
 
     def _located(self, problem: Problem) -> Problem:
-        way = problem.yaml_path
-        if not way:
-            return replace(problem, file=self.source.file)
-        if way[0] == "given":
+        way, address = problem.yaml_path, problem.address or ""
+        if way is None:
+            return problem  # of an option or another file
+        if way[:1] == ("given",):
+            if address in self.overrides:
+                return replace(problem, address=f"--given {address}")
             examples = self.scenario.training
             ways = [way, *(("training", i, *way) for i in range(len(examples)))]
             typed = [each for each in ways if part(self.source.data, each) is not None]
-            if not typed:  # but on the command line
-                return replace(problem, address=f"--given {problem.address}")
-            way = typed[0]
-        return self.source.problem(way, problem.message, problem.address)
+            file = part(self.source.data, ("given",))
+            if not typed and isinstance(file, str):
+                address = f"{file}: {address}"
+            way = typed[0] if typed else way
+        if not way:  # outside of all layers
+            way = ("embeddings" if BEFORE_LAYERS.search(address) else "unembedding",)
+        return self.source.problem(way, problem.message, address or None)
 
 
 def load(name: str, folder: Path = Path()) -> Loaded:
