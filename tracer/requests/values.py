@@ -26,7 +26,7 @@ MOST_DIGITS = 18
 # Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
 WHOLE = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 MOST_TERMS = 100_000
-NOT_WRITTEN = (".pdf", ".docx", ".odt", ".epub", ".png", ".jpg", ".svg")
+NOT_WRITTEN = (".pdf", ".docx", ".odt", ".epub", ".png", ".jpg")
 """Ends of the names of files in forms that no command writes."""
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
