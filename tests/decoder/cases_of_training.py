@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests.helpers.traces import array
-from tracer.decoder import elementwise as el, training_operations as learn
+from tracer.decoder import elementwise as el, operations as op
 from tracer.formula.arithmetic import Array
 
 CASES: list[tuple[Any, list[Array], Array]] = [
@@ -18,23 +18,23 @@ CASES: list[tuple[Any, list[Array], Array]] = [
         array(["0.375", "-0.375"], ["0", "0"], ["0", "0"]),
     ),
     (  # (1, 2) and (3, 4) as columns: [1 3; 2 4] · [5; 6]
-        learn.TransposedMatMul(),
+        op.TransposedMatMul(),
         [array(["1", "2"], ["3", "4"]), array(["5"], ["6"])],
         array(["23"], ["34"]),
     ),
-    (learn.ColumnTotal(), [array(["1", "2"], ["3", "-2"])], array("4", "0")),
+    (op.ColumnTotal(), [array(["1", "2"], ["3", "-2"])], array("4", "0")),
     (
-        learn.ColumnDot(),
+        op.ColumnDot(),
         [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["7", "-3"])],
         array("26", "0"),
     ),
     (
-        learn.RowDot(),
+        op.RowDot(),
         [array(["1", "2"], ["3", "4"]), array(["5", "6"], ["4", "-3"])],
         array("17", "0"),
     ),
-    (learn.RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
-    (learn.NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
+    (op.RowDot(negative=True), [array(["1", "2"]), array(["5", "6"])], array("-17")),
+    (op.NegativeTotal(), [array(["1", "2.5"], ["-1", "1"])], array("-3.5", "0")),
     (
         el.TimesRow(),
         [array(["1", "2"], ["3", "4"]), array("10", "-0.5")],
@@ -57,28 +57,28 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     (el.Slope("gelu_tanh"), [array(["0"])], array(["0.5"])),
     (el.BroadcastDivide(4, 3), [array("2", "-1")], array(["0.5"] * 3, ["-0.25"] * 3)),
     (  # a quarter turn back, and half of one: (-2, 1) → (1, 2), (-3, -4) → (3, 4)
-        learn.RotateBack("pairs"),
+        op.RotateBack("pairs"),
         [array(["-2", "1", "-3", "-4"]), array(["0", "-1"]), array(["1", "0"])],
         array(["1", "2", "3", "4"]),
     ),
     (
-        learn.RotateBack("halves"),
+        op.RotateBack("halves"),
         [array(["-2", "-3", "1", "-4"]), array(["0", "-1"]), array(["1", "0"])],
         array(["1", "3", "2", "4"]),
     ),
-    (learn.Columns(1, 3), [array(["1", "2", "3", "4"])], array(["2", "3"])),
+    (op.Columns(1, 3), [array(["1", "2", "3", "4"])], array(["2", "3"])),
     (
-        learn.AccumulateGradients(),
+        op.AccumulateGradients(),
         [array(["1", "2"]), array(["0.5", "-2"]), array(["3", "0"])],
         array(["4.5", "0"]),
     ),
     (
-        learn.ByWord((2, 0, 2), 4),
+        op.ByWord((2, 0, 2), 4),
         [array(["1", "2"], ["3", "4"], ["5", "-2"])],
         array(["3", "4"], ["0", "0"], ["6", "0"], ["0", "0"]),
     ),
     (
-        learn.AsRows((2, 0), 3),
+        op.AsRows((2, 0), 3),
         [array(["1", "2"], ["3", "4"])],
         array(["2", "4"], ["0", "0"], ["1", "3"]),
     ),
@@ -90,6 +90,6 @@ CASES: list[tuple[Any, list[Array], Array]] = [
     (el.Scale(Decimal("0.1")), [array("5", "-2")], array("0.5", "-0.2")),
     (el.BiasCorrection(Decimal("0.5"), 2), [array("3", "-6")], array("4", "-8")),
     (el.Ratio(Decimal("0.5")), [array("3", "-1"), array("4", "0")], array("1.2", "-2")),
-    (learn.SumOfSquares(), [array(["1", "-2"], ["0.5", "0"])], np.array(Decimal("5.25"))),
+    (op.SumOfSquares(), [array(["1", "-2"], ["0.5", "0"])], np.array(Decimal("5.25"))),
     (el.Times(), [array(["1", "-2"]), np.array(Decimal("0.5"))], array(["0.5", "-1"])),
 ]

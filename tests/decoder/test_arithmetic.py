@@ -31,8 +31,8 @@ from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
 from tracer.decoder.forward import PassOptions, trace
 from tracer.decoder.loss import targets_of
+from tracer.decoder.operations import OfTraining
 from tracer.decoder.sampling import Sampling
-from tracer.decoder.training_operations import OfTraining
 from tracer.errors import TracerError
 from tracer.formula.arithmetic import (
     DECIMALS,

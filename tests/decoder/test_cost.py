@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from tests.helpers.learning import way_back
 from tests.helpers.random_scenarios import scenarios, to_yaml
 from tests.helpers.traces import traced
-from tracer.decoder import operations as op, training_operations as learn
+from tracer.decoder import operations as op
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import PassOptions, trace
@@ -21,9 +21,9 @@ from tracer.scenario.model import Scenario
 
 FREE = {
     *(Elementwise, op.DivTerm, op.Rotate, op.Total, op.Mean, op.MeanOf),
-    *(op.Cumulate, learn.ColumnTotal, learn.ColumnDot, learn.RowDot),
-    *(learn.NegativeTotal, learn.RotateBack, learn.AccumulateGradients, learn.ByWord),
-    learn.SumOfSquares,
+    *(op.Cumulate, op.ColumnTotal, op.ColumnDot, op.RowDot),
+    *(op.NegativeTotal, op.RotateBack, op.AccumulateGradients, op.ByWord),
+    op.SumOfSquares,
 }
 """Operations that compute number by number, or add up without a product of matrices."""
 
@@ -68,7 +68,7 @@ def test_every_operation_that_computes_has_a_cost_or_is_known_to_be_free() -> No
     """A new operation costs nothing until `cost.py` says otherwise: decide it here."""
     records = way_back([load("pizza").scenario]).records
     costly = {type(record.operation) for record in records if multiply_adds(record)}
-    assert set(get_args(op.Computed | learn.Trained)) - FREE == costly
+    assert set(get_args(op.Computed | op.Trained)) - FREE == costly
 
 
 def test_what_is_pinned_costs_nothing() -> None:

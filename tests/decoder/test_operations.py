@@ -8,7 +8,7 @@ import pytest
 
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.training_operations import OfTraining
+from tracer.decoder.operations import OfTraining
 
 TOKEN, KEY = Axis("token", ("i", "like")), Axis("key", ("i", "like"))
 FEATURE, QUERY = Axis("feature", ("spicy", "cheap", "cozy")), Axis("query", ("q₁", "q₂"))

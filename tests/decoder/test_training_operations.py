@@ -12,7 +12,7 @@ import pytest
 from tests.decoder.cases_of_training import CASES
 from tests.decoder.test_arithmetic import BOTH, one_decimal, result
 from tests.helpers.traces import array
-from tracer.decoder import elementwise as el, results, training_operations as learn
+from tracer.decoder import elementwise as el, operations as op, results
 from tracer.decoder.axes import Axis
 from tracer.decoder.operations import Rotate
 from tracer.formula.activations import ACTIVATIONS
@@ -68,20 +68,20 @@ def test_turning_back_undoes_a_turn(arithmetic: Arithmetic) -> None:
     cos, sin = array(["0.6", "0.28"]), array(["0.8", "-0.96"])
     for layout in ("pairs", "halves"):
         turned = result(arithmetic, Rotate(layout), x, cos, sin)
-        back = result(arithmetic, learn.RotateBack(layout), turned, cos, sin)
+        back = result(arithmetic, op.RotateBack(layout), turned, cos, sin)
         np.testing.assert_allclose(back.astype(float), x.astype(float), rtol=1e-15)
 
 
 ROUNDED = [
     # what a line shows on the way has one decimal here
     (el.SoftmaxCrossEntropyGrad((0,), 3), [array(["0.25", "0.75"])], array(["-0.8", "0.8"]) / 3),
-    (learn.TransposedMatMul(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array(["0.5"])),
-    (learn.ColumnDot(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array("0.5")),
-    (learn.RowDot(), [array(["0.25", "0.15"]), array(["1", "1"])], array("0.5")),
+    (op.TransposedMatMul(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array(["0.5"])),
+    (op.ColumnDot(), [array(["0.25"], ["0.15"]), array(["1"], ["1"])], array("0.5")),
+    (op.RowDot(), [array(["0.25", "0.15"]), array(["1", "1"])], array("0.5")),
     (el.Combine(Decimal(1), Decimal("0.5")), [array("0.25"), array("0.5")], array("0.55")),
     (el.Combine(Decimal("0.9"), Decimal("0.1")), [array("0.5"), array("0.5")], array("0.6")),
     (el.Ratio(Decimal("0.05")), [array("1"), array("2")], array("1") / Decimal("1.45")),
-    (learn.SumOfSquares(), [array("0.5", "0.5")], np.array(Decimal("0.6"))),
+    (op.SumOfSquares(), [array("0.5", "0.5")], np.array(Decimal("0.6"))),
 ]
 
 

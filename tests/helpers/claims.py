@@ -113,8 +113,14 @@ def whole_heading(line: str, part: str, *, crosses: bool) -> str:
     return f"{number}. {where} · {pieces[-1]}" if where else f"{number}. {pieces[-1]}"
 
 
+OF_DECODER = re.compile(rf"\b[Wb](?:[₁₂₃]|_[QKVO][¹²³]*)(?![¹²³{OF_ENCODER}])")
+"""W_Q¹, b₁: what an encoder's weights are not called."""
+
+
 def judged(line: str, at: Judge, seen: Counter[str] | None = None) -> str | None:
     """What is wrong with a sentence, if anything is."""
+    if at.outside and OF_DECODER.search(re.sub("“.*?”", "", line)):
+        return "a weight of the decoder, in the encoder"
     line = line.replace(OF_ENCODER, "") if at.outside else line
     if line in ANYWHERE or line in OF_TRAINING:
         if seen is not None:

@@ -53,7 +53,7 @@ def read_as(closed: Closed, said: list[int | str], sentence: str) -> bool:
     expected = (
         f"No number is looked at here, only how many there are. [1, {n}, {d}] is the shape of one "
         f"text of {n:,} token{'s' * (n > 1)} with {d:,} numbers each, [1, {h}, {n}, {closed.d_k}] "
-        f"the same for {h} heads."
+        f"the same for {h} head{'s' * (h > 1)}."
     )
     return sentence == expected
 
@@ -151,7 +151,8 @@ def half(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 
 def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
-    return said == [closed.cached]
+    """Where a token sees later ones, no key or value would stay as it is."""
+    return said == [closed.cached] and closed.spec.get("mask") != "none"
 
 
 FORMS = {

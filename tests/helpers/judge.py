@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -40,10 +41,11 @@ SUB_LAYERS = {"attention": "attention", "cross-attention": "cross_attention", "t
 
 
 def number(text: str) -> float:
-    """9.4×10⁻¹² as a number."""
+    """9.4×10⁻¹² as a number; what is too small for a float is the smallest, and not 0."""
     mantissa, _, power = text.partition("×10")
     mantissa = mantissa.replace("∞", "inf")
-    return float(f"{mantissa}e{power.translate(POWERS)}" if power else mantissa)
+    found = float(f"{mantissa}e{power.translate(POWERS)}" if power else mantissa)
+    return found or math.copysign(5e-324, float(mantissa)) if float(mantissa) else 0.0
 
 
 def as_shown(word: str) -> str:

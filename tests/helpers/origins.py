@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tests.helpers.origins_of_training import put_in_by_training
 from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import AsRows, Columns
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AsRows, Columns
 from tracer.decoder.value import Entry, Index, Value
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tracer.decoder import elementwise as el, training_operations as learn
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index
 
@@ -16,14 +16,14 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
     x = record.inputs
     rows, columns, *_ = (*x[0].numbers.shape, 0, 0)
     match record.operation:
-        case learn.TransposedMatMul():
+        case op.TransposedMatMul():
             i, j = index
             return [e for k in range(rows) for e in (Entry(x[0], (k, i)), Entry(x[1], (k, j)))]
-        case learn.ColumnTotal() | learn.ColumnDot():
+        case op.ColumnTotal() | op.ColumnDot():
             return [Entry(value, (k, *index)) for value in x for k in range(rows)]
-        case learn.RowDot() | learn.NegativeTotal():
+        case op.RowDot() | op.NegativeTotal():
             return [Entry(value, (*index, k)) for value in x for k in range(columns)]
-        case learn.ByWord(words, _):
+        case op.ByWord(words, _):
             return [Entry(x[0], (k, index[1])) for k in range(rows) if words[k] == index[0]]
         case el.TimesRow():
             return [Entry(x[0], index), Entry(x[1], index[1:])]
@@ -31,9 +31,9 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
             return [Entry(x[0], index), Entry(x[1], ())]
         case el.BroadcastDivide():
             return [Entry(x[0], index[:1])]
-        case learn.SumOfSquares():
+        case op.SumOfSquares():
             return [Entry(x[0], at) for at in np.ndindex(x[0].numbers.shape)]
-        case learn.RotateBack():
+        case op.RotateBack():
             return _turned_back(record, index)
         case el.SoftmaxCrossEntropyGrad(targets, _) if targets[index[0]] is None:
             return []
@@ -41,7 +41,7 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
             el.SoftmaxCrossEntropyGrad()
             | el.RootSlope()
             | el.TwiceProduct()
-            | learn.AccumulateGradients()
+            | op.AccumulateGradients()
             | el.Combine()
             | el.Ratio()
         ):
@@ -53,7 +53,7 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
 
 def _turned_back(record: Record, index: Index) -> list[Entry]:
     """Both numbers of a pair, and both waves."""
-    assert isinstance(record.operation, learn.RotateBack)
+    assert isinstance(record.operation, op.RotateBack)
     g, cos, sin = record.inputs
     i, j = index
     half = g.numbers.shape[1] // 2

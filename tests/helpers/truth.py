@@ -160,7 +160,10 @@ def _chain(line: str) -> tuple[str, list[str], list[str]] | None:
 
 _SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _WORD = r"[^\W\d_²³][\w\u0300-\u036f'′]*"
-_BRACKETS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"  # one in another: (FFN(x₁) - μ)²
+_INSIDE = r"\([^()]*\)"
+for _ in range(3):  # one in another: ((FFN(x₂^(E)) - μ)²)
+    _INSIDE = rf"\((?:[^()]|{_INSIDE})*\)"
+_BRACKETS = _INSIDE
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?P<mantissa>[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
     r"(?:×10(?P<power>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+))?)"

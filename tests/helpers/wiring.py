@@ -30,14 +30,16 @@ def parallel(*layers: int) -> Iterator[None]:
         x: Value,
         parameters: SubLayer,
         norm: Norm | None,
-        compute: Callable[[Value], Value],
+        compute: Callable[[Tape, Value, SubLayer], Value],
     ) -> Value:
         at = (id(tape), tape.place.encoder, tape.place.layer)
         _, read = into.setdefault(at, (tape, x))
         if read.shape != x.shape or (layers and tape.place.layer not in layers):
             read = x
         before = norm is not None and norm.placement == "pre"
-        change = compute(normalized(tape, read, norm) if norm and before else read)
+        change = compute(
+            tape, normalized(tape, read, norm) if norm and before else read, parameters
+        )
         if parameters.residual:
             change = tape.record(RESIDUAL, Add(), x, change)
         return normalized(tape, change, norm) if norm and not before else change

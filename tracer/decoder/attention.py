@@ -31,7 +31,7 @@ class RotaryAngles:
 
 @frozen
 class AttentionInputs:
-    """What is attended to: vectors (m, d_model), the mask (n, m), and what is cached.
+    """What the queries attend to: vectors (m, d_model), the mask (n, m), and the cache.
 
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
@@ -59,10 +59,8 @@ def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attenti
         with tape.at(head=number):
             q = queries(tape, x, head)
             if head.shares:
-                q, k_v = (
-                    apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary),
-                    read[head.shares - 1],
-                )
+                q = apply_rotary(tape, roles.ROTATED_QUERY, q, inputs.rotary)
+                k_v = read[head.shares - 1]
             else:
                 q, k_v = with_keys_and_values(tape, q, inputs, head)
             read.append(k_v)
@@ -85,10 +83,9 @@ def queries(tape: Tape, x: Value, head: Head) -> Value:
 def with_keys_and_values(
     tape: Tape, q: Value, inputs: AttentionInputs, head: Head
 ) -> tuple[Value, tuple[Value, Value]]:
-    """Q (n, d_k), with K (m, d_k) and V (m, d_v), as the head compares and mixes them.
+    """Q (n, d_k), with K = memory W_K + b_K (m, d_k) and V = memory W_V + b_V (m, d_v).
 
-    K = memory W_K + b_K and V = memory W_V + b_V. Rotary positions rotate Q and K (Su et al. 2021).
-    Rows of K and V that an earlier pass computed are reused.
+    Rotary positions rotate Q and K (Su et al. 2021). An earlier pass's rows of K and V are reused.
     """
     assert head.W_K is not None and head.W_V is not None
     m, earlier = inputs.vectors, inputs.earlier
@@ -119,10 +116,7 @@ def apply_rotary(tape: Tape, role: roles.Role, rows: Value, rotary: RotaryAngles
 def append_cached(
     tape: Tape, together: roles.Role, new: Value, earlier: dict[str, Value] | None
 ) -> Value:
-    """An earlier pass's rows, then the new ones: (m, d) from (m - n, d) and (n, d).
-
-    `together` is the role of all rows.
-    """
+    """The rows of an earlier pass (m - n, d), then the new ones (n, d): (m, d), as `together`."""
     if earlier is None:
         return new
     before = earlier.get(tape.address(together)) or earlier[new.address]

@@ -20,7 +20,7 @@ Axes: TypeAlias = tuple[Axis, ...]
 
 @lru_cache
 def numbered(letter: str, start: int, number: int) -> tuple[str, ...]:
-    """`d₀ d₁ d₂`, `h₁ h₂ h₃`: the labels of dimensions that the scenario does not name."""
+    """`d₀ d₁ d₂`, `h₁ h₂ h₃`: labels for dimensions that the scenario does not name."""
     return tuple(letter + str(start + i).translate(SUBSCRIPTS) for i in range(number))
 
 

@@ -1,27 +1,23 @@
-"""What an operation costs, in multiply-adds: products that are added up, known by shapes alone.
-
-What is done number by number costs none here: the exponentials of a softmax, a norm, a sum of two.
-"""
+"""The multiply-adds of an operation, from its shapes. Elementwise operations count as free."""
 
 from __future__ import annotations
 
 from math import prod
 
 from tracer.decoder.axes import Axis
-from tracer.decoder.operations import Dot, MatMul
+from tracer.decoder.operations import Dot, MatMul, TransposedMatMul
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import TransposedMatMul
 
 NOTHING = Axis("nothing", ())
 
 
 def multiply_adds(record: Record) -> int:
-    """How many products are added up: n · d · m where (n, d) is multiplied by (d, m)."""
+    """The number of products that are summed: n · d · m where (n, d) is multiplied by (d, m)."""
     return prod(len(axis.labels) for axis in _multiplied(record))
 
 
 def degree(record: Record) -> int:
-    """With which power of the number of tokens they grow: 0, 1 or 2."""
+    """The power of the number of tokens with which the multiply-adds grow: 0, 1 or 2."""
     rows, inner, columns = _multiplied(record)
     # The encoder's tokens stay as many: it attends to them, and so does cross-attention.
     place = record.output.place
@@ -31,7 +27,7 @@ def degree(record: Record) -> int:
 
 
 def _multiplied(record: Record) -> tuple[Axis, Axis, Axis]:
-    """The axes of the products: rows, what is added up, columns; without entries if none are."""
+    """The axes of the products: rows, summed axis, columns; empty axes for a free operation."""
     match record.operation:
         case MatMul():
             x, w, *_ = record.inputs

@@ -1,7 +1,6 @@
-"""The elementwise operations: each is one formula, from which all else about it is read.
+"""The elementwise operations: one formula each, from which `tracer.formula` reads everything else.
 
-`tracer.formula` reads numbers, symbols, worked line and slope from it. Operands are (n, d) and
-result in (n, d), unless a docstring says otherwise. Fields are parameters of the operation.
+Operands are (n, d) and results (n, d), unless a docstring says otherwise. Fields are parameters.
 """
 
 from __future__ import annotations
@@ -17,12 +16,8 @@ from tracer.formula.slope import slope, times
 from tracer.node import Node, rewritten
 
 A, A_OF_ROW = ex.Operand(0), ex.Operand(0, "row")
-B, B_OF_ROW, B_OF_COLUMN, ONE_B = (
-    ex.Operand(1),
-    ex.Operand(1, "row"),
-    ex.Operand(1, "column"),
-    ex.Operand(1, "one"),
-)
+B, B_OF_ROW = ex.Operand(1), ex.Operand(1, "row")
+B_OF_COLUMN, ONE_B = ex.Operand(1, "column"), ex.Operand(1, "one")
 ONE, TWO = ex.Number.of(1), ex.Number.of(2)
 
 
@@ -111,10 +106,7 @@ class Divide(Elementwise):
 
 
 class DivideByRowSum(Elementwise):
-    """a / b, with the sum b (n,) of each row: the last step of a softmax.
-
-    A row that is masked as a whole has only zeros and the sum 0; it stays a row of zeros.
-    """
+    """a / b, with the sum b (n,) of each row: a softmax. A row that is fully masked stays 0."""
 
     name = "share"
     entry = ex.Quotient(A, B_OF_ROW)
@@ -178,10 +170,7 @@ class Normalize(Elementwise):
 
 
 class NegativeLogLikelihood(Elementwise):
-    """-ln p of the correct word, one column of each row: (n, words) → (n,).
-
-    A row without a target, such as a padded position, gets 0 and does not count.
-    """
+    """-ln p of the correct word in each row: (n, words) → (n,). A row without a target gets 0."""
 
     name = "neg_log"
     columns: tuple[int | None, ...]
@@ -196,10 +185,9 @@ class NegativeLogLikelihood(Elementwise):
 
 
 class SoftmaxCrossEntropyGrad(Elementwise):
-    """(p - t) / n: probabilities (n, words); t is 1 for the correct word, n counts the positions.
+    """(p - t) / n: the gradient of softmax and cross-entropy together, (n, words) → (n, words).
 
-    It is the gradient of softmax and cross-entropy together. A row without a target has 0. The
-    second operand, t, is read from the columns.
+    t, read from the columns, is 1 for the correct word. A row without a target gets 0.
     """
 
     name = "miss"
@@ -208,11 +196,9 @@ class SoftmaxCrossEntropyGrad(Elementwise):
 
     def expression(self) -> ex.Expression:
         missed = ex.Difference(A, B)
-        return (
-            missed
-            if self.counted == 1
-            else ex.Quotient(ex.Part(missed), ex.Number.of(self.counted))
-        )
+        if self.counted == 1:
+            return missed
+        return ex.Quotient(ex.Part(missed), ex.Number.of(self.counted))
 
 
 class TimesRow(Elementwise):
@@ -258,10 +244,7 @@ class TwiceProduct(Elementwise):
 
 
 class GradientOf(Elementwise):
-    """g · ∂f/∂x for the operand x of an operation; the operands are g and those of the operation.
-
-    The gradient of an operation that has no other.
-    """
+    """g · ∂f/∂x for an operand x of any operation; the operands are g and the operation's own."""
 
     operation: Elementwise
     operand: int

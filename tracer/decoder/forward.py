@@ -1,4 +1,4 @@
-"""The forward pass of a decoder, as it stands in the papers; every line of it is on the tape.
+"""The forward pass of a decoder, recorded on the tape.
 
 Vaswani et al. 2017 (attention, FFN, positions, post-norm), Ba et al. 2016 (LayerNorm),
 Xiong et al. 2020 (pre-norm), Zhang and Sennrich 2019 (RMSNorm), Shazeer 2020 (gated FFN),
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, assert_never
+from typing import Any
 
 from tracer.decoder import roles
 from tracer.decoder.attention import AttentionInputs, attention
@@ -29,12 +29,13 @@ from tracer.errors import Located, Problem, TracerError
 from tracer.formula.arithmetic import DECIMALS, FLOAT64, ON_DEMAND, SHAPES, Arithmetic
 from tracer.frozen import frozen
 from tracer.scenario.fields import Names
+from tracer.scenario.layers import Attention
 from tracer.scenario.model import Encoder, Scenario, Tower
 
 
 @frozen
 class Trace:
-    """A pass on record: `name` is the scenario's short name."""
+    """The records of a pass; `name` is the scenario's short name."""
 
     name: str
     scenario: Scenario
@@ -60,7 +61,7 @@ class Trace:
 
     @property
     def masks(self) -> bool:
-        """Whether what a token does not see is hidden from it in some layer."""
+        """Whether some layer has a mask."""
         return any(record.output.role is roles.MASKED for record in self.records)
 
     def __getitem__(self, address: str) -> Value:
@@ -70,14 +71,12 @@ class Trace:
 
 @frozen
 class PassOptions:
-    """What a pass records beside the forward pass, and what it computes with.
+    """What a pass records besides the forward pass, and what it computes with.
 
     `unmasked`: each softmax also without the mask. `loss`: the cross-entropy at all positions.
-    `gradients`: the loss, and its gradient at everything that is learned. `lens`: each layer's
-    output as words. `sampling`: a word drawn after the last token. The `arithmetic` is the
-    scenario's, if None. `overrides` are put in place of computed numbers, unless numbers are
-    computed on demand. `located` finds the place in the scenario's file of a problem that such
-    numbers meet later.
+    `gradients`: the loss and its gradients. `lens`: each layer's output as words. `sampling`: a
+    word drawn after the last token. `arithmetic`: the scenario's if None. `overrides` replace
+    computed numbers, except on demand. `located` finds a later problem's place in the file.
     """
 
     unmasked: bool = False
@@ -91,7 +90,7 @@ class PassOptions:
 
     @staticmethod
     def recording(addresses: Sequence[str]) -> PassOptions:
-        """What has to be recorded so that a pass has these addresses."""
+        """The options with which a pass records these addresses."""
         begins = {address.partition(".")[0] for address in addresses}
         gradients = bool(begins & {"gradient", "update"})
         return PassOptions(
@@ -104,11 +103,7 @@ class PassOptions:
 
 @frozen
 class Earlier:
-    """Passes whose values are not computed again.
-
-    `cache` is a pass over the first tokens: their keys and values are used. `encoded` is a pass
-    that ran the encoder: its vectors are used.
-    """
+    """Passes to reuse: `cache` for keys and values of first tokens, `encoded` for the encoder."""
 
     cache: Trace | None = None
     encoded: Trace | None = None
@@ -201,10 +196,7 @@ def forward(
 
 
 def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -> Value:
-    """E, the encoder's vectors: (n_encoder, d_encoder).
-
-    They are given, or taken from an earlier pass, or computed from the encoder's own tokens.
-    """
+    """E (n_encoder, d_encoder), the encoder's vectors: given, reused, or computed from tokens."""
     if encoder.vectors is not None:
         features = encoder.features or numbered("e", 0, columns(encoder.vectors))
         axes = (Axis(ENCODER_TOKEN, encoder.tokens), Axis("encoder feature", features))
@@ -220,7 +212,7 @@ def encode(tape: Tape, encoder: Encoder, encoded: Trace | None, shifted: bool) -
 
 @frozen
 class AttentionOptions:
-    """How the tokens of a tower attend, to each other and to the encoder's vectors."""
+    """How the tokens of a tower attend to each other and to the encoder's vectors."""
 
     shifted: bool
     unmasked: bool = False
@@ -233,27 +225,21 @@ def run_layers(
     """The input of the first layer, the output of each layer, and the last one normalized.
 
     Each is (n, d_model), where n counts the tokens that are not in the cache. A layer is
-    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm (Vaswani
-    et al. 2017; pre-norm and the norm at the end: Xiong et al. 2020).
+    x + Attention(x), then x + CrossAttention(x, E), then x + FFN(x), each with its norm.
     """
     x, rotary = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
     # The tokens of an encoder see each other.
     mask = attention_mask(tape, tower, x) if isinstance(tower, Scenario) else None
 
-    def self_attention(x: Value) -> Value:
-        assert layer.attention
+    def self_attention(tape: Tape, x: Value, part: Attention) -> Value:
         inputs = AttentionInputs(x, mask, earlier, True, options.shifted, options.unmasked, rotary)
-        return attention(tape, x, inputs, layer.attention)
+        return attention(tape, x, inputs, part)
 
-    def cross_attention(x: Value) -> Value:
-        assert layer.cross_attention and options.encoder
+    def cross_attention(tape: Tape, x: Value, part: Attention) -> Value:
+        assert options.encoder
         inputs = AttentionInputs(options.encoder, None, earlier, False, options.shifted)
-        return attention(tape, x, inputs, layer.cross_attention)
-
-    def ffn(x: Value) -> Value:
-        assert layer.ffn
-        return feed_forward(tape, x, layer.ffn)
+        return attention(tape, x, inputs, part)
 
     leaving = [x]
     for number, layer in enumerate(tower.layers, start=1):
@@ -265,7 +251,7 @@ def run_layers(
                 x = sub_layer(tape, x, part, layer.norm_of(part), cross_attention)
         if network := layer.ffn:
             with tape.at(layer=number, sub_layer="ffn"):
-                x = sub_layer(tape, x, network, layer.norm_of(network), ffn)
+                x = sub_layer(tape, x, network, layer.norm_of(network), feed_forward)
         leaving.append(x)
     if tower.final_norm:
         with tape.at(final=True):
@@ -274,7 +260,7 @@ def run_layers(
 
 
 def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:
-    """What is pinned of what is computed: nothing inside an encoder that was computed before."""
+    """The pinned values, without those inside an encoder that was computed before."""
     before = encoded.values if encoded else {}
     return {
         address: numbers
@@ -284,20 +270,14 @@ def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:
 
 
 def check_numbers(scenario: Scenario) -> None:
-    """Raise a TracerError if there is nothing to compute with."""
+    """Raise a TracerError for a scenario without numbers."""
     if not scenario.has_numbers:
         message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
         raise TracerError(Problem(message, address="dimensions", yaml_path=("dimensions",)))
 
 
 def arithmetic_of(scenario: Scenario) -> Arithmetic:
-    """What the scenario computes with."""
+    """The arithmetic of a scenario."""
     if scenario.on_demand:
         return ON_DEMAND
-    match scenario.arithmetic:
-        case "decimal":
-            return DECIMALS
-        case "float64":
-            return FLOAT64
-        case _:
-            assert_never(scenario.arithmetic)
+    return DECIMALS if scenario.arithmetic == "decimal" else FLOAT64

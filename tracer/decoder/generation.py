@@ -1,4 +1,4 @@
-"""Autoregressive generation: the decoder's word becomes its next input, turn by turn."""
+"""Autoregressive generation: each word that the decoder predicts becomes its next input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRAW_DECIMALS = 4
 
 @frozen
 class Choice:
-    """How words are drawn."""
+    """How words are drawn; see `Sampling`."""
 
     seed: int
     temperature: Decimal = Decimal(1)
@@ -31,7 +31,7 @@ class Choice:
 def choice(
     seed: int | None, temperature: Decimal | None, top_k: int | None, top_p: Decimal | None
 ) -> Choice | None:
-    """How words are chosen; None, the most probable each time, where nothing is asked for."""
+    """How words are drawn; None, for the most probable word each time, if nothing is set."""
     if seed is None and temperature is None and top_k is None and top_p is None:
         return None
     return Choice(seed or 0, Decimal(1) if temperature is None else temperature, top_k, top_p)
@@ -39,7 +39,7 @@ def choice(
 
 @frozen
 class GenerationStep:
-    """One pass through the decoder, what it says behind each token, and the word kept of it."""
+    """One pass, the words predicted after each token, and the one that is appended."""
 
     trace: Trace
     outputs: tuple[str, ...]
@@ -48,10 +48,7 @@ class GenerationStep:
 
 @frozen
 class Generated:
-    """The turns, all tokens in the end, and how it ended: by the end token, or by what it met.
-
-    Without either, as many words were said as were asked for.
-    """
+    """The steps and the final text; `ended` by the end token, or stopped by the error `met`."""
 
     steps: tuple[GenerationStep, ...]
     text: tuple[str, ...]
@@ -69,11 +66,10 @@ class UnreadableError(TracerError):
 
 @frozen
 class GenerationOptions:
-    """How a text begins, how its words are chosen, and where it ends at the latest.
+    """How a text begins, how its words are chosen, and how many there are at most.
 
-    `choice` is None for the most probable word each time. With `cached`, each turn after the first
-    computes only the new token's row, with the keys and values of the turns before. With
-    `as_far_as_possible`, an error after the first turn ends the text.
+    `choice` is None for the most probable word each time. With `cached`, a step computes only the
+    new token's row. With `as_far_as_possible`, an error after the first step ends the text.
     """
 
     start: Sequence[str]

@@ -1,7 +1,6 @@
-"""The way back: the gradient of the loss at every value that leads to something learned.
+"""The backward pass: the gradient of the loss at every value that depends on a learned number.
 
-Reverse mode (Linnainmaa 1970; Rumelhart, Hinton and Williams 1986): from the loss back, each
-operation hands the gradient of its result on to its inputs. Every line of it is on the tape.
+Reverse mode (Linnainmaa 1970; Rumelhart, Hinton and Williams 1986), recorded on the tape.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
-from tracer.decoder import elementwise as el, operations as op, roles, training_operations as learn
+from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.tape import Record, Tape
 from tracer.decoder.value import Value
 from tracer.errors import Problem, TracerError
@@ -22,24 +21,24 @@ LEARNED = (roles.EMBEDDING, roles.POSITION, roles.ENCODER_OUTPUT)
 """Given numbers that have a gradient, besides the parameters."""
 
 SIDES: tuple[roles.Derivation, ...] = ("left", "right", "third", "fourth")
-"""Which operand of an operation a gradient is handed on to."""
+"""The names of an operation's operands, to which it passes its gradient."""
 
 
 @frozen
 class GradientPath:
-    """One way by which a value acts on the loss: what gives its part of the gradient.
+    """One path along which a value acts on the loss: what computes its part of the gradient.
 
-    Where nothing is done to the gradient of the result, it is that gradient itself.
+    With `Copy` it is the input itself, such as the gradient of the result of `by`.
     """
 
     by: Record
     side: roles.Derivation
-    operation: op.Recorded | None
+    operation: op.Recorded
     inputs: tuple[Value, ...]
 
 
 def gradients(tape: Tape) -> dict[Value, Value]:
-    """Record the gradient of the loss at all that leads to something learned; by that value.
+    """Record the gradient of the loss at each value that depends on a learned number.
 
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
@@ -68,10 +67,7 @@ def gradients(tape: Tape) -> dict[Value, Value]:
 
 
 def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
-    """The losses of the tokens, one value for each example, and over how many the loss is the mean.
-
-    A loss that is pinned is no mean of any.
-    """
+    """The token losses of each example, and how many are averaged; none for a pinned loss."""
     loss = records[-1]
     if not isinstance(loss.operation, op.MeanOf):
         return (), 0
@@ -81,7 +77,7 @@ def _losses(records: Sequence[Record]) -> tuple[tuple[Value, ...], int]:
 
 
 def _learned(records: Sequence[Record]) -> set[Value]:
-    """The values that are learned, or that come from some that are."""
+    """The values that are learned or computed from learned ones."""
     found = set[Value]()
     for record in records:
         value, operation = record.output, record.operation
@@ -101,23 +97,21 @@ class _BackwardPass:
     learned: set[Value]
 
     def record(self, of: Value, role: roles.Role, operation: op.Recorded, *inputs: Value) -> Value:
-        """Record a gradient, with the axes of the value that it is of."""
+        """Record the gradient of a value, which has the value's axes."""
         with self.tape.within(replace(of.place, phase="gradient")):
             return self.tape.record_as(role, operation, of.axes, *inputs)
 
     def gathered(self, value: Value, ways: Sequence[GradientPath]) -> Value:
-        """∂L/∂value: what its ways come to together."""
+        """∂L/∂value: the sum over its paths."""
         role = roles.derived(value.role, "gradient")
         if len(ways) == 1:
-            (way,) = ways
-            return self.record(value, role, way.operation or op.Copy(), *way.inputs)
-        return self.record(
-            value, role, learn.AccumulateGradients(), *[self.along(value, way) for way in ways]
-        )
+            return self.record(value, role, ways[0].operation, *ways[0].inputs)
+        summands = [self.along(value, way) for way in ways]
+        return self.record(value, role, op.AccumulateGradients(), *summands)
 
     def along(self, value: Value, way: GradientPath) -> Value:
-        """The gradient along one way of several."""
-        if way.operation is None:
+        """The gradient along one path of several."""
+        if isinstance(way.operation, op.Copy):
             return way.inputs[0]
         by = way.by.output
         with self.tape.within(replace(by.place, phase="gradient")):
@@ -135,59 +129,62 @@ class _BackwardPass:
             yield self.exponents(share), GradientPath(record, "left", operation, (p,))
 
     def exponents(self, share: Record) -> Value:
-        """The scores of a softmax, whose last step is on record.
+        """The scores of the softmax that ends in `share`.
 
-        Their largest, which may be taken away first, changes no share.
+        The largest score, which may be subtracted first, changes no share.
         """
         exp, total = share.inputs
         if isinstance(self.producers[total].operation, op.Pinned):
             message = "a part of a softmax is given here, which nothing can be learned through"
-            raise TracerError(
-                Problem(message, address=total.address, yaml_path=("given", total.address))
-            )
+            where = total.address
+            raise TracerError(Problem(message, address=where, yaml_path=("given", where)))
         scores = self.producers[exp].inputs[0]
         record = self.producers[scores]
         is_shifted = isinstance(record.operation, el.Subtract)
         return record.inputs[0] if is_shifted else scores
 
     def to_operands(self, record: Record, g: Value) -> Iterator[tuple[Value, GradientPath]]:
-        """What an operation hands on to each of its inputs, g being the gradient of its result."""
-        x = record.inputs
+        """What an operation passes to each of its inputs, where g is the gradient of its result."""
+        x, operation = record.inputs, record.operation
 
-        def to(operand: int, operation: op.Recorded, *inputs: Value) -> tuple[Value, GradientPath]:
-            return x[operand], GradientPath(record, SIDES[operand], operation, inputs)
+        def to(operand: int, by: op.Recorded, *inputs: Value) -> tuple[Value, GradientPath]:
+            return x[operand], GradientPath(record, SIDES[operand], by, inputs)
 
-        operation = record.operation
-        assert not isinstance(operation, learn.OfTraining)
+        assert not isinstance(operation, op.OfTraining)
         match operation:
-            case el.Add() | op.Concat() | op.Copy() | el.Mask() | el.Subtract():
-                yield from self.passed_on(record, g)
+            case op.Copy() | el.Mask():
+                yield to(0, op.Copy(), g)
+            case el.Add():
+                yield to(0, op.Copy(), g)
+                yield to(1, op.Copy(), g)
+            case el.Subtract():
+                yield to(0, op.Copy(), g)
+                yield to(1, op.NegativeTotal(), g)
+            case op.Concat():
+                start = 0
+                for head in x:
+                    stop = start + head.shape[1]
+                    yield head, GradientPath(record, "left", op.Columns(start, stop), (g,))
+                    start = stop
             case op.MatMul():
                 yield to(0, op.Dot(), g, x[1])
-                yield to(1, learn.TransposedMatMul(), x[0], g)
+                yield to(1, op.TransposedMatMul(), x[0], g)
                 if x[2:]:
-                    yield to(2, learn.ColumnTotal(), g)
+                    yield to(2, op.ColumnTotal(), g)
             case op.Dot():
                 yield to(0, op.MatMul(), g, x[1])
-                yield to(1, learn.TransposedMatMul(), g, x[0])
+                yield to(1, op.TransposedMatMul(), g, x[0])
             case el.Divide():
                 yield to(0, el.Divide(), g, x[1])
             case el.DivideByRowSum():
                 scores = self.exponents(record)
-                yield (
-                    scores,
-                    GradientPath(
-                        record,
-                        "left",
-                        el.Multiply(),
-                        (record.output, self.above(record, g)),
-                    ),
-                )
+                inputs = record.output, self.above(record, g)
+                yield scores, GradientPath(record, "left", el.Multiply(), inputs)
             case el.Normalize():
                 yield from self.through_norm(record, operation, g)
             case el.SquareRoot(epsilon, outside):
-                slope = el.RootSlope(epsilon if outside else Decimal(0))
-                yield to(0, slope, g, record.output)
+                root_slope = el.RootSlope(epsilon if outside else Decimal(0))
+                yield to(0, root_slope, g, record.output)
             case op.Mean(sample):
                 width = x[0].shape[1]
                 yield to(0, el.BroadcastDivide(width - sample, width), g)
@@ -198,77 +195,48 @@ class _BackwardPass:
                 yield to(1, el.Multiply(), g, x[0])
             case el.Activate(function):
                 role = roles.OPEN if function == "relu" else roles.SLOPE
-                yield to(
-                    0,
-                    el.Multiply(),
-                    g,
-                    self.record(x[0], role, el.Slope(function), x[0]),
-                )
+                slope = self.record(x[0], role, el.Slope(function), x[0])
+                yield to(0, el.Multiply(), g, slope)
             case op.Rotate(layout):
-                yield to(0, learn.RotateBack(layout), g, x[1], x[2])
+                yield to(0, op.RotateBack(layout), g, x[1], x[2])
             case op.Given() | op.Pinned():
                 return
-            case (
-                el.Exp()
-                | op.Total()
-                | op.Largest()
-                | op.MeanOf()
-                | op.Join()
-                | el.NegativeLogLikelihood()
-            ):
-                return  # gone back through as a whole: softmax, and softmax with the loss
+            case el.Exp() | op.Total() | op.Largest():
+                return  # a softmax is differentiated as a whole
+            case el.NegativeLogLikelihood() | op.Join() | op.MeanOf():
+                return  # and so is softmax with the loss
             case op.DivTerm() | el.Outer() | el.Sin() | el.Cos() | op.Interleave():
-                return  # nothing of the positions' waves is learned
+                return  # sinusoidal positions are not learned
             case el.Elementwise():
                 for operand in range(len(x)):
                     yield to(operand, el.GradientOf(operation, operand), g, *x)
             case op.Append() | op.Reused() | op.Select() | op.Cumulate() | op.ArgMax() | op.Pick():
-                return  # they stand in generated texts
+                return  # they occur in generation only
             case _:
                 assert_never(operation)
 
-    def passed_on(self, record: Record, g: Value) -> Iterator[tuple[Value, GradientPath]]:
-        """Where an input is only moved or added to, its gradient is that of the result."""
-        x = record.inputs
-        match record.operation:
-            case el.Add():
-                yield x[0], GradientPath(record, "left", None, (g,))
-                yield x[1], GradientPath(record, "right", None, (g,))
-            case el.Subtract():
-                yield x[0], GradientPath(record, "left", None, (g,))
-                yield x[1], GradientPath(record, "right", learn.NegativeTotal(), (g,))
-            case op.Concat():
-                start = 0
-                for head in x:
-                    stop = start + head.shape[1]
-                    yield head, GradientPath(record, "left", learn.Columns(start, stop), (g,))
-                    start = stop
-            case _:
-                yield x[0], GradientPath(record, "left", None, (g,))
-
     def above(self, share: Record, g: Value) -> Value:
-        """How far the gradient of each weight is above their mean, weighted by the weights."""
+        """g minus each row's mean of g, weighted by the shares: (n, m)."""
         weights = share.output
         with self.tape.within(replace(weights.place, phase="gradient")):
             mean = roles.derived(weights.role, "mean")
-            rows = weights.axes[:1]
-            average = self.tape.record_as(mean, learn.RowDot(), rows, weights, g)
+            average = self.tape.record_as(mean, op.RowDot(), weights.axes[:1], weights, g)
             difference = roles.derived(weights.role, "difference")
             return self.tape.record_as(difference, el.Subtract(), weights.axes, g, average)
 
     def through_norm(
         self, record: Record, operation: el.Normalize, g: Value
     ) -> Iterator[tuple[Value, GradientPath]]:
-        """d / σ · γ + β: on to d and σ, γ and β."""
+        """What d / σ · γ + β passes to d and σ, γ and β."""
         deviation, std, *parameters = record.inputs
         gain = parameters[0] if operation.gain else None
         norm = standardized = record.output
         if (gain or operation.shift) and (gain in self.learned or std in self.learned):
             standardized = self.record(norm, roles.STANDARDIZED, el.Normalize(), deviation, std)
         if operation.shift:
-            yield parameters[-1], GradientPath(record, "fourth", learn.ColumnTotal(), (g,))
+            yield parameters[-1], GradientPath(record, "fourth", op.ColumnTotal(), (g,))
         if gain:
-            yield gain, GradientPath(record, "third", learn.ColumnDot(), (g, standardized))
+            yield gain, GradientPath(record, "third", op.ColumnDot(), (g, standardized))
         if deviation not in self.learned:
             return
         if gain:
@@ -278,8 +246,6 @@ class _BackwardPass:
             yield deviation, along
             return
         direct = self.along(deviation, along)
-        yield deviation, GradientPath(record, "left", None, (direct,))
-        yield (
-            std,
-            GradientPath(record, "right", learn.RowDot(negative=True), (direct, standardized)),
-        )
+        yield deviation, GradientPath(record, "left", op.Copy(), (direct,))
+        inputs = direct, standardized
+        yield std, GradientPath(record, "right", op.RowDot(negative=True), inputs)

@@ -24,10 +24,7 @@ SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
 
 
 def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, RotaryAngles | None]:
-    """X′ = X + P, (n, d_model): embeddings plus position vectors, from the `first` token on.
-
-    With rotary positions X′ = X, and the angles for queries and keys are returned, too.
-    """
+    """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles."""
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if isinstance(tower, Scenario):
         text_in_pieces(tape, tower.tokenization)
@@ -58,7 +55,7 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Rotar
 
 
 def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:
-    """The pieces of a text, and the merges by which each becomes tokens, as they are read."""
+    """Record the pieces of a text, and the merges that turn each into tokens."""
     if tokenization is None:
         return
     pieces = tokenization.pieces
@@ -81,10 +78,7 @@ def _counted(number: int) -> tuple[str, ...]:
 
 
 def sinusoidal(tape: Tape, start: int, tokens: Axis, features: Axis) -> Value:
-    """P (n, d): sin(pos · 10000^(-2k/d)) in column 2k, cos of the same in column 2k + 1.
-
-    Vaswani et al. 2017, section 3.5.
-    """
+    """P (n, d): sin(pos · 10000^(-2k/d)) in column 2k, cos in 2k + 1 (Vaswani et al. 2017)."""
     sin, cos = waves_at(tape, roles.ADDED_WAVES, start, tokens, DivTerm(len(features.labels)))
     return tape.record(roles.POSITION, Interleave(features.labels), sin, cos)
 
@@ -101,10 +95,7 @@ def waves_at(
 
 
 def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngles | None:
-    """cos and sin of the rotary angles, each (n, d_k / 2) (Su et al. 2021); None without heads.
-
-    All heads have the same d_k.
-    """
+    """cos and sin of the rotary angles, each (n, d_k / 2) (Su et al. 2021); None without heads."""
     heads = [head for layer in tower.layers if layer.attention for head in layer.attention.heads]
     if not heads:
         return None
@@ -115,10 +106,9 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngle
 
 
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
-    """M (n, m): -∞ where a query does not see a key, else 0; None if each query sees every key.
+    """M (n, m): -∞ where a query must not attend to a key, else 0; None without mask or attention.
 
-    The mask is causal, or a causal window, or typed. Padding is always hidden. None, too, if no
-    layer has attention.
+    The mask is causal, a causal window, or typed. Padding is always hidden.
     """
     if not any(layer.attention for layer in scenario.layers):
         return None

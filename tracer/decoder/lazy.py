@@ -1,7 +1,4 @@
-"""Values whose numbers are read or computed, with all that they need, when they are asked for.
-
-So of a large model only that is read and computed which is shown.
-"""
+"""Values whose numbers are read or computed, with those they depend on, when first used."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ from tracer.frozen import frozen
 
 @frozen
 class LazyContext:
-    """What a tape computes with when it is asked to.
-
-    It does not know the values: so a trace goes as soon as nobody holds it, and makes room.
-    """
+    """What lazy values compute with. It holds no values: dropping a trace frees its memory."""
 
     arithmetic: Arithmetic
     pinned: Container[str]
@@ -32,7 +26,7 @@ class LazyContext:
 
 
 class LazyValue(Value):
-    """A value whose numbers are not there yet; once somebody has looked at them, they are kept."""
+    """A value whose numbers are fetched at the first access, and kept."""
 
     __slots__ = ("is_ready", "lazy_context")
 
@@ -49,7 +43,7 @@ class LazyValue(Value):
         self.lazy_context, self.is_ready = lazy_context, False
 
     def __getattr__(self, name: str) -> Any:
-        """Called of a slot that is still empty."""
+        """Fetch the numbers: Python calls this for a slot that is still empty."""
         if name not in ("numbers", "computed") or self.is_ready:
             raise AttributeError(name)
         self.fetch()
@@ -61,7 +55,7 @@ class LazyValue(Value):
 
 
 class LazyTensor(LazyValue):
-    """Numbers of a file. The weights of a layer are read for an operation and let go."""
+    """Numbers of a file. A layer's weights are read for one operation and not kept."""
 
     __slots__ = ("stored",)
 
@@ -70,7 +64,7 @@ class LazyTensor(LazyValue):
         self.stored = stored
 
     def fetch(self) -> None:
-        """Read them."""
+        """Read and keep them."""
         self.numbers = self.computed = self.lazy_context.arithmetic.array(self.stored)
         self.is_ready = True
 
@@ -81,7 +75,7 @@ class LazyTensor(LazyValue):
 
 
 class LazyResult(LazyValue):
-    """What an operation gives of its inputs, which may have to be computed first."""
+    """The result of an operation whose inputs may be lazy, too."""
 
     __slots__ = ("inputs", "operation")
 
@@ -90,7 +84,7 @@ class LazyResult(LazyValue):
         self.operation, self.inputs = operation, inputs
 
     def fetch(self) -> None:
-        """Compute first what it waits for: not by recursion, for there may be thousands."""
+        """Compute it after its inputs; not by recursion, for there may be thousands."""
         waiting = [self]
         with self.lazy_context.arithmetic.context():
             while waiting:

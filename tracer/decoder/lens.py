@@ -21,15 +21,11 @@ def logit_lens(
         TracerError: there is no vocabulary or no layer, or a layer leaves vectors of another width.
     """
     if not to_words:
-        raise TracerError(
-            Problem("the lens needs a vocabulary", address="vocabulary", yaml_path=("vocabulary",))
-        )
+        message = "the lens needs a vocabulary"
+        raise TracerError(Problem(message, address="vocabulary", yaml_path=("vocabulary",)))
     if not leaving:
-        raise TracerError(
-            Problem(
-                "the lens needs a layer to look behind", address="layers", yaml_path=("layers",)
-            )
-        )
+        message = "the lens needs a layer to look behind"
+        raise TracerError(Problem(message, address="layers", yaml_path=("layers",)))
     width = to_words[0].shape[0]
     for number, x in enumerate(leaving, start=1):
         if x.shape[1] != width:

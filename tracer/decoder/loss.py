@@ -14,7 +14,7 @@ from tracer.errors import Problem, TracerError
 from tracer.scenario.model import Scenario
 
 NO_TARGET = "—"
-"""Where the right next word would stand, at a position that has none."""
+"""The label of a position without a correct next word."""
 
 
 def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) -> Value:
@@ -24,9 +24,8 @@ def token_losses(tape: Tape, predicted: Predicted | None, scenario: Scenario) ->
         TracerError: there is no vocabulary.
     """
     if predicted is None:
-        raise TracerError(
-            Problem("the loss needs a vocabulary", address="vocabulary", yaml_path=("vocabulary",))
-        )
+        message = "the loss needs a vocabulary"
+        raise TracerError(Problem(message, address="vocabulary", yaml_path=("vocabulary",)))
     probabilities = predicted.probabilities
     words = probabilities.axes[1].labels
     targets = targets_of(scenario)
@@ -46,20 +45,15 @@ def cross_entropy(tape: Tape, examples: Sequence[Value]) -> Value:
     labels = losses.axes[0].labels
     counted = tuple(i for i, target in enumerate(labels) if target != NO_TARGET)
     if not counted:
-        raise TracerError(
-            Problem(
-                "no position has a next token that is in the vocabulary",
-                address="targets",
-                yaml_path=("targets",),
-            )
-        )
+        message = "no position has a next token that is in the vocabulary"
+        raise TracerError(Problem(message, address="targets", yaml_path=("targets",)))
     return tape.record(LOSS, MeanOf(counted), losses)
 
 
 def targets_of(scenario: Scenario) -> tuple[str | None, ...]:
     """The n correct next tokens, one for each position: as given, else the tokens shifted by one.
 
-    None where there is none to guess: behind the last token, at padding, outside the vocabulary.
+    None after the last token, at padding, and for a token outside the vocabulary.
     """
     words = scenario.vocabulary or ()
     shifted = (*scenario.tokens[1:], None)

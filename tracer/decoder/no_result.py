@@ -1,4 +1,4 @@
-"""Why an operation has no result, as it is told."""
+"""The message for an operation that has no result."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ZERO = {
     STD: "σ is 0, as it is of equal numbers; set epsilon",
     RMS: "RMS is 0, as it is of zeros; set epsilon",
 }
-"""What a norm may divide by."""
+"""The divisors of norms."""
 
 STEEP = "is 0 but for ε, and the root of 0 has no slope; leave ε inside the root"
 NO_SLOPE = {STD: f"σ {STEEP}", RMS: f"RMS {STEEP}"}
-"""What nothing goes back through, where ε is added to the root."""
+"""Roots without a slope, where ε is added outside the root."""
 
 
 def no_result(
@@ -27,7 +27,7 @@ def no_result(
     inputs: Sequence[Value],
     pinned: Container[str],
 ) -> Problem:
-    """The problem of what should have been computed at an address, of inputs that may be pinned."""
+    """The problem to report for a value that cannot be computed; `pinned` are the given ones."""
     given = [value.address for value in inputs if value.address in pinned]
     zeros = ZERO if place.phase == "forward" else NO_SLOPE
     nothing = zeros.get(inputs[1].role) if len(inputs) > 1 and not given else None
@@ -35,7 +35,6 @@ def no_result(
 
 
 def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
-    """Why there is no result: what was 0, if it divides; `given` are the pinned operands."""
     match error:
         case decimal.Underflow():
             return "too small a number to work with: it would be 0"

@@ -1,7 +1,7 @@
-"""The operations of a decoder that are not elementwise, and how their results' axes are labelled.
+"""The operations of a decoder and its training that are not elementwise.
 
-What each computes is in `results.py`; its formula and its worked line in `tracer.lesson`.
-Fields are parameters of the operation: with them and its operands it can be done again.
+`results.py` computes them; `tracer.lesson` has their formulas and worked lines. Fields are
+parameters: with them and the operands an operation can be repeated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import ClassVar, Literal, TypeAlias
 
 from tracer.decoder.axes import Axes, Axis, RowAxes, SameAxes, numbered
 from tracer.decoder.elementwise import Elementwise, Mask
-from tracer.decoder.training_operations import OfTraining
 from tracer.frozen import frozen
 
 
@@ -24,19 +23,19 @@ class Given:
 
 
 class Pinned:
-    """Numbers that stand in place of computed ones; the operands are what is not used."""
+    """Numbers that replace computed ones; the operands are those that are not used."""
 
     name: ClassVar[str] = "given"
 
 
 class Reused(SameAxes):
-    """What an earlier pass computed: (m, d) → (m, d)."""
+    """A value of an earlier pass: (m, d) → (m, d)."""
 
     name: ClassVar[str] = "copy"
 
 
 class Append:
-    """The rows of b below those that an earlier pass computed: (m, d), (n, d) → (m + n, d)."""
+    """The rows of an earlier pass, then those of b: (m, d), (n, d) → (m + n, d)."""
 
     name: ClassVar[str] = "append"
 
@@ -46,7 +45,7 @@ class Append:
 
 
 class Join:
-    """Rows of numbers one behind the other: (n,), (m,), … → (n + m + …,)."""
+    """Rows, one after the other: (n,), (m,), … → (n + m + …,)."""
 
     name: ClassVar[str] = "join"
 
@@ -68,7 +67,7 @@ class Concat:
     name: ClassVar[str] = "concat"
 
     def axes(self, *heads: Axes) -> Axes:
-        """The labels of all heads, in their order; of several heads' it is said whose they are."""
+        """The labels of all heads; one that several heads have is followed by its head's number."""
         labels = _side_by_side(tuple(head[1].labels for head in heads))
         return (heads[0][0], Axis("concat", labels))
 
@@ -85,10 +84,7 @@ def _side_by_side(heads: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
 
 @frozen
 class Interleave:
-    """Sines in the even columns, cosines in the odd ones: twice (n, d/2) → (n, d).
-
-    An odd width leaves the last cosine out.
-    """
+    """Sines in even columns, cosines in odd ones, cut to width d: twice (n, ⌈d/2⌉) → (n, d)."""
 
     name: ClassVar[str] = "interleave"
     features: tuple[str, ...]
@@ -114,10 +110,7 @@ class Select:
 
 @frozen
 class DivTerm:
-    """base^(-2k/d) for each pair of columns k (Vaswani et al. 2017, section 3.5): (d/2,).
-
-    Each may be divided by a factor of its own, for texts that are longer than those learned from.
-    """
+    """base^(-2k/d) for each pair k, divided by its factor, if any: (d/2,) (Vaswani et al. 2017)."""
 
     name: ClassVar[str] = "div_term"
     width: int
@@ -131,7 +124,7 @@ class DivTerm:
 
 @frozen
 class Rotate(SameAxes):
-    """Pairs (a, b) of columns turned to (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
+    """Pairs (a, b) of columns rotated: (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
 
     The k-th pair is columns 2k and 2k + 1 (`pairs`, Su et al. 2021), or k and k + d/2 (`halves`).
     """
@@ -140,7 +133,7 @@ class Rotate(SameAxes):
     layout: Literal["pairs", "halves"]
 
     def pair_of(self, column: int, width: int) -> tuple[int, int, int]:
-        """Which pair a column is in, and the two columns of it."""
+        """The index of the pair that a column is in, and the two columns of the pair."""
         if self.layout == "pairs":
             pair = column // 2
             return pair, 2 * pair, 2 * pair + 1
@@ -214,11 +207,7 @@ class Cumulate(SameAxes):
 
 @frozen
 class ArgMax:
-    """The word of each row's largest probability (n, words): (n,).
-
-    Rounding may have made probabilities alike: then the larger logit (n, words) decides, and of
-    equal ones the first.
-    """
+    """The word of each row's largest probability (n, words): (n,); ties go to the larger logit."""
 
     name: ClassVar[str] = "argmax"
     words: tuple[str, ...]
@@ -230,10 +219,7 @@ class ArgMax:
 
 @frozen
 class Pick:
-    """The word whose interval of the running sums (1, k) holds the draw: (1,).
-
-    Where rounding leaves the last sum below the draw, the last word.
-    """
+    """The word whose interval of the running sums (1, k) holds the draw, or the last word: (1,)."""
 
     name: ClassVar[str] = "pick"
     words: tuple[str, ...]
@@ -243,11 +229,93 @@ class Pick:
         return cumulative[:1]
 
 
+# Training. A result has the axes of the value whose gradient, or whose new numbers, it is.
+
+
+class TransposedMatMul:
+    """xᵀ g: (n, d), (n, m) → (d, m), summed over the tokens."""
+
+    name: ClassVar[str] = "transposed_matmul"
+
+
+class ColumnTotal:
+    """The sum of each column: (n, m) → (m,)."""
+
+    name: ClassVar[str] = "column_sum"
+
+
+class ColumnDot:
+    """Σ a ⊙ b over the rows: (n, m), (n, m) → (m,)."""
+
+    name: ClassVar[str] = "column_dot"
+
+
+@frozen
+class RowDot:
+    """Σ a ⊙ b over the columns: (n, m), (n, m) → (n,); if `negative`, its negative."""
+
+    name: ClassVar[str] = "row_dot"
+    negative: bool = False
+
+
+class NegativeTotal:
+    """The negative sum of each row: (n, m) → (n,)."""
+
+    name: ClassVar[str] = "negative_sum"
+
+
+@frozen
+class RotateBack:
+    """Pairs (a, b) of columns rotated back: (a cos + b sin, b cos - a sin)."""
+
+    name: ClassVar[str] = "rotate_back"
+    layout: Literal["pairs", "halves"]
+
+
+@frozen
+class Columns:
+    """Adjacent columns, from `start` to before `stop`, counted from 0."""
+
+    name: ClassVar[str] = "columns"
+    start: int
+    stop: int
+
+
+class AccumulateGradients:
+    """a + b + …, of the same shape: all paths of a gradient."""
+
+    name: ClassVar[str] = "add_all"
+
+
+@frozen
+class ByWord:
+    """The sum of the rows of each word, by its index in the table: (n, d) → (table, d)."""
+
+    name: ClassVar[str] = "add_by_word"
+    words: tuple[int, ...]
+    table: int
+
+
+@frozen
+class AsRows:
+    """The columns of a (d, words) as rows of the table they come from: (table, d)."""
+
+    name: ClassVar[str] = "as_rows"
+    words: tuple[int, ...]
+    table: int
+
+
+class SumOfSquares:
+    """The sum of all squares, of any shape: one number."""
+
+    name: ClassVar[str] = "sum_of_squares"
+
+
 Moved: TypeAlias = Reused | Append | Join | Copy | Concat | Interleave | Mask | Select | Largest
-"""Operations whose numbers are those of their inputs, and keep the digits they have there."""
+"""Operations that move the numbers of their inputs, which keep their digits."""
 
 Chosen: TypeAlias = ArgMax | Pick
-"""Operations that choose a word, on the numbers as they were computed."""
+"""Operations that choose a word, by the numbers before rounding."""
 
 Computed: TypeAlias = (
     Elementwise | DivTerm | Rotate | MatMul | Dot | Total | Mean | MeanOf | Cumulate
@@ -255,9 +323,27 @@ Computed: TypeAlias = (
 """Operations that compute numbers: each has worked lines."""
 
 Forward: TypeAlias = Computed | Moved | Chosen
-"""What the decoder does: each has its gradient in `gradients.py`."""
+"""Operations of the forward pass; `gradients.py` has the gradient of each."""
+
+Taken: TypeAlias = Columns | AsRows
+"""Operations of training that move the numbers of their inputs."""
+
+Trained: TypeAlias = (
+    TransposedMatMul
+    | ColumnTotal
+    | ColumnDot
+    | RowDot
+    | NegativeTotal
+    | RotateBack
+    | AccumulateGradients
+    | ByWord
+    | SumOfSquares
+)
+"""Operations of training that compute numbers: each has worked lines."""
+
+OfTraining: TypeAlias = Taken | Trained
 
 Recorded: TypeAlias = Forward | OfTraining
-"""What is recorded; `Given` and `Pinned` numbers come from outside."""
+"""Operations with a result; `Given` and `Pinned` numbers come from outside."""
 
 Operation: TypeAlias = Given | Pinned | Recorded

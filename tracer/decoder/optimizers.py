@@ -1,4 +1,4 @@
-"""The update: every parameter moved a little against its gradient; each line is on the tape.
+"""The update of every parameter by its gradient, recorded on the tape.
 
 SGD with momentum (Polyak 1964), Adam (Kingma and Ba 2015), AdamW (Loshchilov and Hutter 2019),
 clipping by norm (Pascanu, Mikolov and Bengio 2013).
@@ -6,14 +6,13 @@ clipping by norm (Pascanu, Mikolov and Bengio 2013).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tracer.decoder import elementwise as el, roles
-from tracer.decoder.operations import Copy, Recorded
+from tracer.decoder.operations import AccumulateGradients, Copy, Recorded, SumOfSquares
 from tracer.decoder.tape import Tape
-from tracer.decoder.training_operations import AccumulateGradients, SumOfSquares
 from tracer.decoder.value import Value
 from tracer.frozen import frozen
 from tracer.scenario.optimizer import Optimizer
@@ -22,58 +21,43 @@ ONE = Decimal(1)
 
 
 @frozen
-class Learned:
-    """A parameter and its gradient."""
-
-    parameter: Value
-    gradient: Value
-
-
-@frozen
 class OptimizerState:
-    """What an optimizer keeps of the steps before: how many, and its means by their addresses."""
+    """The number of earlier steps, and the moments and velocities of the last one by address."""
 
     steps: int = 0
     kept: Mapping[str, Value] = field(default_factory=dict)
 
 
 def update(
-    tape: Tape, optimizer: Optimizer, learned: Sequence[Learned], state: OptimizerState
+    tape: Tape, optimizer: Optimizer, gradients: Mapping[Value, Value], state: OptimizerState
 ) -> tuple[dict[Value, Value], OptimizerState]:
-    """The new numbers of every parameter, and what the next step needs to know of this one."""
+    """Record the update of each parameter by its gradient; return new values and next state."""
     if optimizer.clip is not None:
-        learned = _clipped(tape, optimizer.clip, learned)
+        gradients = _clipped(tape, optimizer.clip, gradients)
     step = _Update(tape, optimizer, state)
-    new = {each.parameter: step.new(each.parameter, each.gradient) for each in learned}
+    new = {w: step.new(w, g) for w, g in gradients.items()}
     return new, OptimizerState(state.steps + 1, step.kept)
 
 
-def _clipped(tape: Tape, largest: Decimal, learned: Sequence[Learned]) -> Sequence[Learned]:
-    """The gradients, shrunk together where their norm is larger than it may be."""
-    squares = [_squares(tape, each) for each in learned]
+def _clipped(
+    tape: Tape, largest: Decimal, gradients: Mapping[Value, Value]
+) -> Mapping[Value, Value]:
+    """The gradients, all scaled by the same factor if their norm is above `largest`."""
+
+    def record(w: Value, g: Value, name: roles.Derivation, by: Recorded, *others: Value) -> Value:
+        with tape.within(g.place):
+            axes = g.axes if others else ()
+            return tape.record_as(roles.derived(w.role, name), by, axes, g, *others)
+
+    squares = [record(w, g, "squares", SumOfSquares()) for w, g in gradients.items()]
     with tape.within(roles.Place(phase="gradient")):
         total = tape.record_as(roles.SQUARES, AccumulateGradients(), (), *squares)
         norm = tape.record(roles.GRADIENT_NORM, el.SquareRoot(), total)
         if norm.numbers <= tape.arithmetic.array(largest):
-            return learned
-        factor = tape.record(
-            roles.SHRINK, el.Divide(), tape.given(roles.LARGEST_NORM, largest, ()), norm
-        )
-    return [replace(each, gradient=_shrunk(tape, each, factor)) for each in learned]
-
-
-def _squares(tape: Tape, each: Learned) -> Value:
-    with tape.within(each.gradient.place):
-        role = roles.derived(each.parameter.role, "squares")
-        return tape.record_as(role, SumOfSquares(), (), each.gradient)
-
-
-def _shrunk(tape: Tape, each: Learned, factor: Value) -> Value:
-    g = each.gradient
-    with tape.within(g.place):
-        return tape.record_as(
-            roles.derived(each.parameter.role, "clipped"), el.Times(), g.axes, g, factor
-        )
+            return gradients
+        most = tape.given(roles.LARGEST_NORM, largest, ())
+        factor = tape.record(roles.SHRINK, el.Divide(), most, norm)
+    return {w: record(w, g, "clipped", el.Times(), factor) for w, g in gradients.items()}
 
 
 @dataclass
@@ -84,7 +68,7 @@ class _Update:
     kept: dict[str, Value] = field(default_factory=dict)
 
     def new(self, w: Value, g: Value) -> Value:
-        """W - η · its direction."""
+        """W - η · direction."""
         with self.tape.within(replace(w.place, phase="update")):
             match self.optimizer.kind:
                 case "sgd":
@@ -94,12 +78,11 @@ class _Update:
                 case "adamw":
                     direction = self.adam(w, g)
                     w = self.shrunk(w)
-            return self.record(
-                w, "new", el.Combine(ONE, -self.optimizer.learning_rate), w, direction
-            )
+            step = el.Combine(ONE, -self.optimizer.learning_rate)
+            return self.record(w, "new", step, w, direction)
 
     def sgd(self, w: Value, g: Value) -> Value:
-        """g + λ W; with momentum, μ times the velocity before, and that."""
+        """g + λ W; with momentum, μ · the last velocity + g + λ W."""
         g, momentum = self.decayed(w, g), self.optimizer.momentum
         if not momentum:
             return g
@@ -111,13 +94,7 @@ class _Update:
         one, two = adam.beta_1, adam.beta_2
         m = self.keep(w, "first_moment", el.Scale(1 - one), el.Combine(one, 1 - one), g)
         squared = self.record(w, "squared", el.Square(), g)
-        v = self.keep(
-            w,
-            "second_moment",
-            el.Scale(1 - two),
-            el.Combine(two, 1 - two),
-            squared,
-        )
+        v = self.keep(w, "second_moment", el.Scale(1 - two), el.Combine(two, 1 - two), squared)
         mean = self.record(w, "unbiased_first", el.BiasCorrection(one, steps), m)
         spread = self.record(w, "unbiased_second", el.BiasCorrection(two, steps), v)
         return self.record(w, "direction", el.Ratio(adam.epsilon), mean, spread)
@@ -138,13 +115,10 @@ class _Update:
     def keep(
         self, w: Value, derivation: roles.Derivation, first: Recorded, later: Recorded, g: Value
     ) -> Value:
-        """Record what the next step needs: from the one before, where there is one."""
+        """Record what the next step needs: `first` of g, or `later` of the last step's and g."""
         before = self.state.kept.get(self.tape.address(roles.derived(_of(w), derivation)))
-        kept = (
-            self.record(w, derivation, first, g)
-            if before is None
-            else self.record(w, derivation, later, before, g)
-        )
+        operation, inputs = (later, (before, g)) if before else (first, (g,))
+        kept = self.record(w, derivation, operation, *inputs)
         self.kept[kept.address] = kept
         return kept
 
@@ -155,5 +129,4 @@ class _Update:
 
 
 def _of(w: Value) -> roles.Role:
-    """The parameter's role, also of one that was decayed."""
     return w.role.of or w.role

@@ -1,7 +1,7 @@
-"""Which digits a number keeps when it has been computed: what the next calculation uses.
+"""The digits that a computed number keeps for the next calculation.
 
-`carry: line` keeps what is printed; `carry: step` rounds where a step ends, and inside a step
-keeps some digits more; `carry: never` keeps all.
+`carry: line` keeps what is printed; `carry: step` rounds at the end of a step, and keeps some
+more digits inside it; `carry: never` keeps all.
 """
 
 from __future__ import annotations
@@ -14,40 +14,44 @@ import numpy as np
 
 from tracer.decoder.roles import Role, RoundingRule
 from tracer.formula.arithmetic import Array, RoundPart, no_rounding
-from tracer.formula.numbers import SCIENTIFIC_FROM, round_half_away, trimmed, visible_places
+from tracer.formula.numbers import (
+    SCIENTIFIC_FROM,
+    exponent_of,
+    round_half_away,
+    trimmed,
+    visible_places,
+)
 from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import MOST_DECIMALS, Digits, Rounding, Zeros
 
 GUARD_OF_LARGEST = 3
-"""The largest exponential of a row has so many significant digits more than there are decimals."""
-
+"""The largest exponential of a row has `decimals` and this many significant digits."""
 
 LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 """In full precision, exponentials from 10⁷ on are printed as 1.456×10⁹."""
 
-
 OF_TRAINING = {"gradient.": Digits(significant=4), "update.": Digits(significant=4)}
-"""Gradients span magnitudes. A pattern of the author holds here only if it begins so too."""
+"""Gradients span magnitudes. Only patterns of the author with the same prefix apply to them."""
 
 DECIMALS_OF_NEW_WEIGHTS = 6
-"""At least so many, since a step may be small beside the weight."""
+"""At least this many, since an update may be small compared to the weight."""
 
 
 class Pencil:
-    """The rounding of a scenario, at work."""
+    """The rounding of a scenario."""
 
     def __init__(self, rounding: Rounding, *, decimal: bool = True) -> None:
         """Numbers that are not `decimal` are never rounded on the way."""
         self.rounding = rounding
         self.carry = rounding.carry if decimal else Carry.NEVER
         self.rounds = self.carry is not Carry.NEVER
-        """Whether any number is rounded on the way."""
+        """Whether any intermediate number is rounded."""
         self._usual = Digits(decimals=rounding.decimals)
         self._of_new = Digits(decimals=max(rounding.decimals, DECIMALS_OF_NEW_WEIGHTS))
         self._chosen: dict[str, Digits | None] = {}
 
     def chosen(self, address: str) -> Digits | None:
-        """The digits that the author sets for an address, if there are any."""
+        """The digits that the author sets for an address, if any."""
         if address not in self._chosen:
             phase = next((begin for begin in OF_TRAINING if address.startswith(begin)), "")
             patterns = self.rounding.digits.items()
@@ -60,7 +64,7 @@ class Pencil:
         return self._chosen[address]
 
     def _chosen_for(self, role: Role, address: str) -> Digits | None:
-        """The same; a new weight has more digits than a step towards it, unless the author says."""
+        """The same; a new weight has more digits than its update, unless the author sets them."""
         chosen = self.chosen(address)
         unsaid = role.derivation == "new" and chosen is OF_TRAINING["update."]
         return self._of_new if unsaid else chosen
@@ -70,9 +74,9 @@ class Pencil:
         return self.chosen(address) or self._usual
 
     def kept(self, role: Role, address: str, numbers: Array, operand: Array | None) -> Array | None:
-        """The numbers as they are worked on with; None where they are not rounded.
+        """The numbers to compute with; None where they are not rounded.
 
-        `operand` is the first input, whose rows a sum of exponentials shares its decimals with.
+        Exponentials and their sums share the decimals of their row of `operand`, the first input.
         """
         if not self.rounds:
             return None
@@ -100,11 +104,11 @@ class Pencil:
 
     @property
     def rounds_copies(self) -> bool:
-        """Whether what is only passed on may get other digits than it had."""
+        """Whether a copied value may have other digits than the original."""
         return self.rounds and bool(self.rounding.digits)
 
     def chosen_copy(self, address: str, numbers: Array) -> Array | None:
-        """Numbers that were computed before: rounded only where the author sets their digits."""
+        """A copied value, rounded if the author sets its digits; else None."""
         digits = self.chosen(address) if self.rounds else None
         return self._rounded(numbers, digits.places) if digits else None
 
@@ -123,13 +127,13 @@ class Pencil:
         return min(places, max(0, self.rounding.decimals + GUARD_OF_LARGEST - 1 - exponent))
 
     def part(self, address: str) -> RoundPart:
-        """How the numbers are rounded that a line shows on the way to the value at `address`."""
+        """How to round the intermediate numbers of a line for the value at `address`."""
         if self.carry is not Carry.LINE:
             return no_rounding
         return lambda numbers: self._rounded(numbers, lambda x: self.part_places(address, x))
 
     def part_places(self, address: str, number: Decimal) -> int:
-        """The decimals of a number on the way to the value at `address`: never fewer than usual."""
+        """The decimals of such an intermediate number: never fewer than usual."""
         usual, chosen = self._usual.places(number), self.chosen(address)
         if chosen is None:
             return usual
@@ -150,15 +154,11 @@ class Pencil:
         most = visible_places(number, self.rounding.decimals + self.rounding.working)
         if not number or round_half_away(number, most) != number:
             return most
-        exponent = trimmed(number).as_tuple().exponent
-        assert isinstance(exponent, int)
-        return max(self.rounding.decimals, -exponent)
+        return max(self.rounding.decimals, -exponent_of(trimmed(number)))
 
     def _readable(self, number: Decimal) -> Decimal:
-        """A sum as it is, unless it has decimals that nobody reads: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
-        exponent = number.as_tuple().exponent
-        assert isinstance(exponent, int)
-        too_long = -exponent > MOST_DECIMALS
+        """A sum, without decimals that nobody reads: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
+        too_long = -exponent_of(number) > MOST_DECIMALS
         return self.printed(number, self._usual.places(number)) if too_long else number
 
     def _shared_decimals(self, row: Array) -> int:
@@ -167,8 +167,6 @@ class Pencil:
         return max(0, significant - 1 - largest.adjusted()) if largest else self.rounding.decimals
 
     def _rounded(self, numbers: Array, places: Callable[[Decimal], int]) -> Array:
-        """Each finite number as it is printed; infinities stay."""
-
         def rounded(number: Decimal) -> Decimal:
             return self.printed(number, places(number)) if number.is_finite() else number
 

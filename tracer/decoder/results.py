@@ -1,7 +1,4 @@
-"""What each operation computes, in any arithmetic.
-
-`part` rounds the intermediate numbers that the operation's worked line shows.
-"""
+"""The result of each operation. `part` rounds the intermediate numbers of its worked line."""
 
 from __future__ import annotations
 
@@ -10,12 +7,12 @@ from typing import assert_never, get_args
 
 import numpy as np
 
-from tracer.decoder import elementwise as el, operations as op, training_operations as learn
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.axes import Axes
 from tracer.formula.arithmetic import SHAPES, Arithmetic, Array, RoundPart
 
 NOT_COMPUTED = frozenset(get_args(op.Moved | op.Chosen))
-"""Operations whose results are numbers of their operands, or words."""
+"""Operations whose results are moved numbers, or words."""
 
 
 def result(
@@ -71,38 +68,30 @@ def _result(
         case op.Pick(words):
             above = [w for w, top in zip(words, x[0][-1], strict=True) if x[1] < top]
             return np.array([above[0] if above else words[-1]], object)
-        case _:
-            return _of_training(arithmetic, operation, x, part)
-
-
-def _of_training(
-    arithmetic: Arithmetic, operation: learn.OfTraining, x: list[Array], part: RoundPart
-) -> Array:
-    match operation:
-        case learn.TransposedMatMul():
+        case op.TransposedMatMul():
             return arithmetic.matmul(x[0].T, x[1], [], part)
-        case learn.AccumulateGradients():
+        case op.AccumulateGradients():
             return arithmetic.sum(np.stack([np.asarray(way) for way in x]), axis=0)
-        case learn.RowDot(negative):
+        case op.RowDot(negative):
             total = arithmetic.sum(part(x[0] * x[1]), axis=1)
             return -total if negative else total
-        case learn.ColumnTotal():
+        case op.ColumnTotal():
             return arithmetic.sum(x[0], axis=0)
-        case learn.ColumnDot():
+        case op.ColumnDot():
             return arithmetic.sum(part(x[0] * x[1]), axis=0)
-        case learn.NegativeTotal():
+        case op.NegativeTotal():
             return -arithmetic.sum(x[0], axis=1)
-        case learn.RotateBack(layout):
+        case op.RotateBack(layout):
             return _rotated(arithmetic, op.Rotate(layout), x[0], x[1], -x[2], part)
-        case learn.Columns(start, stop):
+        case op.Columns(start, stop):
             return x[0][:, start:stop]
-        case learn.ByWord(words, table):
+        case op.ByWord(words, table):
             return _by_word(arithmetic, x[0], words, table)
-        case learn.AsRows(words, table):
-            rows = np.zeros((table, len(x[0])), x[0].dtype) + arithmetic.array(0)
-            rows[list(words)] = x[0].T
-            return rows
-        case learn.SumOfSquares():
+        case op.AsRows(words, table):
+            found = _zeros((table, len(x[0])), arithmetic, x[0])
+            found[list(words)] = x[0].T
+            return found
+        case op.SumOfSquares():
             return arithmetic.sum(part(x[0] * x[0]))
         case _:
             assert_never(operation)
@@ -111,22 +100,22 @@ def _of_training(
 def _entries(
     arithmetic: Arithmetic, operation: el.Elementwise, x: list[Array], part: RoundPart
 ) -> Array:
-    """The formula of an elementwise operation, for all entries."""
     compute = operation.formula.compute
     match operation:
         case el.DivideByRowSum():
             return compute([x[0], _divisors(x[0], x[1])], arithmetic, part)
         case el.NegativeLogLikelihood(columns):
-            losses, rows = _zeros((len(columns),), arithmetic, x[0]), _with_target(columns)
-            right = x[0][rows, [column for column in columns if column is not None]]
+            rows, correct = _with_target(columns)
+            right = x[0][rows, correct]
             if not all(right):
                 raise Overflow
+            losses = _zeros((len(columns),), arithmetic, x[0])
             losses[rows] = compute([right], arithmetic, part)
             return losses
         case el.SoftmaxCrossEntropyGrad(columns):
-            found, rows = _zeros(x[0].shape, arithmetic, x[0]), _with_target(columns)
-            targets = _zeros(x[0].shape, arithmetic, x[0])
-            targets[rows, [column for column in columns if column is not None]] += 1
+            rows, correct = _with_target(columns)
+            found, targets = (_zeros(x[0].shape, arithmetic, x[0]) for _ in range(2))
+            targets[rows, correct] += 1
             found[rows] = compute([x[0][rows], targets[rows]], arithmetic, part)
             return found
         case el.BroadcastDivide(_, columns_of_result):
@@ -139,12 +128,14 @@ def _zeros(shape: tuple[int, ...], arithmetic: Arithmetic, like: Array) -> Array
     return np.asarray(np.zeros(shape, like.dtype) + arithmetic.array(0))
 
 
-def _with_target(columns: tuple[int | None, ...]) -> list[int]:
-    return [row for row, column in enumerate(columns) if column is not None]
+def _with_target(columns: tuple[int | None, ...]) -> tuple[list[int], list[int]]:
+    """The rows that have a target, and the column of each target."""
+    rows = [row for row, column in enumerate(columns) if column is not None]
+    return rows, [column for column in columns if column is not None]
 
 
 def _divisors(a: Array, total: Array) -> Array:
-    """The sums of the rows; 1 for a row of zeros, which is masked as a whole."""
+    """The row sums, with 1 for a row of zeros, which is fully masked."""
     if np.count_nonzero(total) == len(total):
         return total
     return np.where(np.logical_or(total, a.any(axis=1)), total, total + 1)
@@ -153,7 +144,7 @@ def _divisors(a: Array, total: Array) -> Array:
 def _rotated(
     arithmetic: Arithmetic, turn: op.Rotate, a: Array, cos: Array, sin: Array, part: RoundPart
 ) -> Array:
-    """(a cos - b sin, a sin + b cos) for each pair (a, b) of columns; a negative sin turns back."""
+    """(a cos - b sin, a sin + b cos) for each pair (a, b) of columns."""
     firsts, seconds = turn.columns(a.shape[1])
     first, second = a[:, firsts], a[:, seconds]
     of_first, of_second = np.empty_like(a), np.empty_like(a)

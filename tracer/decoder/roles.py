@@ -1,12 +1,12 @@
 """Every value that a pass can record, declared once: its name, and the digits that it keeps.
 
 An address is a role at a place: `layer1.attention.head1.query` is `QUERY` in layer 1's attention,
-head 1. What is told of each role stands in `tracer.lesson.steps`.
+head 1. `tracer.lesson.steps` explains each role.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
 from typing import Literal, TypeAlias
@@ -14,29 +14,29 @@ from typing import Literal, TypeAlias
 from tracer.frozen import frozen
 
 SubLayer: TypeAlias = Literal["attention", "cross_attention", "ffn", "lens"]
-"""What a layer is made of; and the lens, through which it is seen what it would say."""
+"""The parts of a layer, and the logit lens that reads its output."""
 
 Phase: TypeAlias = Literal["forward", "gradient", "update"]
-"""The pass; the way back, which gives each value its gradient; the new weights."""
+"""The forward pass, the backward pass, the update of the weights."""
 
 
 @frozen
 class Place:
-    """Where in the decoder or the encoder, and in which phase; layers and heads count from 1."""
+    """A place in the decoder or the encoder, in one phase; layers and heads count from 1."""
 
     layer: int | None = None
     sub_layer: SubLayer | None = None
     head: int | None = None
     final: bool = False
-    """Behind the last layer, where there is a norm."""
+    """At the norm after the last layer."""
     encoder: bool = False
     phase: Phase = "forward"
     example: int | None = None
-    """In a batch, which example; nothing in the one that is worked."""
+    """The number of an example in a batch; None for the one that is explained."""
 
     @property
     def prefix(self) -> str:
-        """`layer2.attention.head1.`, `encoder.final_`, `gradient.`; nothing, outside of layers."""
+        """`layer2.attention.head1.`, `encoder.final_`, `gradient.`, or nothing."""
         phase = "" if self.phase == "forward" else f"{self.phase}."
         example = f"example{self.example}." if self.example else ""
         within = phase + example + ("encoder." if self.encoder else "")
@@ -49,7 +49,7 @@ class Place:
 
     @property
     def yaml_path(self) -> tuple[int | str, ...]:
-        """Where in a scenario it is said what happens here: ("layers", 0, "attention")."""
+        """The path of this place in a scenario: ("layers", 0, "attention")."""
         tower = ("encoder",) if self.encoder else ()
         if self.final:
             return (*tower, "final_norm")
@@ -61,51 +61,40 @@ class Place:
         """The address of a role here."""
         return self.prefix + role.name
 
+    def base_address(self, role: Role) -> str:
+        """The address without the example of a batch."""
+        return replace(self, example=None).address(role)
+
 
 class RoundingRule(Enum):
-    """Which digits a number keeps with `carry: step`."""
+    """The digits that a number keeps with `carry: step`."""
 
     RESULT = auto()
     """Its step ends here: the usual digits."""
     WORKING = auto()
     """Inside a step: some digits more."""
     SHARED = auto()
-    """Exponentials and their sum: a row shares its decimals, which follow from its largest."""
+    """Exponentials and their sum: the largest decides the decimals of a row."""
     ALL = auto()
-    """Sums of rounded numbers, in every carry mode: the next begins with the one before."""
+    """All digits in every carry mode: running sums of rounded numbers."""
     WHOLE = auto()
-    """It is 0 or 1, and shown so."""
+    """A whole number: 0 or 1."""
     EXACT = auto()
-    """It is written out inside the line of another, and rounded only there."""
+    """Unrounded: it is computed inside the line of another value."""
 
 
-Derivation: TypeAlias = Literal[
-    "gradient",
-    "left",
-    "right",
-    "third",
-    "fourth",
-    "mean",
-    "difference",
-    "scaled",
-    "new",
-    "squares",
-    "clipped",
-    "decayed",
-    "velocity",
-    "first_moment",
-    "squared",
-    "second_moment",
-    "unbiased_first",
-    "unbiased_second",
-    "direction",
-]
-"""What training makes of a value: its gradient, of several ways each of them (by the operand that
-the value was); of a softmax, the mean of the gradients and what each is above it; of a norm the
-gradient times γ; of a parameter all that its update needs, and the new one."""
+Side: TypeAlias = Literal["left", "right", "third", "fourth"]
+"""The operand of an operation that a part of a gradient belongs to, where it has several."""
+
+OfGradient: TypeAlias = Literal["gradient", "mean", "difference", "scaled", "squares", "clipped"]
+OfMoment: TypeAlias = Literal["first_moment", "second_moment", "unbiased_first", "unbiased_second"]
+OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "new"]
+
+Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate
+"""What training computes of a value: its gradient and parts of it; its new numbers."""
 
 UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
-"""They have the name of what they are of; the phase says which it is."""
+"""They keep the name of their value; the phase in the address tells them apart."""
 
 
 @dataclass(eq=False, repr=False)
@@ -118,23 +107,23 @@ class Role:
     words: bool = False
     """Words, such as a prediction; only numbers can be pinned."""
     of: Role | None = None
-    """What it is derived from in training, and as what."""
+    """In training, the role that it is computed from."""
     derivation: Derivation | None = None
+
+    def __repr__(self) -> str:
+        return f"Role({self.name})"
 
 
 @cache
 def derived(role: Role, derivation: Derivation) -> Role:
-    """What training makes of a value."""
+    """The role of what training computes of a value."""
     name = role.name if derivation in UNNAMED else f"{role.name}.{derivation}"
     return Role(name, of=role, derivation=derivation)
 
 
 @frozen
 class Softmax:
-    """The roles of a softmax: e to the scores, its row sums, the shares.
-
-    Where the scores are shifted, each row's largest comes first, and the scores without it.
-    """
+    """The roles of a softmax; `largest` and `shifted` exist only where scores are shifted."""
 
     largest: Role
     shifted: Role
@@ -145,7 +134,7 @@ class Softmax:
 
 @frozen
 class Waves:
-    """The roles of positions as waves: where, the frequencies, the angles, their sin and cos."""
+    """The roles of sinusoidal or rotary positions."""
 
     index: Role
     div_term: Role
@@ -283,13 +272,13 @@ TURNING_WAVES = Waves(ROTARY_INDEX, ROTARY_DIV_TERM, ROTARY_ANGLE, ROTARY_SIN, R
 
 ATTENTION_SOFTMAX = Softmax(MAX, SHIFTED, EXP, EXP_SUM, WEIGHTS)
 UNMASKED_SOFTMAX = Softmax(
-    *(UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS)
+    UNMASKED_MAX, UNMASKED_SHIFTED, UNMASKED_EXP, UNMASKED_EXP_SUM, UNMASKED_WEIGHTS
 )
 WORD_SOFTMAX = Softmax(WORD_MAX, WORD_SHIFTED, WORD_EXP, WORD_EXP_SUM, PROBABILITIES)
-DRAWN_SOFTMAX = Softmax(*(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES))
+DRAWN_SOFTMAX = Softmax(DRAWN_MAX, DRAWN_SHIFTED, DRAWN_EXP, DRAWN_EXP_SUM, DRAWN_PROBABILITIES)
 
 MASKS = (MASK, MASKED, SHIFTED)
-"""Where -∞ can stand."""
+"""The values that can hold -∞."""
 
 ROLES = tuple(declared for declared in list(globals().values()) if isinstance(declared, Role))
-"""All of them, in the order of this file."""
+"""All roles, in the order of this file."""

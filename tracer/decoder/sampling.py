@@ -17,7 +17,7 @@ from tracer.frozen import frozen
 
 @frozen
 class Sampling:
-    """What is asked for; `draw` is the random number between 0 and 1."""
+    """How the next word is drawn; `draw` is a random number between 0 and 1."""
 
     draw: Decimal
     temperature: Decimal = Decimal(1)
@@ -26,7 +26,7 @@ class Sampling:
 
 
 def sample(tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool) -> None:
-    """Record how a word is drawn after the last token."""
+    """Record how a word is drawn after the last token: logits (n, words) → one word."""
     words = len(logits.axes[1].labels)
     scores = tape.record(roles.DRAWN_LOGITS, Select(tuple(range(words))), logits)
     if sampling.temperature != 1:
@@ -44,11 +44,7 @@ def sample(tape: Tape, logits: Value, sampling: Sampling, *, shifted: bool) -> N
 
 
 def candidates(probabilities: Value, scores: Value, sampling: Sampling) -> tuple[int, ...]:
-    """The columns that stay, the most probable first; the scores order what rounding made alike.
-
-    Top-k keeps the k most probable words, top-p the fewest of them that together reach p
-    (Holtzman et al. 2020).
-    """
+    """The columns that top-k and top-p keep (Holtzman et al. 2020), the most probable first."""
     row, z = probabilities.computed[-1], scores.computed[-1]
     order = sorted(range(len(row)), key=lambda column: (row[column], z[column]), reverse=True)
     order = order[: sampling.top_k]

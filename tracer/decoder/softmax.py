@@ -1,4 +1,4 @@
-"""Softmax, wherever scores become shares: of attention, of words, of a draw."""
+"""Softmax, for attention, words and sampling."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from tracer.decoder.value import Value
 def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Value:
     """e^scores / Σ e^scores, row by row: (n, m) → (n, m).
 
-    With `shifted`, or where no e^scores could be worked with otherwise, each row's largest score
-    is taken away first: that divides all of its exponentials by the same number.
+    With `shifted`, or where e^scores would overflow, each row's largest score is subtracted first.
     """
-    if shifted or not tape.has_powers_of(scores):
+    if shifted or not tape.arithmetic.has_powers_of(scores.numbers):
         largest = tape.record(roles.largest, Largest(), scores)
         scores = tape.record(roles.shifted, Subtract(), scores, largest)
     exponentials = tape.record(roles.exp, Exp(), scores)

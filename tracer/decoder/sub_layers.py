@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import TypeVar
 
 from tracer.decoder import elementwise as el, roles
 from tracer.decoder.axes import numbered
@@ -13,79 +13,60 @@ from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 from tracer.scenario.layers import FFN, Norm, Normalization, SubLayer
 
+Part = TypeVar("Part", bound=SubLayer)
+
 
 def sub_layer(
     tape: Tape,
     x: Value,
-    parameters: SubLayer,
+    parameters: Part,
     norm: Norm | None,
-    compute: Callable[[Value], Value],
+    compute: Callable[[Tape, Value, Part], Value],
 ) -> Value:
     """Norm(x + f(x)), or with pre-norm x + f(Norm(x)): x (n, d_model) → (n, d_model).
 
-    The norm or the residual connection is left out where the scenario has none. Post-norm:
-    Vaswani et al. 2017; pre-norm: Xiong et al. 2020.
+    Post-norm: Vaswani et al. 2017; pre-norm: Xiong et al. 2020. Norm and residual are optional.
     """
     before = norm is not None and norm.placement == "pre"
-    change = compute(normalized(tape, x, norm) if norm and before else x)
+    change = compute(tape, normalized(tape, x, norm) if norm and before else x, parameters)
     if parameters.residual:
         change = tape.record(roles.RESIDUAL, el.Add(), x, change)
     return normalized(tape, change, norm) if norm and not before else change
 
 
 def normalized(tape: Tape, x: Value, norm: Normalization) -> Value:
-    """LayerNorm(x) or RMSNorm(x), each row by itself: (n, d) → (n, d)."""
-    match norm.kind:
-        case "layer_norm":
-            return layer_norm(tape, x, norm)
-        case "rms_norm":
-            return rms_norm(tape, x, norm)
-        case _:
-            assert_never(norm.kind)
+    """LayerNorm(x) or RMSNorm(x), each row by itself: x (n, d), γ and β (d,) → (n, d).
 
-
-def layer_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
-    """(x - μ) / √(σ² + ε) · γ + β: x (n, d), γ and β (d,) → (n, d) (Ba et al. 2016).
-
-    μ and σ², (n,), are the mean and variance of each token's features.
+    (x - μ) / √(σ² + ε) · γ + β with mean μ and variance σ² of each row (Ba et al. 2016), or
+    x / √(mean of x² + ε) · γ + β (Zhang and Sennrich 2019). μ, σ² and the mean of x² are (n,).
     """
     gain = bias(tape, roles.GAIN, norm.gain, x)
     shift = bias(tape, roles.SHIFT, norm.shift, x)
+    root = el.SquareRoot(norm.epsilon, norm.epsilon_outside)
+    normalize = el.Normalize(gain=bool(gain), shift=bool(shift))
+    if norm.kind == "rms_norm":
+        squared = tape.record(roles.ROOT_SQUARED, el.Square(), x)
+        mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)
+        rms = tape.record(roles.RMS, root, mean_square)
+        return tape.record(roles.RMS_NORM, normalize, x, rms, *gain, *shift)
     mean = tape.record(roles.MEAN, Mean(), x)
     deviation = tape.record(roles.DEVIATION, el.Subtract(), x, mean)
     squared = tape.record(roles.SQUARED, el.Square(), deviation)
     variance = tape.record(roles.VARIANCE, Mean(sample=norm.deviation == "sample"), squared)
-    std = tape.record(roles.STD, el.SquareRoot(norm.epsilon, norm.epsilon_outside), variance)
-    normalize = el.Normalize(gain=bool(gain), shift=bool(shift))
+    std = tape.record(roles.STD, root, variance)
     return tape.record(roles.NORM, normalize, deviation, std, *gain, *shift)
 
 
-def rms_norm(tape: Tape, x: Value, norm: Normalization) -> Value:
-    """x / √(mean of x² + ε) · γ + β: x (n, d), γ and β (d,) → (n, d) (Zhang, Sennrich 2019).
-
-    The mean, (n,), is that of each token's squared features.
-    """
-    gain = bias(tape, roles.GAIN, norm.gain, x)
-    shift = bias(tape, roles.SHIFT, norm.shift, x)
-    squared = tape.record(roles.ROOT_SQUARED, el.Square(), x)
-    mean_square = tape.record(roles.MEAN_SQUARE, Mean(), squared)
-    rms = tape.record(roles.RMS, el.SquareRoot(norm.epsilon, norm.epsilon_outside), mean_square)
-    normalize = el.Normalize(gain=bool(gain), shift=bool(shift))
-    return tape.record(roles.RMS_NORM, normalize, x, rms, *gain, *shift)
-
-
 def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
-    """FFN(x) = f(x W_1 + b_1) W_2 + b_2: x (n, d_model) → (n, d_model).
+    """FFN(x) = f(x W_1 + b_1) W_2 + b_2: x (n, d_model), W_1 (d_model, d_ff) → (n, d_model).
 
-    W_1 is (d_model, d_ff), W_2 (d_ff, d_model). With a gate (Shazeer 2020), W_3 has the shape of
-    W_1: (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2. Where the activation stands behind W_2:
-    f((x W_1 + b_1) W_2 + b_2).
+    With a gate (Shazeer 2020): (f(x W_1 + b_1) ⊙ (x W_3 + b_3)) W_2 + b_2. With the activation on
+    the output: f((x W_1 + b_1) W_2 + b_2).
     """
     units = parameters.labels or numbered("h", 1, columns(parameters.W_1))
     w_1 = weights(tape, roles.W_1, parameters.W_1, x, units, "hidden")
-    hidden = tape.record(
-        roles.HIDDEN, MatMul(), x, w_1, *bias(tape, roles.B_1, parameters.b_1, w_1)
-    )
+    b_1 = bias(tape, roles.B_1, parameters.b_1, w_1)
+    hidden = tape.record(roles.HIDDEN, MatMul(), x, w_1, *b_1)
     function = parameters.activation
     activate = Copy() if function == "none" else el.Activate(function)
     behind = parameters.activates == "output"
@@ -98,6 +79,5 @@ def feed_forward(tape: Tape, x: Value, parameters: FFN) -> Value:
     b_2 = bias(tape, roles.B_2, parameters.b_2, w_2)
     if not behind:
         return tape.record(roles.FFN_OUTPUT, MatMul(), active, w_2, *b_2)
-    return tape.record(
-        roles.FFN_OUTPUT, activate, tape.record(roles.PROJECTED, MatMul(), active, w_2, *b_2)
-    )
+    projected = tape.record(roles.PROJECTED, MatMul(), active, w_2, *b_2)
+    return tape.record(roles.FFN_OUTPUT, activate, projected)

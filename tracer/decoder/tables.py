@@ -1,4 +1,4 @@
-"""Tables of which a pass reads some rows: embeddings, learned positions; their gradients."""
+"""The gradients of tables of which a pass reads some rows: embeddings, learned positions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 from tracer.decoder import roles
 from tracer.decoder.axes import Axis
 from tracer.decoder.gradients import gradients
-from tracer.decoder.operations import Copy, Recorded
+from tracer.decoder.operations import AccumulateGradients, AsRows, ByWord, Copy, Recorded
 from tracer.decoder.tape import Tape
-from tracer.decoder.training_operations import AccumulateGradients, AsRows, ByWord
 from tracer.decoder.value import Value
 from tracer.scenario.model import Scenario, Tower
 
 
 class Along(NamedTuple):
-    """A part of a table's gradient, and the gradient that it is taken from."""
+    """A part of a table's gradient: an operation on the gradient `g` of the rows that were read."""
 
     side: roles.Derivation
     operation: Recorded
@@ -25,26 +24,22 @@ class Along(NamedTuple):
 
 
 def towers(scenario: Scenario) -> Iterable[tuple[roles.Place, Tower]]:
-    """The decoder, and the encoder where it is computed: where its tables are, and what it says."""
+    """The decoder, and the encoder if it is computed, each with the place of its tables."""
     yield roles.Place(), scenario
     if scenario.encoder and scenario.encodes:
         yield roles.Place(encoder=True), scenario.encoder
 
 
 def tables(tower: Tower) -> dict[roles.Role, Any]:
-    """The rows of a tower's tables, as far as it has any."""
+    """The rows of each table that a tower has."""
     embeddings = tower.embeddings
     rows = tuple(embeddings.values()) if isinstance(embeddings, Mapping) else embeddings
-    positions = tower.positions and tower.positions.table
-    return {
-        role: x
-        for role, x in ((roles.EMBEDDINGS, rows), (roles.POSITIONS, positions))
-        if x is not None
-    }
+    both = {roles.EMBEDDINGS: rows, roles.POSITIONS: tower.positions and tower.positions.table}
+    return {role: table for role, table in both.items() if table is not None}
 
 
 def all_gradients(tape: Tape, scenario: Scenario) -> None:
-    """Record the gradient of the loss at everything that is learned, the tables too.
+    """Record the gradient of the loss at everything that is learned, tables included.
 
     Raises:
         TracerError: no learned number acts on the loss, or the scenario pins a part of a softmax.
@@ -60,8 +55,9 @@ def _of_embeddings(
     tape: Tape, place: roles.Place, tower: Tower, found: Mapping[Value, Value], *, is_tied: bool
 ) -> None:
     table = tower.embeddings
+    learned = [(x, g) for x, g in found.items() if x.role is roles.EMBEDDING]
     if not isinstance(table, Mapping):
-        ways = [Along("left", Copy(), g) for x, g in found.items() if x.role is roles.EMBEDDING]
+        ways = [Along("left", Copy(), g) for _, g in learned]
         _of_table(tape, place, roles.EMBEDDINGS, tower.tokens, ways)
         return
     row_of = {word: i for i, word in enumerate(table)}
@@ -69,11 +65,7 @@ def _of_embeddings(
     def rows(words: Iterable[str]) -> tuple[int, ...]:
         return tuple([row_of[word] for word in words])
 
-    ways = [
-        Along("left", ByWord(rows(x.axes[0].labels), len(table)), g)
-        for x, g in found.items()
-        if x.role is roles.EMBEDDING
-    ]
+    ways = [Along("left", ByWord(rows(x.axes[0].labels), len(table)), g) for x, g in learned]
     for w_u, g in found.items():
         if is_tied and w_u.role is roles.W_U:
             ways.append(Along("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
@@ -94,7 +86,6 @@ def _of_positions(
 def _of_table(
     tape: Tape, place: roles.Place, role: roles.Role, words: tuple[str, ...], ways: Sequence[Along]
 ) -> None:
-    """The gradient of a table of which each pass has read some rows."""
     if not ways:
         return
     first = ways[0].g.axes

@@ -1,10 +1,10 @@
-"""The tape: every value of a pass with its address, and the operation that made it."""
+"""The tape: every value of a pass with its address, and the operation that computed it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, TypeAlias, get_args
@@ -16,12 +16,12 @@ from tracer.decoder.axes import Axes
 from tracer.decoder.elementwise import Mask
 from tracer.decoder.lazy import LazyContext, LazyResult, LazyTensor
 from tracer.decoder.no_result import no_result
+from tracer.decoder.operations import Taken
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.results import result
-from tracer.decoder.training_operations import Taken
 from tracer.decoder.value import Form, Value
 from tracer.errors import Located, Problem, TracerError
-from tracer.formula.arithmetic import Arithmetic, Array, RoundPart, no_rounding
+from tracer.formula.arithmetic import ON_DEMAND, Arithmetic, Array, RoundPart, no_rounding
 from tracer.names import closest, count
 
 _DECLARED = frozenset(roles.ROLES)
@@ -30,15 +30,15 @@ _GIVEN, _PINNED = op.Given(), op.Pinned()
 _MOVED, _CHOSEN = frozenset(get_args(op.Moved | Taken)), frozenset(get_args(op.Chosen))
 
 Overrides: TypeAlias = Mapping[str, Mapping[tuple[int, ...], Decimal]]
-"""Single numbers, by address and index, that are worked on with in place of those computed."""
+"""Single numbers, by address and index, that replace computed ones."""
 
 _AS_THEY_ARE, _ROUNDED = Form.AS_THEY_ARE, Form.ROUNDED_FOR_PRINT
-"""By name a member takes Python 3.11 a call, twice for every value."""
+"""Looking up an enum member is slow in Python 3.11, and each value needs two."""
 
 
 @dataclass(eq=False, slots=True)
 class Record:
-    """One recorded operation; of a pinned value, `inputs` are what it would be computed from."""
+    """One recorded operation; a pinned value has the `inputs` it would be computed from."""
 
     operation: op.Operation
     inputs: tuple[Value, ...]
@@ -47,10 +47,9 @@ class Record:
 
 @dataclass
 class Tape:
-    """Records a pass, computing with one arithmetic and rounding as the pencil says.
+    """Records a pass inside `computing()`, with one arithmetic and the pencil's rounding.
 
-    It records inside `computing()`. What is recorded at a pinned address is taken from there
-    instead of being computed; single numbers `instead` of others go on after they were computed.
+    A value at a `pinned` address is taken from there. `overrides` replace single computed numbers.
     """
 
     arithmetic: Arithmetic
@@ -61,15 +60,15 @@ class Tape:
     records: list[Record] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     address_in_file: Mapping[str, str] = field(default_factory=dict)
-    """What the scenario calls an address that is pinned in another example of a batch."""
+    """The scenario's address of a value pinned in another example of a batch."""
     place: roles.Place = field(default_factory=roles.Place)
     _prefix: str = ""
-    """Of addresses at the place: kept, since every value asks for it."""
+    """The prefix of addresses at the place, which every value needs."""
     _parameters: dict[str, Value] = field(default_factory=dict)
-    """By address: all examples of a batch have the same."""
+    """By address; all examples of a batch share them."""
 
     def computing(self) -> AbstractContextManager[Any]:
-        """In which operations are done; entered once for a whole pass."""
+        """The context of the operations, to be entered once for a pass."""
         return self.arithmetic.context()
 
     def at(
@@ -81,7 +80,7 @@ class Tape:
         final: bool = False,
         encoder: bool = False,
     ) -> AbstractContextManager[None]:
-        """Values recorded inside are in this layer, sub-layer or head of where it is now."""
+        """Values recorded inside are in this layer, sub-layer or head of the present place."""
         outer = self.place
         return self.within(
             roles.Place(
@@ -108,16 +107,12 @@ class Tape:
     def _lazy_context(self) -> LazyContext:
         return LazyContext(self.arithmetic, self.pinned, self.located)
 
-    def has_powers_of(self, value: Value) -> bool:
-        """Whether e to the power of each number is one that can be worked with."""
-        return self.arithmetic.has_powers_of(value.numbers)
-
     def address(self, role: roles.Role) -> str:
         """The address of a role here."""
         return self.place.address(role)
 
     def given(self, role: roles.Role, numbers: object, axes: Axes) -> Value:
-        """Record numbers that the scenario gives."""
+        """Record numbers of the scenario."""
         address = self._prefix + role.name
         if role.parameter and self.place.example:
             return self._shared(role, address)
@@ -126,7 +121,7 @@ class Tape:
         # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
         from_file = hasattr(numbers, "shape")
         form = _ROUNDED if from_file else _AS_THEY_ARE
-        if from_file and self.arithmetic.on_demand:
+        if from_file and self.arithmetic is ON_DEMAND:
             stored = LazyTensor(numbers, role, self.place, address, axes, form, self._lazy_context)
             return self._recorded(_GIVEN, (), stored)
         array = np.array(numbers, object) if role.words else self.arithmetic.array(numbers)
@@ -135,17 +130,17 @@ class Tape:
         return self._recorded(_GIVEN, (), typed)
 
     def _shared(self, role: roles.Role, address: str) -> Value:
-        """The parameter that all examples have, also where it is pinned."""
-        value = self._parameters[self._base_address(role)]
+        """A parameter, which all examples of a batch share."""
+        value = self._parameters[self.place.base_address(role)]
         if self.pinned.get(address) is not self.pinned.get(value.address):
             self._misfit(value.address, "given in one example, and all have the same parameters")
         return value
 
     def record(self, role: roles.Role, operation: op.Forward, *inputs: Value) -> Value:
-        """Compute an operation of the pass and record what it gives.
+        """Compute an operation of the pass and record its result.
 
         Raises:
-            TracerError: there is no result: a division by zero, or e to a power beyond all bounds.
+            TracerError: a division by zero, or a number beyond all bounds.
         """
         axes = operation.axes(*[value.axes for value in inputs])
         return self.record_as(role, operation, axes, *inputs)
@@ -153,7 +148,7 @@ class Tape:
     def record_as(
         self, role: roles.Role, operation: op.Recorded, axes: Axes, *inputs: Value
     ) -> Value:
-        """The same, of what has the axes of another value, as a gradient has.
+        """The same for a result with given axes, such as a gradient.
 
         Raises:
             TracerError: there is no result.
@@ -161,32 +156,26 @@ class Tape:
         address = self._prefix + role.name
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, inputs, pinned)
-        if self.arithmetic.on_demand:
-            form = _AS_THEY_ARE if role.words else _ROUNDED
-            if type(operation) in _MOVED:
-                form = _form_of_moved(operation, inputs)
+        is_moved = type(operation) in _MOVED
+        form = _form_of_moved(operation, inputs) if is_moved else _ROUNDED
+        if role.words:
+            form = _AS_THEY_ARE
+        if self.arithmetic is ON_DEMAND:
             place, lazy_context = self.place, self._lazy_context
             waiting = LazyResult(operation, inputs, role, place, address, axes, form, lazy_context)
             return self._recorded(operation, inputs, waiting)
-        if type(operation) in _CHOSEN:
-            arrays = [value.computed for value in inputs]
-        else:
-            arrays = [value.numbers for value in inputs]
+        is_chosen = type(operation) in _CHOSEN
+        arrays = [value.computed if is_chosen else value.numbers for value in inputs]
         part: RoundPart = no_rounding
         rounds = self.pencil.rounds
         if rounds:
-            said_at = address if self.place.example is None else self._base_address(role)
+            said_at = address if self.place.example is None else self.place.base_address(role)
             part = self.pencil.part(said_at)
         try:
             numbers = computed = result(self.arithmetic, operation, arrays, axes, part)
         except ArithmeticError as error:
             problem = no_result(error, address, self.place, inputs, self.pinned)
             raise TracerError(problem) from None
-        form, is_moved = _ROUNDED, type(operation) in _MOVED
-        if role.words:
-            form = _AS_THEY_ARE
-        elif is_moved:
-            form = _form_of_moved(operation, inputs)
         if rounds and not role.words:
             if is_moved:
                 kept = self.pencil.chosen_copy(said_at, computed)
@@ -200,12 +189,8 @@ class Tape:
         done = Value(role, self.place, address, numbers, axes, form, computed)
         return self._recorded(operation, inputs, done)
 
-    def _base_address(self, role: roles.Role) -> str:
-        """The address for which digits are said: of whichever example of a batch."""
-        return replace(self.place, example=None).address(role)
-
     def check_pinned(self) -> None:
-        """Raise a TracerError for all that is pinned in a wrong shape, or where nothing is."""
+        """Raise a TracerError for pinned numbers of a wrong shape or at an unknown address."""
         if not self.pinned:
             return
         values = [record.output for record in self.records]
@@ -246,7 +231,6 @@ class Tape:
         return value
 
     def _with_overrides(self, address: str, numbers: Array) -> Array:
-        """The numbers, with those that stand in place of some."""
         if address not in self.overrides:
             return numbers
         changed = np.array(numbers)
@@ -255,7 +239,7 @@ class Tape:
         return changed
 
     def _pinned(self, role: roles.Role, address: str, axes: Axes) -> Value | None:
-        """What is pinned at an address, if it has the right shape."""
+        """The value pinned at an address, if its shape fits."""
         if role.words:
             return None
         pinned = self.pinned[address]
@@ -270,7 +254,7 @@ class Tape:
 
 
 def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | None:
-    """Why what is pinned cannot stand there, if it cannot."""
+    """What is wrong with pinned numbers, if anything."""
     if array.dtype == object and any(isinstance(entry, tuple) for entry in array.flat):
         return "as rows of different lengths"
     if array.shape != expected:

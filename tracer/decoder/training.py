@@ -1,15 +1,15 @@
-"""Training: pass, loss, way back and update, as often as is asked for."""
+"""Training: forward pass, loss, backward pass and update, for some steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tracer.console import progress
 from tracer.decoder import roles
 from tracer.decoder.forward import PassOptions, Trace, arithmetic_of, trace
 from tracer.decoder.operations import Given
-from tracer.decoder.optimizers import Learned, OptimizerState, update
+from tracer.decoder.optimizers import OptimizerState, update
 from tracer.decoder.tables import tables, towers
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
@@ -27,12 +27,12 @@ KEYS: dict[roles.Role, YamlPath] = {
     roles.B_U: ("unembedding", "b_U"),
     roles.POSITIONS: ("positions", "table"),
 }
-"""The keys of parameters that a scenario does not name as their addresses do."""
+"""The YAML keys of parameters whose addresses are named otherwise."""
 
 
 @frozen
 class Training:
-    """Steps of training, each a trace up to the new weights; and the pass with the last of them."""
+    """Traces of the training steps, each up to the new weights, and of the pass after the last."""
 
     optimizer: Optimizer
     steps: tuple[Trace, ...]
@@ -80,7 +80,7 @@ def train(
 
 
 def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int, Scenario]]:
-    """The example that is worked, the first in which nothing is pinned; and the others."""
+    """The example to explain, the first without pinned values, and the others by number."""
     examples = [scenario.reading_example(each) for each in scenario.training]
     if not examples:
         return scenario, {}
@@ -94,11 +94,11 @@ def _batch(scenario: Scenario, example: int | None) -> tuple[Scenario, dict[int,
 def _updated(
     found: Trace, optimizer: Optimizer, state: OptimizerState, located: Located
 ) -> tuple[Trace, dict[YamlPath, object], OptimizerState]:
-    """The trace with the update behind it, and what the parameters are then."""
+    """The trace with its update, the new parameters by YAML path, and the optimizer's state."""
     scenario, records = found.scenario, list(found.records)
     tape = Tape(arithmetic_of(scenario), found.pencil, located=located, records=records)
     with tape.computing():
-        new, state = update(tape, optimizer, _learned(tape, found), state)
+        new, state = update(tape, optimizer, _gradients(tape, found), state)
     moved = {
         yaml_path_of(old.place, old.role): _as_said(scenario, old, value)
         for old, value in new.items()
@@ -106,8 +106,8 @@ def _updated(
     return replace(found, records=tuple(tape.records)), moved, state
 
 
-def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
-    """The parameters that have a gradient; tables, of which the pass has read some rows, too."""
+def _gradients(tape: Tape, found: Trace) -> dict[Value, Value]:
+    """The gradient of each parameter that has one, embedding and position tables included."""
     gradients = {r.output.address: r.output for r in found.records}
     parameters = [
         record.output
@@ -124,17 +124,17 @@ def _learned(tape: Tape, found: Trace) -> Sequence[Learned]:
                 with tape.within(place):
                     parameters.insert(0, tape.given(role, rows, gradient.axes))
     at = {value: replace(value.place, phase="gradient").address(value.role) for value in parameters}
-    return [Learned(value, gradients[at[value]]) for value in parameters if at[value] in gradients]
+    return {value: gradients[at[value]] for value in parameters if at[value] in gradients}
 
 
 def yaml_path_of(place: roles.Place, parameter: roles.Role) -> YamlPath:
-    """Where a scenario says a parameter."""
+    """The YAML path of a parameter."""
     keys = KEYS.get(parameter, (parameter.name,))
     return (*place.yaml_path, *(keys[1:] if place.final else keys))
 
 
 def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:
-    """The new numbers in the form that the scenario has."""
+    """The new numbers in the scenario's form: a table by word stays one."""
     tower = scenario.encoder if parameter.place.encoder else scenario
     if parameter.role is roles.EMBEDDINGS and tower and isinstance(tower.embeddings, Mapping):
         return dict(zip(tower.embeddings, new.numbers, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ ENCODER_TOKEN = "encoder token"
 
 
 def tokens_of(place: Place) -> str:
-    """What the tokens of a place are called as an axis: the encoder's are not the decoder's."""
+    """The name of the token axis at a place; the encoder has its own."""
     return ENCODER_TOKEN if place.encoder else "token"
 
 
@@ -25,17 +25,16 @@ class Form(Enum):
     """How the numbers of a value are printed."""
 
     AS_THEY_ARE = auto()
-    """With the digits that they have: as typed, or as they were rounded when computed."""
+    """With their own digits: typed, or rounded when computed."""
     ROUNDED_FOR_PRINT = auto()
-    """They are in full precision, which nobody reads."""
+    """In full precision, rounded only to be printed."""
 
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """A labelled array at an address; Decimals or floats, as the tape's arithmetic has them.
+    """A labelled array at an address, of Decimals or floats; not changed once it is recorded.
 
-    It is not changed once it is recorded. (A tape of a real model holds thousands, and a frozen
-    dataclass takes three times as long to make.)
+    Not frozen: a real model's tape holds thousands, and that takes three times as long.
     """
 
     role: Role
@@ -45,32 +44,30 @@ class Value:
     axes: Axes
     form: Form
     computed: Array
-    """The numbers before they were rounded to go on with: choices are made on these."""
+    """The numbers before rounding; choices are made on these."""
 
     @property
     def base_address(self) -> str:
-        """The address for which digits are said: of whichever example of a batch."""
-        if self.place.example is None:
-            return self.address
-        return replace(self.place, example=None).address(self.role)
+        """The address for which digits are set, the same in each example of a batch."""
+        return self.place.base_address(self.role) if self.place.example else self.address
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its numbers, which need not be computed for it."""
+        """The lengths of the axes; the numbers are not computed for it."""
         return tuple([len(axis.labels) for axis in self.axes])
 
     @property
     def array(self) -> NDArray[np.float64]:
-        """The numbers as floats; words are refused by a ValueError."""
+        """The numbers as floats. Words raise a ValueError."""
         return np.asarray(self.numbers.astype(np.float64))
 
     @property
     def per_token(self) -> bool:
-        """Whether the first axis has one entry for each token of the tower that it is in."""
+        """Whether the first axis has an entry for each token of its tower."""
         return bool(self.axes) and self.axes[0].name == tokens_of(self.place)
 
     def row(self, token: int, tokens: int) -> int:
-        """The row of a token; a value that does not hold all tokens holds the last of them."""
+        """The row of a token, in a value with a row for each of the last tokens."""
         return token - (tokens - self.shape[0])
 
 

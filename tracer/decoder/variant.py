@@ -1,4 +1,4 @@
-"""A scenario of the same form with other numbers, which can be worked out as the first can."""
+"""A scenario of the same form with other numbers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.varying import varied
 
 TRIES = 20
-"""So often numbers are drawn before a seed is given up."""
+"""The most attempts for one seed."""
 
 
 def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
-    """The first that a seed gives with which nothing is divided by zero, or grows too large.
-
-    Its title says the seed.
+    """The first scenario of a seed that can be computed; its title names the seed.
 
     Raises:
         TracerError: there is none, or the numbers are not typed.
@@ -33,7 +31,6 @@ def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
 
 
 def _can_be_worked_out(name: str, scenario: Scenario) -> bool:
-    """Whether a pass and its loss, if it has one, meet no problem."""
     examples = [scenario.reading_example(example) for example in scenario.training]
     try:
         for read in (scenario, *examples):

@@ -1,4 +1,4 @@
-"""From the decoder's output to words: logits, probabilities, the prediction."""
+"""The decoder's output as words: logits, probabilities, prediction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The activation functions: one row for each, with all that the program knows of it.
-
-Values, worked lines, symbols and slopes are read from the formula.
-"""
+"""The activation functions, one row each. All about a function is read from its formula."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ CUBED = Decimal("0.044715")
 
 @frozen
 class Activation:
-    """An activation function: its formula for one number, its name, and what it does."""
+    """An activation function: its formula for one number, its name, and its effect in words."""
 
     formula: Formula
     title: str
@@ -32,13 +29,12 @@ class Activation:
 
 def _gated(by: ex.Expression) -> ex.Expression:
     """x / (1 + e^-by)."""
-    return ex.Quotient(
-        X, ex.Subtotal(ex.Sum((ex.Number.of(1), ex.Part(ex.Exponential(ex.Negative(by))))))
-    )
+    power = ex.Part(ex.Exponential(ex.Negative(by)))
+    return ex.Quotient(X, ex.Subtotal(ex.Sum((ex.Number.of(1), power))))
 
 
 _CUBIC = ex.Sum((X, ex.Product((ex.Number(CUBED), ex.Power(X, ex.Number.of(3))))))
-"""√(8/π) times this is twice what GELU's tanh is taken of."""
+"""√(8/π) times this is twice the argument of tanh in GELU's approximation."""
 
 ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(
@@ -71,11 +67,13 @@ ACTIVATIONS: dict[str, Activation] = {
         Formula(_gated(X)),
         "SiLU",
         (
-            *("SiLU divides each number ", X_IN_WORDS, " by 1 + "),
+            "SiLU divides each number ",
+            X_IN_WORDS,
+            " by 1 + ",
             ex.Exponential(ex.Negative(X_IN_WORDS)),
             ": large numbers stay, small ones are about halved, and of those far below 0 "
             "hardly anything is left.",
         ),
     ),
 }
-"""By the name that a scenario gives it. A new function is one row here, and nothing else."""
+"""By name in a scenario. A new function needs only a row here."""

@@ -1,8 +1,4 @@
-"""Kinds of numbers: how they are stored, and what the functions of a formula give for arrays.
-
-A tape has one arithmetic. NumPy works on arrays of Decimals as on floats; where a pencil works
-differently, the classes differ.
-"""
+"""Kinds of numbers: how arrays store them, and how functions compute them."""
 
 from __future__ import annotations
 
@@ -32,20 +28,19 @@ RoundPart: TypeAlias = Callable[[Array], Array]
 """Rounds the intermediate numbers that a worked line shows."""
 
 PRECISION, GUARD = 50, 10
-"""Significant digits of a stored Decimal, far more than any line prints; of an operation, 10 more.
-"""
+"""Significant digits of a stored Decimal, more than any line prints; more inside operations."""
 
 LONGEST_TIE, LONGEST_FLOAT_TIE = 40, 14
-"""A number with more digits is printed with fewer, and no digit that is cut off decides."""
+"""The most digits of a number that may be a tie when it is printed with one digit less."""
 
 NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-15
-"""A sum that is smaller than its terms by this factor is 0: the rest is rounding error."""
+"""A sum below its terms times this factor is only rounding error, and becomes 0."""
 
 NEARLY_NOTHING = 1e-12
 """Float sums above this are not checked for rounding error, which saves time."""
 
 LARGEST_EXPONENT, LARGEST_FLOAT_EXPONENT = Decimal(2_000_000), 700
-"""e to the power of more is beyond the bounds of Decimals, or of floats."""
+"""The largest exponents of e for Decimals and for floats."""
 
 
 def no_rounding(numbers: Array) -> Array:
@@ -54,13 +49,7 @@ def no_rounding(numbers: Array) -> Array:
 
 
 class Arithmetic:
-    """Numbers as arrays, and functions of them: here float64, as a checkpoint's framework computes.
-
-    Other kinds override what they do differently.
-    """
-
-    on_demand = False
-    """Whether a number is computed only when it is used."""
+    """Arrays of float64, as a checkpoint's framework computes; other kinds override methods."""
 
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
@@ -68,12 +57,12 @@ class Arithmetic:
             return np.float64(numbers)  # type: ignore[return-value]  # as good as an array of one
         return np.asarray(numbers, np.float64)
 
-    def scalar(self, number: Decimal) -> Any:
+    def scalar(self, number: Decimal) -> Array:
         """Return a constant of a formula."""
-        return float(number)
+        return float(number)  # type: ignore[return-value]  # as good as an array of one
 
     def context(self) -> AbstractContextManager[Any]:
-        """Enter the context of operations; an operation without a result raises ArithmeticError."""
+        """Enter the context of operations, which raise ArithmeticError without a result."""
         return np.errstate(divide="raise", over="raise", invalid="raise", under="ignore")
 
     def stored(self, result: Array) -> Array:
@@ -101,7 +90,7 @@ class Arithmetic:
         return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
 
     def exp(self, a: Array) -> Array:
-        """e^a; Overflow or Underflow where it is too large, or so small that it would be 0."""
+        """e^a; Overflow or Underflow if out of range."""
         try:
             powers = np.exp(a)
         except FloatingPointError:
@@ -113,11 +102,11 @@ class Arithmetic:
         return powers
 
     def unbounded_exp(self, a: Array) -> Array:
-        """e^a inside a denominator, where ∞ is a result: what is divided by it is 0."""
+        """e^a inside a denominator, where ∞ is allowed."""
         return np.asarray(np.exp(a))
 
     def saturating(self) -> AbstractContextManager[Any]:
-        """Enter a context in which a number beyond all bounds is ∞."""
+        """Enter a context in which overflow gives ∞."""
         return np.errstate(over="ignore", invalid="ignore")
 
     def log(self, a: Array) -> Array:
@@ -147,12 +136,6 @@ class Arithmetic:
         return not too_large or bool(too_large == np.count_nonzero(size == inf))
 
 
-class OnDemand(Arithmetic):
-    """The same for a model that is too large to be read as a whole."""
-
-    on_demand = True
-
-
 class Decimals(Arithmetic):
     """Pencil arithmetic: 0.1 + 0.2 is 0.3, a tie is a tie, products are rounded one by one."""
 
@@ -164,8 +147,8 @@ class Decimals(Arithmetic):
         typed = found.size == 0 or isinstance(found.flat[0], Decimal | tuple | str)
         return found if typed else np.asarray(np.frompyfunc(_decimal, 1, 1)(found), object)
 
-    def scalar(self, number: Decimal) -> Decimal:
-        return number
+    def scalar(self, number: Decimal) -> Array:
+        return number  # type: ignore[return-value]
 
     def context(self) -> AbstractContextManager[Any]:
         # A digit that is cut off stays visible in the last one: 0.5 - 10⁻³⁰⁰ is below 0.5.
@@ -225,9 +208,9 @@ class Decimals(Arithmetic):
 
 
 class RoundedDecimals(Decimals):
-    """float64 for typed numbers: each operation is exact, and its result rounded to a float once.
+    """float64 for typed numbers: each operation is exact, its result rounded to a float once.
 
-    So a line can show why a number is what it is: NumPy's sums leave rounding errors of their own.
+    So lines can explain the numbers: sums of NumPy have rounding errors of their own.
     """
 
     noise = ROUNDED_NOISE
@@ -250,7 +233,7 @@ class RoundedDecimals(Decimals):
 
 
 class Shapes(Arithmetic):
-    """No numbers: zeros of the right shape, to check whether all fits together."""
+    """No numbers: zeros of the right shape, to check whether shapes fit."""
 
     def array(self, numbers: Any) -> Array:
         # The picture of a model shows what the scores are divided by.
@@ -264,12 +247,12 @@ class Shapes(Arithmetic):
 DECIMALS: Final = Decimals()
 FLOAT64: Final = RoundedDecimals()
 FLOATS: Final = Arithmetic()
-ON_DEMAND: Final = OnDemand()
+ON_DEMAND: Final = Arithmetic()
+"""Floats, computed when first used, for a model too large to be read as a whole."""
 SHAPES: Final = Shapes()
 
 
 def _decimal(number: float | Decimal) -> Decimal:
-    """A float as the shortest decimal that stands for it."""
     return number if isinstance(number, Decimal) else Decimal(repr(number))
 
 
@@ -304,7 +287,6 @@ def _to_nearest_float(number: Any) -> Any:
 
 
 def _may_be_a_tie(number: Decimal, longest: int) -> bool:
-    """Whether the last of at most so many digits is a 5."""
     digits = "".join(map(str, number.as_tuple().digits)).rstrip("0")
     return digits.endswith("5") and len(digits) <= longest
 

@@ -1,7 +1,4 @@
-"""What an expression comes to: of its numbers with the digits that are printed, as the reader's.
-
-Symbols, matrix products and brackets have no value.
-"""
+"""The value of an expression, computed from its printed numbers as a reader would."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
 from tracer.node import nodes_in
 
 DOUBTFUL_DIGITS = 10
-"""The last digits of a power that may be off."""
+"""The last digits of a power, which may be wrong."""
 
 
 def total_of(terms: Iterable[Decimal]) -> Decimal:
@@ -26,9 +23,7 @@ def total_of(terms: Iterable[Decimal]) -> Decimal:
 
 
 def value(expression: ex.Expression) -> tuple[Decimal, bool]:
-    """What an expression comes to, and whether that is exact rather than cut off somewhere.
-
-    A number beyond all bounds is ∞, and nothing is left of what is divided by it.
+    """The value of an expression, and whether it is exact; ∞ if beyond all bounds.
 
     Raises:
         ValueError: it holds a symbol or a matrix.
@@ -58,9 +53,8 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
         case ex.Part(of) | ex.Subtotal(of):
             return _value(of, context)
         case ex.Difference(left, right):
-            return context.plus(
-                total_of([_value(left, context), _value(right, context).copy_negate()])
-            )
+            minuend, subtrahend = _value(left, context), _value(right, context)
+            return context.plus(total_of([minuend, subtrahend.copy_negate()]))
         case ex.Quotient(over, under):
             dividend = _value(over, context)
             # Nothing divided by anything is nothing, exactly: also by √2.
@@ -77,15 +71,9 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
             return -_value(of, context)
         case ex.Call(name, arguments):
             return _called(name, [_value(argument, context) for argument in arguments], context)
-        case (
-            ex.Symbol()
-            | ex.Operand()
-            | ex.MatrixProduct()
-            | ex.Transposed()
-            | ex.Brackets()
-            | ex.Sized()
-            | ex.Partial()
-        ):
+        case ex.Symbol() | ex.Operand() | ex.MatrixProduct() | ex.Transposed():
+            raise ValueError(f"{expression} has no value")
+        case ex.Brackets() | ex.Sized() | ex.Partial():
             raise ValueError(f"{expression} has no value")
         case _:
             assert_never(expression)
@@ -109,7 +97,7 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
 
 
 def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
-    """base^(p/q); 10000^(2/4) is 100 exactly, which a Decimal's power does not notice."""
+    """base^(p/q), exact where it can be: 10000^(2/4) is 100."""
     with localcontext(rounding=ROUND_HALF_EVEN) as inner:
         power = base ** (p / q)
         inner.prec -= DOUBTFUL_DIGITS
@@ -130,7 +118,7 @@ def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
 
 
 def product(factors: tuple[ex.Number, ex.Number]) -> Decimal:
-    """What a product comes to."""
+    """The product of two numbers."""
     return CONTEXT.multiply(factors[0].value, factors[1].value)
 
 

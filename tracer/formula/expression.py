@@ -1,8 +1,4 @@
-"""Arithmetic as a person writes it.
-
-An expression holds numbers with just the digits that are printed. Symbols, matrix products and
-brackets stand in formulas.
-"""
+"""Arithmetic as a person writes it: numbers have just the digits that are printed."""
 
 from __future__ import annotations
 
@@ -15,25 +11,14 @@ from tracer.node import Node, nodes_in
 Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ", "ReLU′"]
 """Functions of numbers."""
 
-InSymbols: TypeAlias = Literal[
-    "sum",
-    "mean",
-    "largest",
-    "rotate",
-    "rotate back",
-    "sum over tokens",
-    "sum by word",
-    "FFN",
-    "Attention",
-]
+OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
+OfTokens: TypeAlias = Literal["sum over tokens", "sum by word", "FFN", "Attention"]
+InSymbols: TypeAlias = OfRows | OfTokens
 """Functions of matrices, which stand in formulas and have no value."""
 
 
 class Number(Node):
-    """A number with its printed digits; -∞ is one too.
-
-    `entry` is where it was taken from, if it was; what that is only those know who take it.
-    """
+    """A number, or -∞, with its printed digits; `entry` tells where it was taken from."""
 
     value: Decimal
     entry: Any = None
@@ -44,7 +29,7 @@ class Number(Node):
 
     @staticmethod
     def of(number: int) -> Number:
-        """A whole number that belongs to a formula."""
+        """A whole number in a formula."""
         return Number(Decimal(number))
 
     @property
@@ -55,10 +40,7 @@ class Number(Node):
 
 
 class Blank(Node):
-    """A number that a worksheet leaves out: which of its blanks it is, and what belongs there.
-
-    In the key it is filled.
-    """
+    """A number that a worksheet leaves out: its blank and the answer, `filled` in the key."""
 
     number: int
     answer: Number
@@ -66,7 +48,7 @@ class Blank(Node):
 
 
 class Rest(Node):
-    """The terms of a long sum that are not written out: how many, and what they come to."""
+    """The terms of a long sum that are not written out: their number and their total."""
 
     terms: int
     total: Number
@@ -93,23 +75,20 @@ Along: TypeAlias = Literal["entry", "row", "column", "one"]
 
 
 class Operand(Node):
-    """An operand of an operation, by its position, and which of its numbers an entry uses.
-
-    The one at its own row and column; the one of its row or its column; or the only one.
-    """
+    """An operand by its position: its entry at the same row and column, or as `along` says."""
 
     position: int
     along: Along = "entry"
 
 
 class Part(Node):
-    """A number that the worked line shows on the way and the pencil rounds."""
+    """An intermediate number that the worked line shows, rounded by the pencil."""
 
     of: Expression
 
 
 class Subtotal(Node):
-    """A number that the worked line shows on the way with all its digits, such as 1 + e^-x."""
+    """An intermediate number that the worked line shows with all its digits, such as 1 + e^-x."""
 
     of: Expression
 
@@ -167,7 +146,7 @@ class Call(Node):
 
 
 class Negative(Node):
-    """-a, of what is no plain number."""
+    """-a, unless a is a plain number."""
 
     of: Expression
 
@@ -186,13 +165,13 @@ class Transposed(Node):
 
 
 class Brackets(Node):
-    """[a b …]: columns side by side, in formulas."""
+    """[a b …]: matrices side by side, in formulas."""
 
     items: tuple[Expression, ...]
 
 
 class Sized(Node):
-    """A (4 × 2), in formulas: a symbol with the shape of what it stands for."""
+    """A (4 × 2), in formulas: a symbol with its shape."""
 
     of: Expression
     shape: tuple[int, ...]
@@ -202,36 +181,18 @@ LOSS: Symbol = Symbol("L")
 
 
 class Partial(Node):
-    """∂L/∂A, in formulas; of the loss of one example of a batch, ∂L₂/∂A."""
+    """∂L/∂A, in formulas; for the loss of one example of a batch, ∂L₂/∂A."""
 
     of: Expression
     over: Symbol = LOSS
 
 
-Expression: TypeAlias = (
-    Number
-    | Blank
-    | Rest
-    | Pi
-    | Symbol
-    | Operand
-    | Part
-    | Subtotal
-    | Sum
-    | Difference
-    | Product
-    | Quotient
-    | Power
-    | Root
-    | Exponential
-    | Call
-    | Negative
-    | MatrixProduct
-    | Transposed
-    | Brackets
-    | Sized
-    | Partial
-)
+Atom: TypeAlias = Number | Blank | Rest | Pi | Symbol | Operand
+Combined: TypeAlias = Part | Subtotal | Sum | Difference | Product | Quotient | Negative
+Applied: TypeAlias = Power | Root | Exponential | Call
+InFormulas: TypeAlias = MatrixProduct | Transposed | Brackets | Sized | Partial
+
+Expression: TypeAlias = Atom | Combined | Applied | InFormulas
 
 Relation: TypeAlias = Literal["=", "≈"]
 
@@ -244,7 +205,7 @@ class Chain(Node):
 
 
 def entries_in(expression: Node) -> Iterator[Any]:
-    """The entries that an expression puts in, from left to right, also those not written out."""
+    """The entries whose numbers are in an expression, from left to right, hidden ones included."""
     match expression:
         case Number():
             if expression.entry:

@@ -1,4 +1,4 @@
-"""An elementwise operation is one formula: its numbers, symbols, worked line and slope follow."""
+"""An elementwise operation as one formula, with its numbers, symbols, worked line and slope."""
 
 from __future__ import annotations
 
@@ -46,12 +46,10 @@ class Formula:
     ) -> list[ex.Expression]:
         """Return the sides of a worked line, all but the result.
 
-        The first has the operands put in. In each of the next, one more level of parts is replaced
-        by the numbers that they come to, from the inside out.
+        The first has the operands put in; each next one evaluates one more level of parts.
         """
 
         def known(level: int, e: ex.Part | ex.Subtotal, inner: ex.Expression) -> ex.Expression:
-            """Return the number of a part up to a level."""
             if _depth(e) > level:
                 return inner
             if not value(inner)[0].is_finite():
@@ -82,7 +80,6 @@ class _Computation:
     part: RoundPart
 
     def of(self, e: ex.Expression) -> Array:
-        """Return what an expression comes to."""
         match e:
             case ex.Operand(position, along):
                 operand = self.x[position]
@@ -92,9 +89,9 @@ class _Computation:
             case ex.Subtotal(of):
                 return self.of(of)
             case ex.Number():
-                return self.scalar(e.value)
+                return self.arithmetic.scalar(e.value)
             case ex.Pi():
-                return self.scalar(PI)
+                return self.arithmetic.scalar(PI)
             case ex.Sum(terms):
                 return reduce(self.arithmetic.add, map(self.of, terms))
             case ex.Difference(left, right):
@@ -118,26 +115,22 @@ class _Computation:
             case _:
                 raise TypeError(f"{e} is not part of an elementwise formula")
 
-    def scalar(self, number: Decimal) -> Array:
-        """Return a constant."""
-        constant: Array = self.arithmetic.scalar(number)
-        return constant
-
     def saturated(self, over: ex.Expression, under: ex.Expression) -> Array:
-        """Return a quotient: what is divided by a number beyond all bounds is 0."""
+        """Return a quotient, 0 where the divisor is ∞."""
         with self.arithmetic.saturating():
             divisor = np.asarray(self.of(under))
             result = np.asarray(self.of(over) / divisor)
         beyond = divisor == np.inf
-        return np.where(beyond, self.scalar(Decimal(0)), result) if beyond.any() else result
+        zero = self.arithmetic.scalar(Decimal(0))
+        return np.where(beyond, zero, result) if beyond.any() else result
 
     def called(self, name: str, of: list[Array]) -> Array:
-        """Return what a function gives."""
         match name:
             case "max":
                 return np.maximum(*of)
             case "ReLU′":
-                return np.where(of[0] > 0, self.scalar(Decimal(1)), self.scalar(Decimal(0)))
+                one, zero = (self.arithmetic.scalar(Decimal(n)) for n in (1, 0))
+                return np.where(of[0] > 0, one, zero)
             case "Φ":
                 return self.arithmetic.normal(of[0])
             case "ln":
@@ -155,7 +148,7 @@ def _put_in(
     operand: Callable[[ex.Operand], ex.Expression],
     shown: Callable[[ex.Part | ex.Subtotal, ex.Expression], ex.Expression],
 ) -> ex.Expression:
-    """Return the expression with something for each operand, and for what a line shows."""
+    """Return the expression with replaced operands and shown parts."""
     match e:
         case ex.Operand():
             return operand(e)
@@ -168,11 +161,10 @@ def _put_in(
 
 
 def _depth(e: Node) -> int:
-    """How many numbers that a line shows are nested in each other."""
+    """How deep parts that a line shows are nested."""
     is_shown = isinstance(e, ex.Part | ex.Subtotal)
     return is_shown + max(map(_depth, nodes_in(e)), default=0)
 
 
 def _negative(of: ex.Expression) -> ex.Expression:
-    """-a; 0 stays 0."""
     return of if isinstance(of, ex.Number) and not of.value else ex.Negative(of)

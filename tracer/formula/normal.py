@@ -1,4 +1,4 @@
-"""Φ, the normal distribution, to as many digits as Decimals have."""
+"""Φ, the distribution function of the standard normal, in Decimals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAR = 16
 
 
 def normal(x: Decimal) -> Decimal:
-    """Φ(x): the share of a standard normal distribution that lies below x."""
+    """Φ(x): the probability that a standard normal number is below x."""
     with localcontext(rounding=ROUND_HALF_EVEN) as context:
         context.prec += 10
         if x > FAR:

@@ -1,4 +1,4 @@
-"""Decimals as people round them: half away from zero, with the digits that a reader sees."""
+"""Decimals as people round them: half away from zero."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal
 from functools import cache
 
 CONTEXT = Context(prec=60, rounding=ROUND_05UP)
-"""More digits than any printed line; what is cut off stays seen.
-
-The last digit is then neither 0 nor 5: 0.5 - 10⁻³⁰⁰ stays below 0.5, and is rounded down.
-"""
+"""More digits than any line. ROUND_05UP keeps 0.5 - 10⁻³⁰⁰ below 0.5, so it is rounded down."""
 
 SUMS = Context(prec=400, rounding=ROUND_05UP)
-"""Sums are rounded once: of 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² no digit is cut off before the last term."""
+"""So many digits that a sum such as 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² is rounded only once."""
 
 SCIENTIFIC_FROM = 12
-"""From 10^12 a number is written as 1.069×10¹³; its leading digits are what a reader wants."""
+"""From 10¹² a number is written as 1.069×10¹³."""
 
 PLAIN_ZEROS = 4
-"""Up to so many decimals in front of its first digit a small number is written without a power."""
+"""The last decimal for the first digit of a plain number: 0.0001, but 1×10⁻⁵."""
 
 
 def visible_places(number: Decimal, decimals: int) -> int:
-    """`decimals`, or as many as give two significant digits where those would tell too little.
+    """`decimals`, or as many as give two significant digits where those would show too little.
 
-    That is where they would show 0 of what is not zero, or as a power of ten a single rounded
-    digit (1×10⁻⁵ of 5.1×10⁻⁶).
+    That is a 0 for another number, or a power of ten with one digit (1×10⁻⁵ for 5.1×10⁻⁶).
     """
     if not number or number.adjusted() >= -decimals:
         return decimals
@@ -43,27 +39,24 @@ def round_half_away(number: Decimal, places: int) -> Decimal:
 
 @cache
 def _unit(places: int) -> Decimal:
-    """0.001 for three decimals."""
     return Decimal(1).scaleb(-places)
 
 
 def trimmed(number: Decimal) -> Decimal:
-    """Without zeros at the end of its decimals: 1.080 → 1.08, 5.000 → 5, 120 → 120.
-
-    What was rounded to a power of ten stays one: 1.50×10⁹ → 1.5×10⁹.
-    """
+    """Without trailing zeros: 1.080 → 1.08, 5.000 → 5, 120 → 120, 1.50×10⁹ → 1.5×10⁹."""
     least = number.normalize(CONTEXT)
-    power = _exponent(least)
-    whole = power > 0 and _exponent(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
+    power = exponent_of(least)
+    whole = power > 0 and exponent_of(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
     return least.quantize(Decimal(1)) if whole else least
 
 
 def guarded(number: Decimal, places: int, guard: int) -> int:
-    """`places` and at most `guard` more, but no digits beyond those that the number has."""
-    return max(places, min(places + guard, -_exponent(trimmed(number))))
+    """`places` and at most `guard` more, but no more digits than the number has."""
+    return max(places, min(places + guard, -exponent_of(trimmed(number))))
 
 
-def _exponent(number: Decimal) -> int:
+def exponent_of(number: Decimal) -> int:
+    """The exponent of the last digit of a finite number: -2 of 1.25."""
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
     return exponent

@@ -121,7 +121,7 @@ def _product(factors: list[ex.Expression]) -> ex.Expression:
 
 
 def _sum(terms: list[ex.Expression]) -> ex.Expression | None:
-    """Return a sum; each term that is worked out by itself is a number that the line shows."""
+    """Return a sum whose worked out terms are shown as numbers."""
     if len(terms) < 2:
         return terms[0] if terms else None
     first, *others = [
@@ -143,5 +143,5 @@ def _minus(e: ex.Expression | None) -> ex.Expression | None:
 
 
 def _plain(e: ex.Expression) -> ex.Expression:
-    """A denominator is squared as it is written: the line shows its parts only."""
+    """Return a denominator as it is written when it is squared: without its subtotal."""
     return e.of if isinstance(e, ex.Subtotal) else e

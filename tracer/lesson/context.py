@@ -1,4 +1,4 @@
-"""What a text knows of the pass that it tells: names, how numbers are printed, which token."""
+"""What a text uses of a pass: names, printed numbers, the followed token."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Columns
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Expression, Number
 from tracer.frozen import frozen
@@ -22,21 +22,21 @@ from tracer.scenario.layers import Attention
 from tracer.scenario.model import Tower
 
 MOST_COLUMNS, COLUMNS_SHOWN = 24, 8
-"""Of a trained model's longer rows so many are shown."""
+"""Longer rows of a trained model are cut: the longest whole row, the columns of a cut one."""
 
 
 @frozen
 class LessonContext:
     """A trace, the token that is followed (counted from 0), and the symbol of each value.
 
-    What it says of tokens and layers is of the decoder, unless it is `in_encoder`.
+    Tokens and layers are the decoder's, unless it is `in_encoder`.
     """
 
     trace: Trace
     token: int
     symbols: Mapping[str, Expression]
     encoder_token: int | None = None
-    """The token that is followed in the encoder; its last if it is not given."""
+    """The token that is followed in the encoder; None for its last."""
     in_encoder: bool = False
 
     @cached_property
@@ -45,12 +45,12 @@ class LessonContext:
         return sources(self.trace.records)
 
     def at(self, place: Place) -> LessonContext:
-        """The same, of the tower of a place."""
+        """The same for the tower of a place."""
         return self if place.encoder == self.in_encoder else self.of_encoder
 
     @cached_property
     def of_encoder(self) -> LessonContext:
-        """The same, of the encoder."""
+        """The same for the encoder."""
         encoder = self.trace.scenario.encoder
         assert encoder is not None
         last = len(encoder.tokens) - 1
@@ -65,7 +65,7 @@ class LessonContext:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The tokens, told apart where a text occurs twice."""
+        """The tokens, numbered where a text occurs twice."""
         return distinct(self.tower.tokens)
 
     @property
@@ -97,7 +97,7 @@ class LessonContext:
 
     @property
     def visible_tokens(self) -> str:
-        """Which other tokens a token may look at, in words; nothing, if there are none."""
+        """The other tokens that a token may attend to, in words; empty if there are none."""
         n, mask = len(self.names), self.mask
         if n < 2 or not any(layer.attention for layer in self.tower.layers):
             return ""
@@ -128,18 +128,18 @@ class LessonContext:
 
     @property
     def padding(self) -> str | None:
-        """The token that only fills up, if one of the tokens is that."""
+        """The padding token, if one of the tokens is it."""
         padding = None if self.in_encoder else self.trace.scenario.padding
         return padding if padding in self.tower.tokens else None
 
     @property
     def is_padding(self) -> bool:
-        """Whether the followed token is one that only fills up."""
+        """Whether the followed token is padding."""
         return self.tower.tokens[self.token] == self.padding
 
     @property
     def mask(self) -> Value | None:
-        """What hides tokens from each other, if anything does."""
+        """The mask, if there is one."""
         return self.value(Place(encoder=self.in_encoder), MASK)
 
     def value(self, place: Place, role: Role) -> Value | None:
@@ -160,7 +160,7 @@ class LessonContext:
         return entries.number(self.trace.pencil, value, index)
 
     def keeps_digits(self, record: Record) -> bool:
-        """Whether what is only passed on is printed as it was: digits may be set for it alone."""
+        """Whether a copied value is printed as before: it may have digits of its own."""
         if not self.trace.pencil.rounds_copies:
             return True
         passed, before = record.output, record.inputs[0]
@@ -172,14 +172,13 @@ class LessonContext:
         )
 
     def passed_on(self, record: Record) -> str:
-        """How it goes on: as it is, or with other digits."""
+        """How a value is copied, in words."""
         return "as it is" if self.keeps_digits(record) else "with digits of its own"
 
     def columns(self, value: Value) -> Sequence[int]:
-        """The columns that are shown, or the entries of a row: all, of too many those that count.
+        """The columns to show: all, or of too many the followed token's largest.
 
-        They are the largest of the followed token: of numbers for words the largest first, of
-        others those that are largest in size, in their own order.
+        Of numbers for words, these are the largest, in that order; of others the largest in size.
         """
         width = value.shape[-1] if value.axes else 0
         if not self.trace.scenario.on_demand or width <= MOST_COLUMNS:
@@ -192,17 +191,17 @@ class LessonContext:
         return [int(column) for column in (order if of_words else sorted(order))]
 
     def rows(self, value: Value) -> Sequence[int]:
-        """The rows that are shown: all, of too many only the followed token's."""
+        """The rows to show: all, or of too many the followed token's."""
         if not self.trace.scenario.on_demand or value.shape[0] <= MOST_COLUMNS:
             return range(value.shape[0])
         return [self.row(value)] if value.per_token else range(COLUMNS_SHOWN)
 
     def is_shown(self, value: Value) -> bool:
-        """Whether a parameter is printed: most of a trained model are too large for that."""
+        """Whether to print a parameter; most of a trained model are too large."""
         return not self.trace.scenario.on_demand or max(value.shape, default=0) <= MOST_COLUMNS
 
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
-        """A value of one or two axes; a bias is one row, a number for each token one column."""
+        """A value of one or two axes: a bias as a row, a number for each token as a column."""
         marked = self.row(value) if value.per_token else None
         symbol = self.symbols[value.address]
         labels, *of_columns = (distinct(axis.labels) for axis in value.axes)
@@ -223,12 +222,12 @@ class LessonContext:
 
 
 def listed(names: Sequence[str], last: str = "and") -> doc.Sentence:
-    """“a”, “b” and “c”; `last` is the word before the last of them."""
+    """“a”, “b” and “c”, with `last` before the last of them."""
     return joined([(doc.Name(name),) for name in names], last)
 
 
 def joined(items: Sequence[doc.Sentence], last: str = "and") -> doc.Sentence:
-    """The items with commas between them, and a word before the last of them."""
+    """The items with commas between them, and `last` before the last of them."""
     parts: list[doc.Inline] = []
     for i, item in enumerate(items):
         if i:

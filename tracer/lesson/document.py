@@ -1,4 +1,4 @@
-"""What is shown, before any format: sections of blocks. Tokens and labels are plain text."""
+"""What is shown, independent of any format: sections of blocks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Name(Node):
-    """A token or a label, which may hold anything: inside a sentence it is set apart."""
+    """A token or a label, of any characters; inside a sentence it is set apart."""
 
     text: str
 
 
 class Percent(Node):
-    """A number between 0 and 1, to be read as a percentage."""
+    """A number between 0 and 1, shown as a percentage."""
 
     number: Number | Blank
 
@@ -38,18 +38,18 @@ Inline: TypeAlias = str | Name | Number | Percent | Reference | Expression
 Sentence: TypeAlias = tuple[Inline, ...]
 
 Sign: TypeAlias = tuple[str | Expression, ...]
-"""What stands for a step where there is no room for a sentence."""
+"""The short name of a step in a picture."""
 
 
 class Line(Node):
-    """A worked line: what it is for, where that is not said by its symbol, and its equations."""
+    """A worked line: its equations, and a label unless the symbol says enough."""
 
     label: str | None
     chain: Chain
 
 
 class Paragraph(Node):
-    """A sentence or more."""
+    """One or more sentences."""
 
     parts: tuple[Inline, ...]
 
@@ -67,10 +67,7 @@ class Working(Node):
 
 
 class Figure(Node):
-    """What a block is as a figure: its file's name, without ending, and its title.
-
-    `axes` are what its rows and its columns are called.
-    """
+    """A block as a figure: file name without ending, title, names of its rows and columns."""
 
     name: str
     title: str
@@ -78,9 +75,9 @@ class Figure(Node):
 
 
 class Matrix(Node):
-    """Numbers with labels for rows and columns; `marked` is the chosen token's row.
+    """Numbers with labels for rows and columns; `marked` is the followed token's row.
 
-    `words` are what the numbers are the probabilities of, as a figure shows both.
+    `words`, for a figure, are the words that the numbers are probabilities of.
     """
 
     symbol: Expression
@@ -93,7 +90,7 @@ class Matrix(Node):
 
 
 class Curve(Node):
-    """A number as it changes from step to step, the first before any: the loss in training."""
+    """A number after each step, the first before any: the loss in training."""
 
     label: str
     numbers: tuple[Number, ...]
@@ -101,10 +98,9 @@ class Curve(Node):
 
 
 class Box(Node):
-    """A step in the picture of a model: its number, what stands for it, the shape of its result.
+    """A step in the picture of a model: its number, sign and result's shape.
 
-    `given` says that all of it or a part is pinned instead of computed, `aside` that it does not
-    go on into what stands above it: the heads use it.
+    `given`: some of it is pinned. `aside`: the heads use it, not the box above.
     """
 
     step: int
@@ -121,8 +117,7 @@ Row: TypeAlias = tuple[Box, ...]
 class Heads(Node):
     """Heads beside each other, the rows of each from below.
 
-    `crosses` says for each head whether it reads the encoder's vectors, `alike` which is the first
-    head that is built like it, counted from 0.
+    `crosses`: which read the encoder. `alike`: the first head built like each, counted from 0.
     """
 
     heads: tuple[tuple[Row, ...], ...]
@@ -131,10 +126,9 @@ class Heads(Node):
 
 
 class Part(Node):
-    """A sub-layer, from below: what the way around it spans, the sum at its end, what follows.
+    """A sub-layer, from below: what is inside the residual connection, the sum, what follows.
 
-    Without a residual connection there is no sum, and nothing follows. `reads` is the box whose
-    result goes in, where that is not what stands right below, as in a parallel block.
+    `reads` is the box that it reads, if that is not the one below, as in a parallel block.
     """
 
     name: str
@@ -145,10 +139,7 @@ class Part(Node):
 
 
 class Layer(Node):
-    """A layer, which stands for those up to `last`: they are built alike.
-
-    `others` are the first and the last step of the others.
-    """
+    """A layer that stands for all up to `last`; `others` are the first and last step of those."""
 
     first: int
     last: int
@@ -157,7 +148,7 @@ class Layer(Node):
 
 
 class Tower(Node):
-    """What reads tokens, from below: what goes in, the layers, what comes out."""
+    """The decoder or the encoder, from below: inputs, layers, outputs."""
 
     tokens: tuple[Name, ...]
     inputs: tuple[Row, ...]
@@ -174,7 +165,7 @@ class Picture(Node):
 
 
 Cell: TypeAlias = Name | Expression
-"""What stands in a table: text, or a symbol."""
+"""A cell of a table: a token or label, or a symbol."""
 
 
 class Table(Node):
@@ -188,13 +179,13 @@ class Table(Node):
     def of(
         header: Iterable[str], rows: Iterable[Iterable[str | Cell]], marked: int | None = None
     ) -> Table:
-        """A table whose plain text is tokens and labels."""
+        """A table whose strings are tokens and labels."""
         cells = ((Name(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
         return Table(tuple(header), tuple(map(tuple, cells)), marked)
 
 
 def paragraphs(*sentences: Sentence | None) -> tuple[Paragraph, ...]:
-    """A paragraph for each of the sentences, where there is one."""
+    """A paragraph for each sentence that is not empty."""
     return tuple(Paragraph(sentence) for sentence in sentences if sentence)
 
 
@@ -202,11 +193,10 @@ Block: TypeAlias = Paragraph | Formula | Working | Matrix | Table | Picture | Cu
 
 
 class Section(Node):
-    """A step as the reader meets it; `number` is its place in the whole run, if it has one.
+    """A step of the text; `number` is its place in the whole run, if it has one.
 
-    `part` is the title of the part of the text that it belongs to, if that has several; `within`
-    is its own title under that, in pieces: ("Head 1", "Query"). `layer` and `head` are those
-    that it belongs to, `trace` is the pass that its numbers are of.
+    `part` is the title of its part of the text; `within` its own title in that part, in pieces:
+    ("Head 1", "Query"). `trace` is the pass that its numbers are from.
     """
 
     number: int | None
@@ -220,10 +210,7 @@ class Section(Node):
 
 
 class Document(Node):
-    """A text about one scenario; a part of one, to be put into another text, shows no title.
-
-    `scenario` is its short name.
-    """
+    """A text about a scenario, by its short name; unless `whole`, it shows no title."""
 
     scenario: str
     title: str

@@ -1,4 +1,4 @@
-"""One number of a trace: found by its address, named, printed. All that shows numbers uses this."""
+"""One number of a trace: how it is found, named and printed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POSITION = re.compile("0*[1-9][0-9]{0,9}")
 
 
 def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number:
-    """An entry as it is printed: as it is, or rounded to its digits and at most `guard` more."""
+    """An entry as printed: with its digits, or rounded to them and at most `guard` more."""
     entry = value.numbers[index]
     if value.form is Form.AS_THEY_ARE and type(entry) is Decimal:
         return Number(entry, Entry(value, index))
@@ -39,7 +39,7 @@ def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number
 def rows(
     pencil: Pencil, value: Value, chosen: Sequence[int], columns: Sequence[int]
 ) -> tuple[tuple[Number, ...], ...]:
-    """Some rows and columns of a matrix as they are printed; quick for what was typed."""
+    """Some rows and columns of a matrix as printed; fast for typed numbers."""
     if value.form is not Form.AS_THEY_ARE or value.numbers.dtype != object:
         return tuple(tuple([number(pencil, value, (i, j)) for j in columns]) for i in chosen)
     lines = value.numbers.tolist()
@@ -72,7 +72,7 @@ def find(trace: Trace, asked: str) -> Entry:
 
 
 def _labels(place: str, axes: Axes) -> list[str]:
-    """What stands for each axis; a comma may be part of a label, as of the token `,`."""
+    """The label for each axis; a comma may be part of a label, as of the token `,`."""
     pieces = place.split(",")
     if len(axes) < 2:
         return [place]
@@ -84,7 +84,6 @@ def _labels(place: str, axes: Axes) -> list[str]:
 
 
 def _places(value: Value) -> str:
-    """`[token,key], such as [Alex,Frank]`: what goes behind an address."""
     if not value.axes:
         return "no more than the address of a single number"
     axes = ",".join(axis.name for axis in value.axes)
@@ -93,19 +92,19 @@ def _places(value: Value) -> str:
 
 
 def name(entry: Entry) -> str:
-    """`layer1.attention.head1.weights[Alex,Frank]`: what finds it."""
+    """The text that `find` takes: `layer1.attention.head1.weights[Alex,Frank]`."""
     place = ",".join(labels(entry))
     return f"{entry.value.address}[{place}]" if place else entry.value.address
 
 
 def labels(entry: Entry) -> tuple[str, ...]:
-    """The labels of the row and the column that an entry stands in."""
+    """The labels of the row and the column of an entry."""
     axes = zip(entry.value.axes, entry.at, strict=True)
     return tuple(distinct(axis.labels)[i] for axis, i in axes)
 
 
 def index_of(axis: Axis, label: str, address: str) -> int:
-    """Where a label stands; a TracerError where it stands nowhere, or in several places."""
+    """The position of a label; a TracerError for none or several."""
     found = _found(axis, label)
     if found is not None:
         return found
@@ -120,7 +119,7 @@ def index_of(axis: Axis, label: str, address: str) -> int:
 
 
 def _found(axis: Axis, label: str) -> int | None:
-    """Where a label stands: by itself, told apart by its position, or as a number from 1."""
+    """The position of a label: unique, told apart by its position, or a number from 1."""
     for names in (distinct(axis.labels), axis.labels):
         found = places(label, names)
         if len(found) == 1:

@@ -1,4 +1,4 @@
-"""What the records of a pass read, in whatever order independent ones were recorded."""
+"""What the records of a pass read, independent of the order of recording."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 
 Where: TypeAlias = tuple[bool, int | None, int | None, roles.SubLayer | None, bool]
-"""A sub-layer, or a norm behind the layers: encoder, example, layer, sub-layer, final."""
+"""A sub-layer or the final norm: encoder, example, layer, sub-layer, final."""
 
 ENDS = (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.RESIDUAL, roles.NORM, roles.RMS_NORM)
-"""What may leave a sub-layer."""
+"""Roles that can be the result of a sub-layer."""
 
 VECTORS = (roles.INPUT, *ENDS)
 """The vectors of the tokens, which sub-layers read."""
@@ -30,10 +30,9 @@ def where(value: Value) -> Where:
 
 
 def in_order(records: Sequence[Record]) -> list[Record]:
-    """The records of the pass, then those of training.
+    """The records of the forward pass, each after those it reads, then the records of training.
 
-    In the pass, each record follows what it reads. Independent records are ordered by place and
-    role, and a parameter stands in front of the first record that reads it.
+    Independent records are ordered by place and role; parameters precede their first reader.
     """
     passed = [record for record in records if record.output.place.phase == "forward"]
     producers = {record.output: record for record in passed}
@@ -68,7 +67,7 @@ def _rank(record: Record) -> tuple[float, ...]:
 
 
 def leaving(records: Iterable[Record]) -> list[Value]:
-    """What leaves each sub-layer, and each norm behind the layers: what nothing inside reads."""
+    """The results of each sub-layer and final norm: those that nothing inside reads."""
     passed = [record for record in records if record.output.place.phase == "forward"]
     inside = {(value, where(record.output)) for record in passed for value in record.inputs}
     ends = [r.output for r in passed if r.output.role in ENDS]
@@ -77,9 +76,9 @@ def leaving(records: Iterable[Record]) -> list[Value]:
 
 
 def sources(records: Iterable[Record]) -> dict[Value, Value]:
-    """For each value inside a sub-layer, the vectors that its first operation reads.
+    """For each value inside a sub-layer, the vectors it comes from; in attention, the queries'.
 
-    `records` follow what they read. Of attention, they are those that the queries come from.
+    `records` must follow those that they read.
     """
     found: dict[Value, Value] = {}
     for record in records:
@@ -94,6 +93,6 @@ def sources(records: Iterable[Record]) -> dict[Value, Value]:
 
 
 def summands(residual: Record) -> tuple[Value, Value]:
-    """What a residual connection adds to, and what its sub-layer gives."""
+    """The input of a residual connection, and the result of its sub-layer."""
     first, second = residual.inputs
     return (second, first) if where(first) == where(residual.output) else (first, second)

@@ -1,7 +1,4 @@
-"""What it looks like: one module for each format, and the table of them.
-
-Text formats read documents and expressions and nothing else; JSON and arrays read traces.
-"""
+"""One module for each output format, and the table of them."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What is printed: text for people, for authors, or for programs."""
+    """What is printed: text for people, for authors, or data for programs."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -24,17 +21,17 @@ class Format(StrEnum):
 
     @property
     def is_data(self) -> bool:
-        """Whether programs read it, of traces; else it is a text, of documents."""
+        """Whether it is data, written from traces; else it is text, written from documents."""
         return self in (Format.JSON, Format.NPZ, Format.SAFETENSORS)
 
     @property
     def is_binary(self) -> bool:
-        """Whether it is no text at all."""
+        """Whether it is not text."""
         return self in (Format.NPZ, Format.SAFETENSORS)
 
 
 class Heading(StrEnum):
-    """The level of the sections' titles in Markdown; with `none` all titles are left out."""
+    """The level of section titles in Markdown; `none` leaves out all titles."""
 
     ONE = "1"
     TWO = "2"
@@ -58,11 +55,11 @@ def render(
     """A document as text, without colour.
 
     `math` writes Markdown's formulas and lines as mathematics, `heading` is the level of its
-    titles; `standalone` writes a whole LaTeX file; `figures` is the way to the folder of the
-    pictures; `width` is that of a terminal in cells.
+    titles, `figures` the path to the folder of its pictures; `standalone` writes a whole LaTeX
+    file; `width` is that of a terminal in cells.
 
     Raises:
-        ValueError: a format for programs, which is made of traces.
+        ValueError: a data format, which is written from traces.
     """
     match format:
         case Format.TERMINAL:

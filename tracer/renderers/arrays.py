@@ -1,7 +1,4 @@
-"""A pass as arrays under their addresses, for other programs: npz or safetensors.
-
-Parameters are left out, since who computes with them has them; so are words.
-"""
+"""A pass as arrays by address, npz or safetensors, without parameters and words."""
 
 from __future__ import annotations
 

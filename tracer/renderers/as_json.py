@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated
 from tracer.decoder.operations import Operation
@@ -24,21 +25,21 @@ from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text
 
 SCHEMA = 1
-"""The version of the form; it grows where a reader of the old form would be misled."""
+"""The version of the format; it changes where an old reader would be misled."""
 
 
 def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
-    """The values of `records` in the order of computation; of one token, where it is given.
+    """The values of `records`, in the order of computation; of one token, if given.
 
-    A token is one of the decoder's, unless all values are the encoder's.
+    The token is one of the decoder, unless all values are of the encoder.
     """
     return strict_json({**_header(trace), "values": _values(trace, records, token)})
 
 
 def generated(result: Generated, *, worked: bool, cached: bool) -> str:
-    """A generated text: each turn's input, outputs and word; `worked`, its values too.
+    """A generated text: each step's input, outputs and word; if `worked`, its values too.
 
-    With `cached`, the outputs of each turn after the first are those of the new token.
+    With `cached`, each step after the first has the outputs of the new token only.
     """
     turns = [
         {
@@ -54,7 +55,7 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
 
 
 def contents(trace: Trace) -> str:
-    """The steps with what each comes to; of the trace only the shapes are looked at."""
+    """The steps with their results; only the shapes of the trace are used."""
     listed = [
         {
             "number": step.number,
@@ -84,15 +85,11 @@ def training(training: Training) -> str:
 
 
 def shapes(survey: Survey) -> str:
-    """Every matrix once for all heads and layers that have one like it, and what they come to."""
+    """Every matrix, once for all heads and layers that have one like it, and the totals."""
     own, crossed = survey.cached
     tables = [
-        {
-            "address": table_name(address),
-            "symbol": text(table_symbol(address)),
-            "shape": list(shape),
-        }
-        for address, shape in survey.tables.items()
+        {"address": table_name(a), "symbol": text(table_symbol(a)), "shape": list(shape)}
+        for a, shape in survey.tables.items()
     ]
     matrices = [
         {
@@ -143,21 +140,19 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
     encodes = all(o.place.encoder or o.role is ENCODER_OUTPUT for o in outputs)
     return [
         {
-            "address": record.output.address,
-            "symbol": text(named[record.output.address]),
+            "address": output.address,
+            "symbol": text(named[output.address]),
             "operation": record.operation.name,
             "parameters": _parameters(record.operation),
             "operands": [value.address for value in record.inputs],
-            **_labelled(
-                trace, record.output, token if record.output.place.encoder == encodes else None
-            ),
+            **_labelled(trace, output, token if output.place.encoder == encodes else None),
         }
-        for record in records
+        for record, output in zip(records, outputs, strict=True)
     ]
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
-    """What the operation needs, besides its name and operands, to be done again."""
+    """The fields of an operation, which it needs besides its operands to be repeated."""
     return {
         name: _plain(parameter)
         for name, parameter in vars(operation).items()
@@ -183,10 +178,7 @@ def _labelled(trace: Trace, value: Value, token: int | None) -> dict[str, Any]:
 
 
 def _plain(data: Any) -> Any:
-    """Decimals as JSON numbers, words as they are.
-
-    Infinities are the strings "inf" and "-inf"; so are numbers beyond the range of floats strings.
-    """
+    """Decimals as JSON numbers, words as they are; infinite or extreme numbers as strings."""
     match data:
         case list() | tuple():
             return [_plain(entry) for entry in data]
@@ -196,5 +188,7 @@ def _plain(data: Any) -> Any:
             number = float(data)
             lost = math.isinf(number) or (data and not number)
             return str(data) if lost else int(data) if data == data.to_integral_value() else number
+        case Elementwise():  # whose gradient an operation gives
+            return {"operation": data.name, "parameters": _parameters(data)}
         case _:
             return data

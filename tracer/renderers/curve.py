@@ -1,4 +1,4 @@
-"""A curve: in characters, as an SVG, and in LaTeX. Time goes to the right, from step to step."""
+"""A curve over the steps: in characters, as an SVG, and in LaTeX."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 
 
 def in_characters(curve: Curve, width: int) -> list[str]:
-    """Points on a grid; the largest and the smallest number stand at its left."""
+    """Points on a grid, with the largest and the smallest number at its left."""
     names = _names(curve)
     stub = max(map(len, names))
     room = max(2, min(MOST_COLUMNS, width - stub - 4))
@@ -77,7 +77,7 @@ def description(curve: Curve) -> str:
 
 
 def in_latex(curve: Curve) -> str:
-    """A picture of a size that fits beside its numbers."""
+    """A picture of a fixed size."""
     width, height = 90, 36
     points = [(x * width, y * height) for x, y in _points(curve)]
     largest, smallest = _names(curve)
@@ -99,26 +99,26 @@ def in_latex(curve: Curve) -> str:
 
 
 def _segments(points: list[tuple[float, float]]) -> Iterator[str]:
-    """Straight lines: pictures of LaTeX know only some slopes, but every curve."""
+    r"""Straight lines as \qbezier, since \line has only some slopes."""
     for (a, b), (c, d) in pairwise(points):
         middle = f"({(a + c) / 2:.2f},{(b + d) / 2:.2f})"
         yield rf"\qbezier({a:.2f},{b:.2f}){middle}({c:.2f},{d:.2f})"
 
 
 def _points(curve: Curve) -> list[tuple[float, float]]:
-    """Each point in a square from (0, 0) to (1, 1)."""
+    """The points in a square from (0, 0) to (1, 1)."""
     last = len(curve.numbers) - 1
     return [(i / last, y) for i, y in enumerate(_heights(curve))]
 
 
 def _heights(curve: Curve) -> list[float]:
-    """How high each number stands between the smallest, 0, and the largest, 1."""
+    """The height of each number between the smallest, 0, and the largest, 1."""
     numbers = [float(number.value) for number in curve.numbers]
     low, spread = min(numbers), max(numbers) - min(numbers)
     return [(number - low) / spread if spread else 0.5 for number in numbers]
 
 
 def _names(curve: Curve) -> tuple[str, str]:
-    """The largest number and the smallest, as they are printed."""
+    """The largest and the smallest number as printed."""
     ordered = sorted(curve.numbers, key=lambda number: number.value)
     return number_text(ordered[-1]), number_text(ordered[0])

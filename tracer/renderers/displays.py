@@ -1,4 +1,4 @@
-"""What is displayed on paper: formulas, worked lines, matrices; side by side where they fit."""
+"""Displays in LaTeX: formulas, worked lines, matrices; side by side where they fit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tracer.renderers.text import text
 from tracer.renderers.wrapping import fitting
 
 LINE, GAP = 96, 4
-"""What fits on a line of A4, and what stays free in between, in characters of plain text."""
+"""Characters of plain text on a line of A4, and between two displays."""
 
 LABEL = 3
-"""What stands free behind labels and before results."""
+"""The space after labels and before results."""
 
 DEEPEST = 40
 """The colour of a share of 1, in hundredths: black digits are still easy to read on it."""
@@ -26,16 +26,13 @@ Displayed: TypeAlias = Formula | Working | Matrix
 
 
 def displayed(blocks: Sequence[Displayed]) -> str:
-    """Displays that follow each other, in as few lines as they need."""
+    """Displays that follow each other, in as few lines as possible."""
     narrow = (_narrow(block) if isinstance(block, Matrix) else [block] for block in blocks)
     return "\n".join(map(_line, _lines(list(chain.from_iterable(narrow)))))
 
 
 def _lines(blocks: Sequence[Displayed]) -> list[list[Displayed]]:
-    """What stands side by side: a formula only in front of what it gives.
-
-    The last line is filled first, for there stands the matrix.
-    """
+    """Lines of blocks side by side, the last filled first; a formula precedes only its result."""
     lines: list[list[Displayed]] = []
     room = 0
     for block in reversed(blocks):
@@ -64,7 +61,7 @@ def _line(blocks: Sequence[Displayed]) -> str:
 
 
 def _columns(working: Working, room: int) -> Iterator[Working]:
-    """Short lines, to be read down one column after the other."""
+    """Short lines in columns, each to be read downward."""
     lines = working.lines
     most = max(1, (room + GAP) // (_width(working) + GAP))
     rows = -(-len(lines) // most)
@@ -105,7 +102,7 @@ def _width(block: Displayed) -> int:
 
 
 def _widths(matrix: Matrix) -> list[int]:
-    """Of the labels of the rows, and of each column."""
+    """The widths of the row labels and of each column."""
     columns = (
         max(
             width(short(column)),
@@ -119,14 +116,14 @@ def _widths(matrix: Matrix) -> list[int]:
 
 
 def _width_of(number: Number | Blank, *, bold: bool) -> int:
-    """Of a number, with the space around the × of a power of ten; bold digits are wider."""
+    """The width of a number; with spaces around × for a power of ten, and wider if bold."""
     written = text(number)
     wide = len(written) + 5 * ("×" in written)
     return wide + wide // 6 if bold else wide
 
 
 def _narrow(matrix: Matrix) -> Iterator[Matrix]:
-    """The columns that fit on a line, then the next, each with the labels of the rows."""
+    """The matrix in blocks of columns that fit a line, each with the row labels."""
     stub, *widths = _widths(matrix)
     for first, last in fitting(widths, LINE - stub):
         columns, cells = matrix.columns[first:last], tuple(row[first:last] for row in matrix.cells)
@@ -134,7 +131,7 @@ def _narrow(matrix: Matrix) -> Iterator[Matrix]:
 
 
 def _array(matrix: Matrix) -> str:
-    """Labels for rows and columns; the row of the followed token is bold."""
+    """Rows and columns with labels; the followed token's row is bold."""
     head = [PAPER.in_formulas.write(matrix.symbol), *map(_label, matrix.columns)]
     body = []
     for i, (name, numbers) in enumerate(zip(matrix.rows, matrix.cells, strict=True)):
@@ -155,7 +152,7 @@ def _label(name: str, *, bold: bool = False) -> str:
 
 
 def _shade(share: Number | Blank) -> str:
-    """The colour of a heat map's cell: the larger the share, the fuller."""
+    """The colour of a heat map's cell: the deeper, the larger the share."""
     if isinstance(share, Blank):
         return ""
     depth = round(DEEPEST * min(max(float(share.value), 0), 1))

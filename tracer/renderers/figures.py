@@ -1,4 +1,4 @@
-"""The figures of a document: the file of each, what it holds, and what it shows in words."""
+"""The figures of a document: file names, contents, descriptions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _WRITERS: dict[type[Drawn], tuple[Callable[[Any], str], Callable[[Any], str]]] =
     doc.Picture: (as_svg.image_of, as_svg.description),
     doc.Curve: (curve.image_of, curve.description),
 }
-"""What draws each kind, and what says in words what it shows."""
+"""The drawing and the description of each kind of figure."""
 
 
 def figures(document: doc.Document) -> dict[str, str]:
-    """The name of each file, and what it holds."""
+    """The content of each figure file by its name."""
     blocks = [*document.introduction, *(block for s in document.sections for block in s.blocks)]
     found = (block for block in blocks if isinstance(block, Drawn))
     return {file_name(block.figure): image(block) for block in found if block.figure}
@@ -33,12 +33,12 @@ def file_name(figure: doc.Figure) -> str:
 
 
 def image(block: Drawn) -> str:
-    """What the file of a block's figure holds."""
-    drawn, _ = _WRITERS[type(block)]
-    return drawn(block)
+    """The content of a figure's file."""
+    draw, _ = _WRITERS[type(block)]
+    return draw(block)
 
 
 def description(block: Drawn) -> str:
     """A figure in words."""
-    _, said = _WRITERS[type(block)]
-    return said(block)
+    _, describe = _WRITERS[type(block)]
+    return describe(block)

@@ -18,10 +18,10 @@ from tracer.renderers.picture.in_latex import in_latex
 from tracer.renderers.text import cell_text, in_percent
 
 LINE = 72
-"""What surely fits into a line of a table, counted in characters of plain text."""
+"""Characters of plain text that always fit into a line of a table."""
 
 PAGE, SEPARATION = 104, 0.026
-"""The same of a whole line; what separates two columns of a table, as a part of it."""
+"""Characters on a whole line; the part of it between two columns of a table."""
 
 COLUMN = r">{{\raggedright\arraybackslash}}p{{{:.3f}\textwidth}}"
 """A column whose lines are broken, with its part of the width."""
@@ -79,7 +79,7 @@ LETTER = rf"""\ifPDFTeX\else
 
 
 def render(document: doc.Document, *, standalone: bool) -> str:
-    """A document as a fragment to be included, or with all that pdflatex or lualatex needs."""
+    """A document as a fragment to be included, or as a whole file for pdflatex or lualatex."""
     page = _Page(document, links.Outline(document), contents=standalone)
     body = "\n\n".join(page.paragraphs()) + "\n"
     lacks = r"\letter{" in body
@@ -102,7 +102,6 @@ class _Page:
     contents: bool
 
     def paragraphs(self) -> Iterator[str]:
-        """Title, introduction, contents, sections."""
         document = self.document
         if document.whole:
             yield rf"\{HEADINGS[0]}*{{\raggedright {breakable(document.title)}}}"
@@ -130,7 +129,7 @@ class _Page:
         return {section: linked[section] for section in self.outline.referred_to}
 
     def together(self, blocks: Sequence[doc.Block], section: int) -> Iterator[str]:
-        """Paragraphs; what is displayed goes on with the one in front of it."""
+        """Paragraphs; displays go on the same paragraph as the text before them."""
         written: list[str] = []
         for _, following in groupby(blocks, lambda block: isinstance(block, Displayed)):
             together = list(following)
@@ -175,20 +174,20 @@ class _Page:
 
 
 def _words(words: str) -> str:
-    """The project's own words, spaces at their ends kept."""
+    """The project's own words, with spaces at their ends kept."""
     inner = words.strip(" ")
     before, after = words.partition(inner)[::2] if inner else (words, "")
     return before + (in_text(inner) if inner else "") + after
 
 
 def _broken(lines: Iterable[str]) -> str:
-    """Lines with a break between them; a [ or a * at their start is not the break's option."""
+    """Lines with breaks; {} keeps a [ or * at the start of a line from being their option."""
     guarded = ("{}" + line if line.startswith(("[", "*")) else line for line in lines)
     return " \\\\\n".join(guarded)
 
 
 def _form(widths: Sequence[int]) -> str:
-    """The columns of a table; where they are too wide, wide ones share what the narrow leave."""
+    """The columns of a table; if too wide together, wide ones share what narrow ones leave."""
     if sum(widths) < LINE:
         return "l" * len(widths)
     wide = sum(min(each, LINE) for each in widths if each > NARROW)
@@ -199,14 +198,13 @@ def _form(widths: Sequence[int]) -> str:
 
 
 def _cell(cell: doc.Cell) -> str:
-    """What stands in a table: text, or a symbol."""
     if isinstance(cell, doc.Name):
         return breakable(cell.text)
     return f"${PAPER.in_lines.write(cell)}$"
 
 
 def _table(table: doc.Table) -> str:
-    """A table across pages; columns that together are too wide share the width of the page."""
+    """A table across pages."""
     columns = list(zip(*[map(doc.Name, table.header), *table.rows], strict=True))
     form = _form([max(width(cell_text(cell)) for cell in column) for column in columns])
     head = " & ".join(rf"\textit{{{_words(name)}}}" for name in table.header)

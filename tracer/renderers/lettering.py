@@ -1,4 +1,4 @@
-"""Tokens and labels where LaTeX is read: in its text, and in the mathematics of a page."""
+"""Tokens and labels in LaTeX: in text, and in the mathematics of a page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ESCAPES = {
     "✗": r"$\times$",
     **{c: f"${command}$" for c, command in GREEK.items()},
 }
-"""What means something else in LaTeX, or is no letter of its text fonts."""
+"""Characters with a meaning in LaTeX, or missing in its text fonts."""
 
 ON_PAGES = {
     "\\": r"\backslash",
@@ -79,7 +79,7 @@ Without brackets a name is no link and no picture where Markdown is read without
 """
 
 T1_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
-"""What the text fonts have beyond Latin-1."""
+"""Letters of the text fonts beyond Latin-1."""
 
 SUBSCRIPTS, SUPERSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 INDICES = re.compile(f"([{SUBSCRIPTS}]+|[{SUPERSCRIPTS}]+)")
@@ -87,14 +87,14 @@ DIGITS = str.maketrans(SUBSCRIPTS + SUPERSCRIPTS, "0123456789" * 2)
 
 
 def in_text(name: str) -> str:
-    r"""A token or label in LaTeX's text; a letter that T1 fonts lack is left to \letter."""
+    r"""A token or label in LaTeX's text; \letter writes letters that T1 fonts lack."""
     written = "".join(_character_or_index(part) for part in INDICES.split(name_text(name)))
     # Two pieces of mathematics side by side are one: $$ would begin a display.
     return re.sub(r"(?<!\\)\$\$", "", written)
 
 
 def on_page(name: str) -> str:
-    r"""A token or label in a page's mathematics: \text, and between it what \text does not take."""
+    r"""A token or label in a page's mathematics: \text, with commands for what it cannot hold."""
     return "".join(_pieces_on_page(name_text(name)))
 
 
@@ -111,14 +111,13 @@ def _pieces_on_page(name: str) -> Iterator[str]:
 
 
 def _sign_on_page(c: str) -> str:
-    r"""KaTeX does not know every accent; a $ would end the mathematics, even as \$."""
+    r"""KaTeX lacks some accents; a $ would end the mathematics, even as \$."""
     if c == "$":
         return "＄"
     return rf"\texttt{{U+{ord(c):04X}}}" if unicodedata.combining(c) else c
 
 
 def _character_or_index(part: str) -> str:
-    """A run of raised or lowered digits, or any other characters."""
     if INDICES.fullmatch(part):
         return f"${_index(part)}$"
     return "".join(
@@ -136,14 +135,14 @@ def _in_font(c: str) -> bool:
 
 
 def width(name: str) -> int:
-    """About how many letters wide a name is; a code point takes seven, a wide one two."""
+    """About how many letters wide a name is; a code point takes seven, a wide letter two."""
     known = (c in ESCAPES or _in_font(c) or bool(INDICES.match(c)) for c in name)
     sizes = (2 if c.isupper() or c in "mw" else 1 for c in name)
     return sum(size if k else 7 for size, k in zip(sizes, known, strict=True))
 
 
 def short(name: str) -> str:
-    """A name that leaves room for numbers, its middle left out where it is too long."""
+    """A name, its middle left out where it is too long."""
     whole = name_text(name)
     if width(whole) <= LONGEST_NAME:
         return whole
@@ -152,7 +151,7 @@ def short(name: str) -> str:
 
 
 def breakable(name: str) -> str:
-    """A name in text that may be broken anywhere, if it is one long word."""
+    """A name in text, breakable anywhere if it has a long word."""
     whole = name_text(name)
     if max(map(width, whole.split(" "))) <= LONGEST_NAME:
         return in_text(name)

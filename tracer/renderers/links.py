@@ -1,4 +1,4 @@
-"""The way around a document: its parts and steps, and which section “step 4” means."""
+"""The headings of a document, their anchors, and the section that “step 4” refers to."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tracer.lesson.document import Document, Paragraph, Reference, Section
 from tracer.node import found
 
 WORTH_CONTENTS = 3
-"""So many headings are worth a table of contents."""
+"""The fewest headings for a table of contents."""
 
 
 @frozen
 class Heading:
-    """A title of a part (level 1), of a step in it (level 2), or of a section without part (1).
+    """The title over a section: of a part (level 1), a step in it (2), or one without a part (1).
 
-    `section` is the place of the section over which it stands.
+    `section` is the index of that section.
     """
 
     title: str
@@ -31,14 +31,14 @@ class Heading:
 
 
 class Outline:
-    """The headings of a document and their anchors, and where the steps are."""
+    """The headings of a document, their anchors, and the sections of its steps."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.headings = list(_headings(document))
         worth_it = document.whole and len(self.headings) >= WORTH_CONTENTS
         self.contents = self.headings if worth_it else []
-        """Those of a table of contents; none, if the document is not worth one."""
+        """The headings in the table of contents."""
         self.over = defaultdict[int, list[Heading]](list)
         """The headings over each section."""
         for heading in self.headings:
@@ -50,9 +50,9 @@ class Outline:
                 self.places[section.number].append(i)
 
     def meant(self, here: int, number: int) -> int | None:
-        """The section of a step, as seen from another one: the last up to there, if there is one.
+        """The section of a step as seen from another: the last up to there, or None.
 
-        A text generated in several turns has a step with that number in each.
+        A generated text has a step of that number in each turn.
         """
         places = self.places.get(number, [])
         up_to_here = bisect_right(places, here)
@@ -72,9 +72,9 @@ class Outline:
 
     @cached_property
     def anchors(self) -> dict[Heading, str]:
-        """How each heading is linked: `alex.step-4`; one that stands again is numbered.
+        """The link of each heading: `alex.step-4`, numbered where it repeats.
 
-        Programs make a name of a heading each in its own way; with its dot this is none of theirs.
+        The dot keeps it apart from anchors that other programs make of headings.
         """
         scenario = _plain(self.document.scenario).replace("-", "") or "scenario"
         named: dict[str, Heading] = {}
@@ -88,7 +88,7 @@ class Outline:
 
 
 def _headings(document: Document) -> Iterator[Heading]:
-    """The headings of a document in their order, in two levels where it begins with a part."""
+    """The headings in order, in two levels if the document begins with a part."""
     in_parts = document.whole and any(section.part for section in document.sections[:1])
     before = None
     for i, section in enumerate(document.sections):
@@ -100,13 +100,13 @@ def _headings(document: Document) -> Iterator[Heading]:
 
 
 def _title(section: Section, *, within: bool) -> str:
-    """The title of a step begins with its number; `within` a part it leaves out the part's."""
+    """The title of a step with its number; `within` a part, without the part's title."""
     words = " · ".join(section.within) if within and section.within else section.title
     return words if section.number is None else f"{section.number}. {words}"
 
 
 def of_sections(anchors: Mapping[Heading, str]) -> dict[int | None, str]:
-    """What each section is linked by."""
+    """The link of each section."""
     return {h.section: anchor for h, anchor in anchors.items() if not h.opens_part}
 
 
@@ -118,5 +118,5 @@ def _named(document: Document, heading: Heading) -> str:
 
 
 def _plain(words: str) -> str:
-    """Small letters and digits of ASCII, and a - for what stands between them."""
+    """Lower-case ASCII letters and digits, with - for everything between them."""
     return re.sub("[^a-z0-9]+", "-", words.lower()).strip("-")

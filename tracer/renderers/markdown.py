@@ -23,22 +23,18 @@ WIDTH = 84
 """Characters in a line of fenced text: what a page shows without a scroll bar."""
 
 LONGEST = 5000
-"""So many characters MathJax sets together."""
+"""The most characters that MathJax sets in one display."""
 
 DEEPEST = 6
-"""Markdown has so many levels of titles."""
+"""The levels of titles in Markdown."""
 
 MARKUP = re.compile(
     r"^[!-/:-@^{-~]|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|\.(?=[\s)]|$)"
 )
-"""What may mean something in Markdown, HTML or a table; as an entity it does not.
-
-W_Q and street-stall stay as they are: inside a word these signs mean nothing.
-"""
-
+"""Markup of Markdown, HTML or tables, to be escaped; not inside words: W_Q, street-stall."""
 
 MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
-"""The project's own words and its symbols hold no more markup than this: W_O, [O¹ O²]."""
+"""All the markup that the project's own words and symbols hold: W_O, [O¹ O²]."""
 
 
 def render(
@@ -50,18 +46,16 @@ def render(
 ) -> str:
     """A document; with `math`, formulas and worked lines in $$ … $$.
 
-    The title stands a level above those of the sections, where there is one; those of steps inside
-    a part stand a level below. `figures` is the way to the folder of its pictures, if they are to
-    be shown.
+    The document's title stands a level above `heading`, titles of steps in a part a level below it.
+    `figures` is the path to the folder of its pictures, if they are to be shown.
     """
     level = None if heading is Heading.NONE else int(heading)
-    return (
-        "\n\n".join(_Page(document, links.Outline(document), math, level, figures).blocks()) + "\n"
-    )
+    page = _Page(document, links.Outline(document), math, level, figures)
+    return "\n\n".join(page.blocks()) + "\n"
 
 
 def escaped(name: str) -> str:
-    """A token or label as it is, whatever is in it."""
+    """A token or label, with all markup escaped."""
     return MARKUP.sub(lambda found: f"&#{ord(found[0])};", name_text(name))
 
 
@@ -75,7 +69,6 @@ class _Page:
     figures: str | None
 
     def blocks(self) -> Iterator[str]:
-        """Title, introduction, contents, sections."""
         document = self.document
         if document.whole:
             yield from self.title(escaped(document.title), 0)
@@ -88,19 +81,19 @@ class _Page:
             yield from (self.block(block, i) for block in section.blocks)
 
     def heading(self, heading: links.Heading) -> Iterator[str]:
-        """The title of a part or a section, below the anchor that links lead to."""
+        """The title of a part or a section, after its anchor."""
         if heading in self.anchors:
             yield f'<a id="{self.anchors[heading]}"></a>'
         yield from self.title(_words(heading.title), heading.level)
 
     def title(self, title: str, level: int) -> Iterator[str]:
-        """A title: of the whole text (level 0), of a part, of a step in it."""
+        """A title: of the whole text (level 0), of a part (1), of a step in it (2)."""
         if self.level is not None:
             yield f"{'#' * min(max(1, self.level - 1 + level), DEEPEST)} {title}"
 
     @cached_property
     def anchors(self) -> dict[links.Heading, str]:
-        """What each heading that a link leads to is linked by; without titles there are none."""
+        """The anchor of each heading that is linked to; none without titles."""
         outline = self.outline
         return {
             heading: anchor
@@ -116,13 +109,13 @@ class _Page:
         )
 
     def reference(self, number: int, section: int) -> str:
-        """A step, with a link to it where the text has it."""
+        """A step, with a link if the text has it."""
         anchor = self.linked.get(self.outline.meant(section, number))
         return f"[step {number}](#{anchor})" if anchor else f"step {number}"
 
     @cached_property
     def linked(self) -> dict[int | None, str]:
-        """What each section is linked by."""
+        """The link of each section."""
         return links.of_sections(self.anchors)
 
     def block(self, block: doc.Block, section: int) -> str:
@@ -130,9 +123,9 @@ class _Page:
             case doc.Paragraph(parts):
                 return "".join(self._inline(part, section) for part in parts)
             case doc.Formula(chain):
-                return (
-                    _display(PAGE.formula(chain)) if self.math else f"> {_words(one_line(chain))}"
-                )
+                if self.math:
+                    return _display(PAGE.formula(chain))
+                return f"> {_words(one_line(chain))}"
             case doc.Working(lines):
                 return _displays(block) if self.math else fenced(_written(lines))
             case doc.Matrix():
@@ -191,12 +184,11 @@ class _Page:
 
 
 def _words(words: str) -> str:
-    """The project's own words and symbols."""
     return MARKUP_IN_WORDS.sub(lambda found: f"\\{found[0]}", words)
 
 
 def _code(name: str) -> str:
-    """A token or label in a sentence, as code: the marks are longer than any run of them in it."""
+    """A token or label as code, between more backticks than it holds together."""
     whole = name_text(name)
     marks = "`" * (_longest_run([whole]) + 1)
     room = " " * (whole[0] == "`" or whole[-1] == "`")
@@ -204,7 +196,7 @@ def _code(name: str) -> str:
 
 
 def _longest_run(lines: Sequence[str]) -> int:
-    """The most backticks that stand together."""
+    """The most backticks in a row."""
     return max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
 
 
@@ -213,7 +205,7 @@ def _display(mathematics: str) -> str:
 
 
 def _displays(working: doc.Working) -> str:
-    """Worked lines below each other; in two displays, or more, where one would be too long."""
+    """Worked lines below each other, in several displays where one would be too long."""
     lines = working.lines
     aligned = f"\\begin{{aligned}}\n{PAGE.lines(working)}\n\\end{{aligned}}"
     if len(aligned) <= LONGEST or len(lines) == 1:
@@ -223,13 +215,13 @@ def _displays(working: doc.Working) -> str:
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """Lines as they are; the fence is longer than any run of backticks in them."""
+    """Lines in a fence that is longer than any run of backticks in them."""
     fence = "`" * max(3, _longest_run(lines) + 1)
     return "\n".join([f"{fence}text", *lines, fence])
 
 
 def _written(lines: Sequence[doc.Line]) -> list[str]:
-    """Worked lines, their labels padded to the same width."""
+    """Worked lines behind labels of the same width."""
     labels = ["" if line.label is None else f"{name_text(line.label)}: " for line in lines]
     longest = max(map(cells, labels))
     return [
@@ -240,7 +232,7 @@ def _written(lines: Sequence[doc.Line]) -> list[str]:
 
 
 def _table(header: list[str], rows: list[list[str]], marked: int | None, rule: str) -> str:
-    """A table; the first column is aligned to the left."""
+    """A table with its first column aligned to the left."""
     lines = [header, ["---", *[rule] * (len(header) - 1)]]
     for i, row in enumerate(rows):
         lines.append([f"**{cell}**" if i == marked and cell else cell for cell in row])

@@ -15,7 +15,7 @@ from tracer.renderers.text import text
 from tracer.renderers.wrapping import cut, rows
 
 UNCUT = 1000
-"""Room enough that no quotient is cut: the pieces are those of the plain text, one for one."""
+"""Room for any quotient, so that LaTeX is cut into the same pieces as plain text."""
 
 FIRM = "\u00a0"
 """A space at which no line is broken."""
@@ -23,7 +23,7 @@ FIRM = "\u00a0"
 SPACE = r" \; "
 
 APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
-"""What keeps blanks below each other from touching."""
+"""A strut that keeps blanks below each other apart."""
 
 FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
@@ -92,7 +92,7 @@ class LatexNotation(Notation):
         return rf"\frac{{\partial {over}}}{{\partial {of}}}", Binding.POWER
 
     def _word(self, word: str) -> str:
-        r"""x and 2k lean, as variables do; \operatorname is not for every page."""
+        r"""A word or a variable, such as x and 2k; \operatorname is not known to every page."""
         if word in LETTERS:
             return LETTERS[word]
         if re.fullmatch("-?[0-9]*[A-Za-z]", word):
@@ -137,10 +137,9 @@ class Mathematics:
     """Mathematics for one kind of reader."""
 
     def __init__(self, named: Callable[[str], str], letters: int, *, paper: bool) -> None:
-        """`named` writes tokens and labels; a worked line has so many `letters`.
+        """`named` writes tokens and labels; a worked line holds `letters`.
 
-        On `paper`, where lines stand close, worked lines have no fractions; rows that go on in the
-        next may be as wide as the line, and no page ends below them.
+        On `paper`, worked lines have no fractions, and no page ends inside a line.
         """
         self.in_formulas = LatexNotation(named, fractions=True)
         self.in_lines = LatexNotation(named, fractions=False)
@@ -149,7 +148,7 @@ class Mathematics:
         self.named, self.letters, self.paper = named, letters, paper
 
     def formula(self, chain: ex.Chain) -> str:
-        """A chain in symbols, in one line; a sum that is too long for it goes on below."""
+        """A chain in symbols in one line; a sum that is too long goes on below."""
         last = chain.sides[-1]
         if isinstance(last, ex.Sum) and self.width_of_formula(chain) > self.letters:
             return self._broken(chain, last)
@@ -158,7 +157,6 @@ class Mathematics:
         return " ".join([first, *(f"{RELATIONS[relation]} {side}" for relation, side in related)])
 
     def _broken(self, chain: ex.Chain, last: ex.Sum) -> str:
-        """A chain that ends in a long sum, in several rows."""
         before = ex.Chain((*chain.sides[:-1], last.terms[0]), chain.relations)
         written, used = [self.formula(before)], self.width_of_formula(before)
         for term in last.terms[1:]:
@@ -169,10 +167,7 @@ class Mathematics:
         return f"\\begin{{alignedat}}{{2}}\n& {' '.join(written)} &&\n\\end{{alignedat}}"
 
     def lines(self, working: Working) -> str:
-        """Worked lines below each other, in three columns: label, sides, result.
-
-        A chain is broken as on a terminal; its result stands in its last row.
-        """
+        """Worked lines in three columns: label, sides, and the result in the last row."""
         labels, results = _margins(working)
         room = self.letters - labels
         written = [self._rows(line, room - results) for line in working.lines]
@@ -184,7 +179,7 @@ class Mathematics:
         return shown.removesuffix(END).removesuffix(APART)
 
     def width(self, working: Working) -> int:
-        """How wide worked lines are if none is broken, in characters of plain text."""
+        """The width of unbroken worked lines, in characters of plain text."""
         written = (
             " ".join(relation + self.measured.write(side) for relation, side in _sides(line.chain))
             for line in working.lines
@@ -192,13 +187,13 @@ class Mathematics:
         return sum(_margins(working)) + max(map(cells, written))
 
     def width_of_formula(self, chain: ex.Chain) -> int:
-        """How wide a chain in symbols is, in characters of plain text."""
+        """The width of a chain in symbols, in characters of plain text."""
         return cells(" = ".join(map(FRACTIONS.write, chain.sides)))
 
     def _rows(self, line: Line, room: int, tail: int = 0) -> list[str]:
         """The rows of a line; a side that fits into one has its quotients as fractions.
 
-        With a `tail`, so much is left free in the last row, and the result stands at its right.
+        A `tail` is the room for the result, at the right of the last row.
         """
         chain = line.chain
         sides = list(_sides(chain))
@@ -231,7 +226,7 @@ class Mathematics:
 
 
 def _cut(latex: str) -> list[str]:
-    """A side cut as its plain text is: never inside a root or an exponent."""
+    """The pieces of a side, never cut inside a root or an exponent."""
     pieces: list[str] = []
     depth = 0
     for piece in cut(latex, UNCUT):
@@ -252,13 +247,13 @@ def _label(line: Line) -> str:
 
 
 def _sides(chain: ex.Chain) -> Iterator[tuple[str, ex.Expression]]:
-    """What stands in the middle column: all but the result, each behind its relation."""
+    """The middle column: all sides but the result, each with its relation."""
     sides = chain.sides[:-1] if chain.relations else chain.sides
     return zip(["", *chain.relations], sides, strict=False)
 
 
 def _margins(working: Working) -> tuple[int, int]:
-    """How wide the labels and the results are, in characters of plain text."""
+    """The widths of labels and results, in characters of plain text."""
     labels = (width(_label(line)) for line in working.lines)
     chains = (line.chain for line in working.lines)
     results = (cells(f"≈ {text(chain.sides[-1])}") for chain in chains if chain.relations)
@@ -266,7 +261,7 @@ def _margins(working: Working) -> tuple[int, int]:
 
 
 def _unary(row: str) -> str:
-    """A minus that begins a row belongs to its number: it is no difference."""
+    """Mark a minus at the start of a row as a sign."""
     return re.sub(r"^-(?! )", "{-}", row)
 
 

@@ -17,7 +17,6 @@ def _sign(sign: str) -> str:
 
 
 def _row(inner: str) -> str:
-    """Several elements as one, where one is expected."""
     return f"<mrow>{inner}</mrow>"
 
 
@@ -82,7 +81,7 @@ class MathmlNotation(Notation):
 
 
 def _word(word: str) -> str:
-    """A name or a number; a single letter leans, as variables do."""
+    """A name or a number."""
     return f"<mn>{word}</mn>" if re.fullmatch("[0-9]+", word) else f"<mi>{escape(word)}</mi>"
 
 
@@ -95,7 +94,7 @@ def symbol(expression: ex.Expression) -> str:
 
 
 def formula(chain: ex.Chain) -> str:
-    """A chain in symbols, by itself."""
+    """A chain in symbols, as a display."""
     relations = ["", *map(_sign, chain.relations)]
     written = map(_MATHML.write, chain.sides)
     return f'<math display="block">{"".join(map(add, relations, written))}</math>'

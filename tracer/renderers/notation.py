@@ -1,7 +1,6 @@
-"""Expressions as one line: (a×b + c×d) / √2 in plain text, the same with other formats' signs.
+"""Expressions as one line of plain text, (a×b + c×d) / √2, or with another format's signs.
 
-A format overrides how its numbers, symbols and operators look; where parentheses are due is decided
-here, by how tightly an operation binds.
+A format overrides how numbers, symbols and operators look; parentheses are decided here.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from tracer.formula.numbers import PLAIN_ZEROS
 
 
 class Binding(IntEnum):
-    """How tightly an expression binds; a looser one inside a tighter one is put in parentheses."""
+    """How tightly an expression binds; inside a tighter one it gets parentheses."""
 
     SUM = 0
     PRODUCT = 1
@@ -37,14 +36,13 @@ def is_scientific(value: Decimal) -> bool:
 
 
 def decimals(value: Decimal) -> int:
-    """So many digits are written behind the point; of a power of ten, behind that in front."""
+    """The number of digits after the point; in a power of ten, of its mantissa."""
     exponent = value.as_tuple().exponent
     behind = -exponent if isinstance(exponent, int) else 0
     return behind + value.adjusted() if is_scientific(value) else behind
 
 
 def _number_binds(value: Decimal) -> Binding:
-    """How tightly a number binds, by its sign and its power of ten."""
     if value.is_signed():
         return SUM
     return PRODUCT if value.is_finite() and is_scientific(value) else ATOM
@@ -87,12 +85,12 @@ class Notation:
         return f"10{str(exponent).translate(SUPERSCRIPTS)}"
 
     def blank(self, blank: ex.Blank) -> str:
-        """Room for a number, or in the key the number, beside that of the blank."""
+        """Room for a number, or in the key the number, after the number of the blank."""
         inside = f" {self.number(blank.answer)}" if blank.filled else self.room_for(blank.answer)
         return f"[{blank.number}:{inside}]"
 
     def room_for(self, answer: ex.Number) -> str:
-        """Room for a number, which shows how many decimals belong there."""
+        """Room for a number, with its number of decimals."""
         behind = decimals(answer.value)
         room = f"{self.before_point}.{self.digit * behind}" if behind else self.room
         return f"{room}{self.times}{self.power_of_ten}" if is_scientific(answer.value) else room
@@ -134,7 +132,7 @@ class Notation:
         return f"{of}ᵀ"
 
     def brackets(self, items: Sequence[str]) -> str:
-        """Columns side by side."""
+        """Matrices side by side."""
         return f"[{' '.join(items)}]"
 
     def sized(self, of: str, shape: Sequence[int]) -> str:
@@ -202,7 +200,7 @@ class Notation:
                 assert_never(expression)
 
     def _base(self, base: ex.Expression) -> str:
-        """What is raised: an index above it would look like a power."""
+        """A base; a symbol with an upper index gets parentheses, since that looks like a power."""
         inner = self.inside(base, ATOM)
         return inner.join(self.parentheses) if isinstance(base, ex.Symbol) and base.above else inner
 
@@ -217,7 +215,7 @@ class Notation:
         return inner if bare else inner.join(self.parentheses)
 
     def _summands(self, terms: Sequence[ex.Expression]) -> list[str]:
-        """a + b - c: a long sum of plain numbers takes their signs as its own."""
+        """a + b - c: only a long sum of plain numbers takes their signs as its own."""
         plain = all(isinstance(term, ex.Number) and term.value.is_finite() for term in terms)
         written = [self.inside(terms[0], PRODUCT, first=True)]
         for term in terms[1:]:
@@ -233,7 +231,7 @@ OPEN, BETWEEN, CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
 
 
 class Marking(Notation):
-    """Plain text; what has marks stands with them between signs that `pieces` takes out again."""
+    """Plain text in which marked numbers stand between signs for `pieces`."""
 
     def __init__(self, marks: Callable[[ex.Number | ex.Rest], Sequence[str]]) -> None:
         self.marks = marks

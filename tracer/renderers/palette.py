@@ -1,8 +1,7 @@
-"""Styles, and the hue of a number: that of what it is, in its table and in every line.
+"""Styles, and the hue of a number, which shows the kind of value that it comes from.
 
-A hue says where a number comes from. Each has a contrast of at least 4.5 : 1 on black and on
-white; hues that meet in an operation are told apart by colour-blind readers too. What is learned,
-and what only stands inside a line, has the plain colour of the terminal.
+Each hue has a contrast of at least 4.5 : 1 on black and on white; colour-blind readers can tell
+those apart that meet in an operation. Parameters and intermediate numbers have no hue.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),
     **dict.fromkeys((roles.MASK, roles.D_K, roles.SCALE, roles.POSITION_INDEX), ""),
 }
-"""All others are blue: a token's vector on its way, and what is made of scores."""
+"""All others are blue: the residual stream, and scores with all that follows from them."""
 
 
 def hue(number: Number | Blank) -> str:
-    """The hue of a number; none, if it is not taken from a value, or from a learned one."""
+    """The hue of a number; none for an intermediate or a learned one."""
     if isinstance(number, Blank):
         return ""
     if number.entry is None or number.entry.value.role.parameter:
@@ -43,7 +42,7 @@ _MARKING = Marking(lambda of: [hue(of)] if isinstance(of, Number) and hue(of) el
 
 
 def hues(expression: Expression) -> list[tuple[int, int, str]]:
-    """From where to where the text of an expression has which hue."""
+    """The spans of an expression as text that have a hue: start, end, hue."""
     spans: list[tuple[int, int, str]] = []
     at = 0
     for words, styles in pieces(_MARKING.write(expression)):

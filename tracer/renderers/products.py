@@ -1,4 +1,4 @@
-"""Matrices beside each other on a wide terminal, with what is done to them: X · W = Q."""
+"""Matrices beside each other on a wide terminal, with the operators: X · W = Q."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from tracer.renderers.tables import matrix_rows
 from tracer.renderers.text import text
 
 SIDE_BY_SIDE = 120
-"""Cells from which on matrices stand beside each other."""
+"""The narrowest terminal with matrices beside each other."""
 UNBROKEN = 10_000
 
 Board: TypeAlias = dict[ex.Expression, Matrix]
-"""The matrices that stand on the page, the last under each symbol."""
+"""The last matrix on the page for each symbol."""
 
 Parts: TypeAlias = list[str | ex.Expression]
 """Operators and symbols, in the order of an equation."""
 
 
 def equation(formula: ex.Chain, blocks: Sequence[Block], board: Board) -> list[str | Matrix] | None:
-    """The matrices of a formula with the operators between them: X, `·`, W, `=`, Q.
+    """The matrices of a formula with the operators between them: X, `·`, W, `=`, Q; or None.
 
-    Only where all of them stand in these blocks, or stood on the page and are what the lines of
-    these blocks put in.
+    All must be in these blocks, or on the page before and used in their lines.
     """
     right = _parts(formula.sides[-1])
     if right is None or formula.relations != ("=",):
@@ -69,7 +68,7 @@ def bare(expression: ex.Expression) -> ex.Expression:
 
 
 def _parts(side: ex.Expression) -> Parts | None:
-    """What stands in a side; None, where something is no matrix."""
+    """The operators and symbols of a side; None if something is not a matrix."""
     match side:
         case ex.Sized(of):
             return _parts(of)
@@ -105,7 +104,7 @@ def _matrix(symbol: ex.Expression, known: Mapping[ex.Expression, Matrix]) -> Mat
 
 
 def _factor(part: str | Matrix) -> str | Matrix:
-    """All rows of a second factor go into each row of the product: none of them is marked."""
+    """A second factor, of which no row is marked, since all go into each row of the product."""
     if isinstance(part, str) or part.marked is None:
         return part
     return Matrix(part.symbol, part.rows, part.columns, part.cells)
@@ -117,7 +116,6 @@ def _transposed(matrix: Matrix) -> Matrix:
 
 
 def _values_put_in(blocks: Sequence[Block]) -> set[Value | None]:
-    """The values whose numbers the worked lines put in."""
     lines = [line for block in blocks if isinstance(block, Working) for line in block.lines]
     sides = [side for line in lines for side in line.chain.sides if not isinstance(side, ex.Symbol)]
     return {entry.value for side in sides for entry in ex.entries_in(side)}

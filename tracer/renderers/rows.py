@@ -1,4 +1,4 @@
-"""A line of a terminal with its styles, and how many cells words take."""
+"""A line of a terminal with its styles, and the width of words in cells."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ MARK = "▸ "
 """Before the row of the token that is followed."""
 
 NARROW = re.compile("[ -~×·─═▸²³¹√≈∞⁰⁴-⁹⁻₀-₉α-ω]*")
-"""What worked lines and labels mostly consist of: signs that take one cell each."""
+"""Characters of one cell each, of which most lines and labels consist."""
 
 
 @lru_cache(4096)
 def cells(words: str) -> int:
-    """How wide words are: 日 takes two cells."""
+    """The width of words: 日 takes two cells."""
     return len(words) if words.isascii() or NARROW.fullmatch(words) else cell_len(words)
 
 
 def short(name: str, most: int = LONGEST_NAME) -> str:
-    """A name that leaves room for numbers, its middle left out where it is too long."""
+    """A name, its middle left out where it is too long."""
     whole = name_text(name)
     most = min(most, LONGEST_NAME)
     if cells(whole) <= most:
@@ -40,7 +40,7 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
 
 
 def _first(pictures: Iterable[str], most: int, *, last: bool = False) -> str:
-    """As many as fit; with `last`, put together from the end."""
+    """As many as fit; if `last`, put together from the end."""
     kept = ""
     for picture in pictures:
         if cells(kept) + cells(picture) > most:
@@ -50,7 +50,7 @@ def _first(pictures: Iterable[str], most: int, *, last: bool = False) -> str:
 
 
 class Row:
-    """Words, and which of them have which style. Without colour it costs no more than its words."""
+    """Words and the styles of their spans; without colour as cheap as the words."""
 
     __slots__ = ("plain", "spans")
 
@@ -59,41 +59,41 @@ class Row:
         self.spans = [(0, len(plain), style)] if style else []
 
     def stylize(self, style: str, start: int = 0, end: int | None = None) -> Row:
-        """The row, with a style more."""
+        """Add a style, and return the row."""
         self.spans.append((start, len(self.plain) if end is None else end, style))
         return self
 
     def styled(self, spans: Iterable[tuple[int, int, str]], by: int = 0) -> Row:
-        """The row, with styles from where to where, all of them further right."""
+        """Add the styles of spans that are moved to the right, and return the row."""
         self.spans += [(start + by, end + by, style) for start, end, style in spans]
         return self
 
     def indented(self, by: int) -> Row:
-        """The row further right; an empty one stays empty."""
+        """Move the row to the right, unless it is empty, and return it."""
         if self.plain:
             self.plain = " " * by + self.plain
             self.spans = [(start + by, end + by, style) for start, end, style in self.spans]
         return self
 
     def marked(self) -> Row:
-        """The row of the followed token, with a sign in its indentation."""
+        """Mark the row of the followed token in its indentation, and return it."""
         self.plain = MARK + self.plain[len(MARK) :]
         return self.stylize("bold", 0, len(MARK))
 
     def text(self) -> Text:
-        """As Rich prints it: what is too wide is folded by the terminal itself, never cut."""
+        """The row for Rich, which neither wraps nor cuts it; a terminal folds it."""
         width = len(self.plain)  # beyond it Rich finds no character to style
         spans = [Span(start, min(end, width), style) for start, end, style in self.spans]
         return Text(self.plain, spans=spans, no_wrap=True, overflow="ignore")
 
 
 def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
-    """Rows that are broken already, further right."""
+    """Each row moved to the right."""
     return (row.indented(by) for row in rows)
 
 
 def wrapped(words: Text | str, width: int, *, fold: bool = False) -> Iterator[Row]:
-    """Words over as many rows as they need; with `fold`, a word longer than a row too."""
+    """Words in as many rows as they need; with `fold`, long words are broken, too."""
     text = Text(words) if isinstance(words, str) else words
     # Rich asks for a console to wrap, and needs one only to justify.
     for line in text.wrap(None, width, overflow="fold" if fold else None):  # type: ignore[arg-type]
@@ -105,5 +105,5 @@ def wrapped(words: Text | str, width: int, *, fold: bool = False) -> Iterator[Ro
 
 
 def padded(cell: str, width: int) -> str:
-    """Words with as many spaces behind them as make them so wide."""
+    """Words, followed by spaces up to a width."""
     return cell + " " * (width - cells(cell))

@@ -1,4 +1,4 @@
-"""A matrix of shares as an SVG heat map, with words if it has some; what all SVGs begin with."""
+"""A matrix of shares as an SVG heat map; the frame of every SVG."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   text { fill: #e6edf3 } .axis { fill: #8b949e } .page { fill: #0d1117 } .cell { fill: #1158c7 }
   .frame { stroke: #6e7681 } .marked { stroke: #e6edf3 } path { stroke: #30363d }
 }"""
-"""Words have a contrast of 4.5 to 1 at least on each of their grounds."""
+"""Words have a contrast of at least 4.5 to 1 on each background."""
 
 HATCHING = (
     '<defs><pattern id="nothing" width="6" height="6" patternUnits="userSpaceOnUse">'
@@ -37,7 +37,7 @@ HATCHING = (
 def image(
     title: str, description: str, size: tuple[float, float], style: str, lines: Iterable[str]
 ) -> str:
-    """An SVG of a width and height that says in words what it shows, too."""
+    """An SVG of a width and height, with its description in words."""
     width, height = size
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
@@ -50,17 +50,17 @@ def image(
 
 
 def description(matrix: Matrix) -> str:
-    """The picture in words: the title, and the strongest cell of each row that has one.
+    """The picture in words: the title, and the clearly largest cell of each row.
 
-    Of a matrix with words: what each row says in the last column.
+    Of a matrix with words: the word of each row in the last column.
     """
     assert matrix.figure
-    strongest = []
     if matrix.words:
         last = name_text(matrix.columns[-1])
-        for label, said, numbers in zip(matrix.rows, matrix.words, matrix.cells, strict=True):
-            strongest.append(f"{label}: {name_text(said[-1])} ({text(numbers[-1])})")
-        return f"{matrix.figure.title}, after {last} {'; '.join(strongest)}."
+        rows = zip(matrix.rows, matrix.words, matrix.cells, strict=True)
+        words = [f"{label}: {name_text(w[-1])} ({text(numbers[-1])})" for label, w, numbers in rows]
+        return f"{matrix.figure.title}, after {last} {'; '.join(words)}."
+    strongest = []
     for label, numbers in zip(matrix.rows, matrix.cells, strict=True):
         shares = [number.value for number in numbers if isinstance(number, Number)]
         if len(shares) < len(numbers):
@@ -73,14 +73,13 @@ def description(matrix: Matrix) -> str:
 
 
 def heat_map(matrix: Matrix) -> str:
-    """Rows look at columns; the larger the share, the fuller the cell, and none is hatched."""
+    """Cells filled by their share; a share of 0 is hatched."""
     assert matrix.figure
     rows = [_lines(label, "row") for label in matrix.rows]
     columns = [_lines(label, "column") for label in matrix.columns]
     of_rows, of_columns = matrix.figure.axes
-    stub = 2 * MARGIN + LETTER * max(
-        map(cells, [of_rows, *(line for label in rows for line in label)])
-    )
+    widest = max(map(cells, [of_rows, *(line for label in rows for line in label)]))
+    stub = 2 * MARGIN + LETTER * widest
     top = 50 + LINE * max(map(len, columns))
     words = [[_lines(word, "cell") for word in row] for row in matrix.words]
     cell_height = CELL_HEIGHT + LINE * max((len(w) for row in words for w in row), default=0)
@@ -112,7 +111,7 @@ def heat_map(matrix: Matrix) -> str:
 def _cells(
     matrix: Matrix, row: int, words: Sequence[list[str]], at: tuple[float, float], height: float
 ) -> Iterator[str]:
-    """The cells of a row; where they have words, these stand above their numbers."""
+    """The cells of a row, their words above their numbers."""
     followed = ' class="followed"' if row == matrix.marked else ""
     (stub, y), lowest = at, at[1] + height - CELL_HEIGHT / 2 + 5
     for j, number in enumerate(matrix.cells[row]):
@@ -139,7 +138,6 @@ def _box(x: float, y: float, width: float, height: float) -> str:
 def _label(
     lines: Sequence[str], at: tuple[float, float], anchor: str, *, followed: bool = False
 ) -> str:
-    """The lines of a label below each other."""
     x, y = at
     spans = "".join(
         f'<tspan x="{x:g}" y="{y + LINE * i:g}">{escape(line)}</tspan>'
@@ -150,7 +148,7 @@ def _label(
 
 
 def _lines(name: str, of: str) -> list[str]:
-    """A label over a few lines, broken behind a space or a hyphen where it has one."""
+    """A label in a few lines, broken after a space or a hyphen where possible."""
     lines = [""]
     for word in re.findall(".*?[ -]|.+", name_text(name)):
         if lines[-1] and cells(lines[-1] + word.rstrip()) > ROOM[of]:

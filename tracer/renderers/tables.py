@@ -1,4 +1,4 @@
-"""Matrices and tables on a terminal: columns that fit its width."""
+"""Matrices and tables in the columns of a terminal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,11 @@ LEAST_ROOM, BELOW = 8, 4
 """Cells for a name or for the last column of a table; how far in it stands below the others."""
 
 WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
-"""From which share on a cell of a heat map has which style."""
+"""The smallest share for each style of a cell in a heat map."""
 
 
 def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Row]:
-    """The matrix; in blocks of columns below each other where it is too wide.
-
-    The numbers of a `coloured` one have hues.
-    """
+    """The matrix, in blocks of columns if too wide; if `coloured`, its numbers have hues."""
     names = _corner_and_rows(matrix, width // 3)
     columns = [short(label, width // 3) if label else "" for label in matrix.columns]
     numbers = map(aligned, zip(*matrix.cells, strict=True))
@@ -46,7 +43,7 @@ def matrix_rows(matrix: Matrix, width: int, *, coloured: bool = True) -> list[Ro
 
 
 def _corner_and_rows(matrix: Matrix, most: int) -> list[str]:
-    """The symbol and the names of the rows; of a single row without a name the symbol is that."""
+    """The symbol and the names of the rows; it is the name of a single row without one."""
     if matrix.marked is None and matrix.rows == ("",):
         return ["", text(matrix.symbol)]
     return [text(matrix.symbol), *(short(label, most) for label in matrix.rows)]
@@ -60,7 +57,7 @@ def _colour(
     written: Sequence[str],
     numbers: Sequence[Number | Blank],
 ) -> None:
-    """Style the name of a row, which ends at `start`, and give its numbers their hues."""
+    """Style the name of a row, which ends at `start`, and its numbers."""
     marked = number == matrix.marked
     row.stylize(MARKED if marked else LABEL, 0, start)
     for cell, of in zip(written, numbers, strict=True):
@@ -70,21 +67,21 @@ def _colour(
 
 
 def _weight(share: Number | Blank) -> str:
-    """How much a cell of a heat map stands out: the larger its share, on any background."""
+    """The style of a cell of a heat map, by its share."""
     if isinstance(share, Blank):
         return ""
     return next((style for least, style in WEIGHTS if share.value >= least), "")
 
 
 def _column(name: str, numbers: Sequence[str]) -> list[str]:
-    """A column with its name above it, all on its right; a number takes a cell for each sign."""
+    """A column below its name, aligned to the right; numbers take a cell for each sign."""
     wide = cells(name)
     widest = max(wide, *map(len, numbers))
     return [" " * (widest - wide) + name, *[number.rjust(widest) for number in numbers]]
 
 
 def aligned(numbers: Sequence[Number | Blank]) -> list[str]:
-    """The numbers of a column with their decimal points below each other."""
+    """The numbers of a column with aligned decimal points."""
     written = list(map(text, numbers))
     if len({len(w) - w.rfind(".") for w in written}) == 1:
         return written  # all have as many decimals
@@ -94,7 +91,6 @@ def aligned(numbers: Sequence[Number | Blank]) -> list[str]:
     )
 
     def filled(w: str, point: int | None) -> str:
-        """Powers of ten and infinities stand at the right of the column."""
         if point is None:
             return w
         return w + " " * (behind - (len(w) - point if point > 0 else 0))
@@ -103,10 +99,7 @@ def aligned(numbers: Sequence[Number | Blank]) -> list[str]:
 
 
 def table_rows(table: Table, width: int) -> list[Row]:
-    """Text in columns; only the last may be of any length, and is folded where it is too long.
-
-    Where too little is left for the last it stands below the others.
-    """
+    """Text in columns; the last one is folded if too long, and stands below without enough room."""
     columns = _columns(table, width // 3)
     if width - INDENT - _wide(columns) < LEAST_ROOM:
         columns = _columns(table, LEAST_ROOM)
@@ -130,7 +123,7 @@ def table_rows(table: Table, width: int) -> list[Row]:
 
 
 def _columns(table: Table, most: int) -> list[list[str]]:
-    """All columns but the last, each with its name above it; names of at most so many cells."""
+    """All columns but the last, below their names; names of at most `most` cells."""
     return [
         [name and short(name, most), *(short(cell_text(row[j]), most) for row in table.rows)]
         for j, name in enumerate(table.header[:-1])
@@ -138,7 +131,6 @@ def _columns(table: Table, most: int) -> list[list[str]]:
 
 
 def _wide(columns: Sequence[Sequence[str]]) -> int:
-    """The cells that columns take, with the gap behind each."""
     return sum(_widest(column) + len(GAP) for column in columns)
 
 

@@ -1,4 +1,4 @@
-"""Documents on a terminal: worked lines that wrap before = and +, matrices that fit the width."""
+"""Documents on a terminal of any width."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ JOINT, PART_RULE, STEP_RULE = " · ", "═", "─"
 
 
 def plain(document: doc.Document, width: int | None = None) -> str:
-    """A document as a terminal without colour shows it: one of `width` cells, or this one."""
+    """A document without colour, for a terminal of `width` cells or this one."""
     return "".join(f"{line.plain}\n" for line in laid_out(document, width))
 
 
 def laid_out(document: doc.Document, width: int | None = None) -> list[Row]:
-    """A document in lines for a terminal of `width` cells, or for this one."""
+    """The lines of a document, for a terminal of `width` cells or this one."""
     console = _console()
     coloured = console.color_system is not None
     return list(_lines(document, max(width or console.width, LEAST_WIDTH), coloured))
 
 
 def shown(lines: Iterable[Row]) -> str:
-    """The lines for standard output, with what colours them where that is a terminal with some."""
+    """The lines for standard output, coloured if that is a terminal with colours."""
     console = _console()
     if console.color_system is None:
         return "".join(f"{line.plain}\n" for line in lines)
@@ -51,14 +51,14 @@ def shown(lines: Iterable[Row]) -> str:
 
 
 def _console() -> Console:
-    """The terminal; one that does not know its width, or says 0, is taken for a usual one."""
+    """The terminal, of the usual width if it reports none."""
     console = Console(highlight=False, markup=False, emoji=False)
     console.width = console.width or USUAL_WIDTH
     return console
 
 
 def _lines(document: doc.Document, width: int, coloured: bool) -> Iterator[Row]:
-    """The lines of a document, broken for a width, with an empty one behind each block."""
+    """The lines of a document, with an empty one after each block."""
     yield from wrapped(Text(name_text(document.title), TITLE), min(width, MEASURE))
     yield Row()
     for block in document.introduction:
@@ -80,7 +80,7 @@ def _lines(document: doc.Document, width: int, coloured: bool) -> Iterator[Row]:
 def _section(
     section: doc.Section, rule: str, width: int, coloured: bool, board: Board
 ) -> Iterator[Row]:
-    """A step: its title, with its formula where it has only one and that fits, and its blocks."""
+    """A step: its title, beside it the formula if it is the only one and fits, and its blocks."""
     formulas = [block for block in section.blocks if isinstance(block, doc.Formula)]
     only = formulas[0].chain if len(formulas) == 1 else None
     title, measure = _title(section), min(width, MEASURE)
@@ -101,9 +101,9 @@ def _title(section: doc.Section) -> str:
 
 
 def _part_titles(sections: Sequence[doc.Section]) -> Iterator[str | None]:
-    """The title of a part that begins with each section, if one begins there and needs a title.
+    """The title of the part that begins with each section, or None.
 
-    So it does beside other parts, and where it says what the titles of its steps do not.
+    A part has a title if there are several, or if it says more than the titles of its steps.
     """
     for _, group in groupby(sections, lambda section: section.part is None):
         together = list(group)
@@ -116,7 +116,7 @@ def _part_titles(sections: Sequence[doc.Section]) -> Iterator[str | None]:
 
 
 def _heading(title: str, rule: str, width: int, formula: Chain | None = None) -> Iterator[Row]:
-    """A title, a formula at its right if there is one, and a rule under both."""
+    """A title and a rule, with a formula at the right if there is one."""
     *above, last = (row.stylize(SECTION) for row in wrapped(title, width))
     yield from above
     if formula is not None:
@@ -129,7 +129,7 @@ def _heading(title: str, rule: str, width: int, formula: Chain | None = None) ->
 def _rows_of(
     blocks: Sequence[doc.Block], formula: Chain | None, width: int, coloured: bool, board: Board
 ) -> Iterator[Iterable[Row]]:
-    """The rows of each block; on a wide terminal the matrices of the formula beside each other."""
+    """The rows of each block; on a wide terminal the matrices of the formula side by side."""
     parts = equation(formula, blocks, board) if formula and width >= SIDE_BY_SIDE else None
     whole = equation_rows(parts, width) if parts else None
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Expressions and names as one line of plain text: (a×b + c×d) / √2."""
+"""Expressions and names as one line of plain text."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ number_text = _TEXT.number
 
 
 def sides(chain: Chain, write: Callable[[Expression], str] = text) -> list[str]:
-    """The sides of a chain, each but the first behind its relation."""
+    """The sides of a chain, each after the first with its relation."""
     first, *rest = map(write, chain.sides)
     return [first, *(f"{sign} {side}" for sign, side in zip(chain.relations, rest, strict=True))]
 
 
 def one_line(chain: Chain) -> str:
-    """A chain in plain text, unbroken."""
+    """A chain in plain text."""
     return " ".join(sides(chain))
 
 
 def in_percent(share: Percent) -> Number | Blank:
-    """What stands before the sign %: of a blank too it is a hundred times the share."""
+    """The number before the sign %."""
     of = share.number
     if isinstance(of, Blank):
         return Blank(of.number, percentage(of.answer))
@@ -54,15 +54,14 @@ def percentage(number: Number) -> Number:
 
 
 def cell_text(cell: Cell) -> str:
-    """What stands in a table, in one line."""
+    """A cell of a table."""
     return name_text(cell.text) if isinstance(cell, Name) else text(cell)
 
 
 def name_text(name: str) -> str:
-    """A token or label in one line: nothing is lost, and nothing acts on the terminal.
+    """A token or label in one line, with nothing lost and nothing that controls a terminal.
 
-    What cannot be printed is written as an escape, a space at either end as ␣. Signs that are
-    joined into one picture (👩‍👧) stay so.
+    Unprintable characters are escaped, a space at either end is ␣. Joined pictures (👩‍👧) are kept.
     """
     inner = name.strip(" ")
     if inner == name and name.isprintable() and name:

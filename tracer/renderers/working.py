@@ -1,4 +1,4 @@
-"""Formulas and worked lines on a terminal: results stand last, below each other."""
+"""Formulas and worked lines on a terminal, with results in a column."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ def formula_rows(formula: Chain, width: int) -> Iterable[Row]:
 
 
 def working_rows(working: Working, width: int, *, coloured: bool) -> Iterable[Row]:
-    """Worked lines, their labels shortened further where they leave too little room.
-
-    The numbers of `coloured` ones have hues.
-    """
+    """Worked lines, with shorter labels where room is scarce; if `coloured`, numbers have hues."""
     room = width - WORKING_INDENT
     rows = _laid_out(working.lines, width // 4, room, coloured)
     if any(cells(row.plain) > room for row in rows):
@@ -34,7 +31,7 @@ def working_rows(working: Working, width: int, *, coloured: bool) -> Iterable[Ro
 
 
 def _laid_out(lines: Sequence[Line], most: int, room: int, coloured: bool) -> list[Row]:
-    """Worked lines behind labels of at most so many cells, before their results."""
+    """Worked lines after labels of at most `most` cells, before their results."""
     labels = ["" if line.label is None else f"{short(line.label, most)}: " for line in lines]
     longest = max(map(cells, labels))
     results = _results(lines)
@@ -52,7 +49,7 @@ def _laid_out(lines: Sequence[Line], most: int, room: int, coloured: bool) -> li
 
 
 def _results(lines: Sequence[Line]) -> list[str]:
-    """The last side of each line with its relation, decimal points below each other."""
+    """The last side of each line with its relation, decimal points aligned."""
     last = [line.chain.sides[-1] for line in lines]
     numbers = [side for side in last if isinstance(side, Number)]
     written = aligned(numbers) if len(numbers) == len(last) else [text(side) for side in last]
@@ -64,10 +61,7 @@ def _results(lines: Sequence[Line]) -> list[str]:
 
 
 def _edge(bodies: Sequence[Sequence[str]], widest: int, room: int) -> int:
-    """Where the column of results ends: a little behind the longest row, if there is room.
-
-    A line alone needs no column.
-    """
+    """The column where the results end: a little after the longest row, if there is room."""
     last = max(cells(body[-1]) for body in bodies)
     if len(bodies) == 1:
         return min(last + len(" ") + widest, room)
@@ -78,7 +72,6 @@ def _edge(bodies: Sequence[Sequence[str]], widest: int, room: int) -> int:
 def _worked(
     chain: Chain, label: str, body: list[str], result: str, edge: int, coloured: bool
 ) -> Iterator[Row]:
-    """The rows of a line, the result at the end of the last."""
     spans = _spans(chain) if coloured else []
     at = 0
     for i, line in enumerate(body):
@@ -98,7 +91,7 @@ def _worked(
 
 
 def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
-    """A line's last row with its result; below it, where that finds no room."""
+    """The last row of a line with its result, or the result below it."""
     place = edge - cells(result)
     if cells(row.plain) >= place:
         yield row
@@ -110,7 +103,7 @@ def _with_result(row: Row, result: str, edge: int, style: str) -> Iterator[Row]:
 
 
 def _spans(chain: Chain) -> list[tuple[int, int, str]]:
-    """Where the numbers of a chain on one line have which hue."""
+    """The spans of a chain as text that have a hue."""
     found: list[tuple[int, int, str]] = []
     at = 0
     for i, side in enumerate(chain.sides):

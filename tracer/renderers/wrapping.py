@@ -1,7 +1,4 @@
-"""Where a matrix is broken; and a worked line: before = and ≈, in a long side before + and -.
-
-What is still too wide is broken before / and ·, and behind the commas of max(…).
-"""
+"""Where matrices and worked lines are broken: at = and ≈, then + and -, then / and · and commas."""
 
 from __future__ import annotations
 
@@ -21,10 +18,9 @@ Pieces: TypeAlias = list[list[str]]
 
 
 def wrapped(sides: Sequence[str], label: str, width: int, tail: int = 0) -> list[str]:
-    """A chain in lines of `width` cells; each side but the first begins with its relation.
+    """A chain in lines of `width` cells, aligned after the label if that leaves enough room.
 
-    The lines are aligned behind the label, where that leaves them room. Behind the last side
-    `tail` cells stay free, where that is possible.
+    `tail` cells stay free after the last side, if possible.
     """
     start = cells(label)
     margin = max(LEAST_MARGIN, start)
@@ -47,7 +43,7 @@ def wrapped(sides: Sequence[str], label: str, width: int, tail: int = 0) -> list
 
 
 def cut(side: str, room: int) -> list[str]:
-    """A side cut before each + and -; before / or ·, or behind a comma, only what is too wide."""
+    """A side in pieces before each + and -; pieces wider than `room` also at / and · and commas."""
     return [
         part
         for piece in BEFORE_TERM.split(side)
@@ -56,7 +52,7 @@ def cut(side: str, room: int) -> list[str]:
 
 
 def fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Ranges of columns that fit beside each other; one at least."""
+    """Ranges of columns that fit beside each other, each of at least one."""
     first, used = 0, 0
     for column, width in enumerate(widths):
         used += width
@@ -69,10 +65,9 @@ def fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
 def rows(
     pieces: Pieces, start: int, margin: int, width: int, tail: int = 0
 ) -> list[list[tuple[int, int]]]:
-    """Which pieces stand on each line, as (side, piece); the first line has `start` cells before.
+    """The pieces on each line, as (side, piece); the first line has `start` cells before them.
 
-    A side that fits on a line of its own is not broken, and what follows a broken side begins on a
-    new line.
+    A side that fits on one line is not broken; after a broken side a new line begins.
     """
     lines: list[list[tuple[int, int]]] = [[]]
     used, broken = start, False

@@ -51,6 +51,14 @@ def test_a_role_that_is_left_out_of_a_kind_is_named(
     assert undeclared() == [role.name]
 
 
+@pytest.mark.parametrize("role", [roles.GATED, roles.SCORES, roles.NORM], ids=str)
+def test_a_gradient_that_no_step_explains_is_named(
+    role: Role, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(steps.KIND_OF, roles.derived(role, "gradient"))
+    assert undeclared() == [f"the gradient of {role.name}"]
+
+
 @pytest.mark.parametrize("role", OPERANDS, ids=lambda role: role.name)
 def test_an_operand_that_is_left_out_is_named(role: Role, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(steps.OPERANDS, role)

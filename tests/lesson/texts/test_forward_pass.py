@@ -335,3 +335,14 @@ def test_the_contents_need_no_numbers_that_can_be_computed() -> None:
     scenario = f"{equal}      norm: {{}}\n"
     assert run("run", "-", stdin=scenario).exit_code == 2
     assert "layer1.ffn.norm" in printed("steps", "-", stdin=scenario)
+
+
+def test_a_scale_that_is_given_is_printed_before_it_is_used() -> None:
+    text = printed(
+        *("step", "scores", "-s", "-"),
+        stdin="tokens: [a, b]\nembeddings: {a: [1, 2], b: [3, 1]}\npositions: none\nlayers:\n"
+        "  - attention: {heads: [{W_Q: identity, W_K: identity, W_V: identity}]}\n"
+        "given: {layer1.attention.head1.scale: 0.5}\n",
+    )
+    assert "√d_k is given here: it is not computed.\n\n    √d_k = 0.5\n" in text
+    assert text.index("√d_k = 0.5") < text.index(" / 0.5")

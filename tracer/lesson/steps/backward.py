@@ -12,8 +12,8 @@ import numpy as np
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Slope, SoftmaxCrossEntropyGrad
+from tracer.decoder.operations import AccumulateGradients
 from tracer.decoder.roles import Derivation, Role, derived
-from tracer.decoder.training_operations import AccumulateGradients
 from tracer.formula.arithmetic import Array
 from tracer.formula.expression import Symbol
 from tracer.lesson.context import LessonContext

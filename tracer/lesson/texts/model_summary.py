@@ -51,7 +51,7 @@ def _at_the_end(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """What attention and FFN of each layer change most, and what the layer would say."""
+    """The largest numbers of attention and FFN in each layer, and the word it would say."""
     rows = []
     for layer in range(1, ctx.layers + 1):
         seen = lens.lens_word(ctx, layer, ctx.token)
@@ -60,7 +60,7 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
             _most(ctx, layer, "ffn", roles.FFN_OUTPUT),
         )
         rows.append((str(layer), *added, seen.word, lens.percent(seen.probability)))
-    header = ("layer", "attention adds most", "the FFN adds most", "it would say", "probability")
+    header = ("layer", "largest of attention", "largest of the FFN", "it would say", "probability")
     return (
         doc.Paragraph((lens.why(ctx),)),
         doc.Table.of(header, rows),
@@ -69,7 +69,7 @@ def _layers(ctx: LessonContext) -> tuple[doc.Block, ...]:
 
 
 def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles.Role) -> str:
-    """`d₃₁₁ 4.062`: the largest number that a sub-layer adds to the followed token."""
+    """`d₃₁₁ 4.062`: the largest number of a sub-layer's output for the followed token."""
     value = ctx.value(roles.Place(layer, sub_layer), role)
     ranked = Row.of(value, ctx).sizes().ranked() if value else []
     if value is None or not ranked:

@@ -8,8 +8,8 @@ from typing import assert_never
 from tracer.decoder import operations as op
 from tracer.decoder.elementwise import Mask, NegativeLogLikelihood, SoftmaxCrossEntropyGrad
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import AsRows, ByWord, Columns, Taken
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AsRows, ByWord, Columns, Taken
 from tracer.decoder.value import Entry
 from tracer.formula.expression import Number, entries_in
 from tracer.lesson.document import Line

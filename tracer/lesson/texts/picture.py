@@ -19,7 +19,7 @@ from tracer.lesson.steps.backward import BACK
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
-from tracer.lesson.texts.symbols import of_encoder
+from tracer.lesson.texts.symbols import in_encoder
 from tracer.lesson.wiring import summands
 from tracer.node import rewritten
 
@@ -227,6 +227,4 @@ def _box(step: Step, ctx: LessonContext) -> doc.Box:
 
 def _sign(step: Step, ctx: LessonContext) -> doc.Sign:
     sign = step.kind.sign_of(step, ctx)
-    if not step.place.encoder:
-        return sign
-    return tuple(part if isinstance(part, str) else of_encoder(part) for part in sign)
+    return in_encoder(sign) if step.place.encoder else sign

@@ -17,6 +17,7 @@ from tracer.lesson.texts.picture import NAMES, picture
 from tracer.lesson.texts.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
 from tracer.lesson.texts.symbols import symbols
 from tracer.lesson.working.formula_shapes import TABLES
+from tracer.names import count
 
 HEADER = ("step", "symbol", "shape", "parameters", "multiply-adds")
 NONE = "–"
@@ -40,7 +41,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     query = next((matrix.shape for matrix in of_decoder if matrix.role is roles.QUERY), None)
     _, tokens, width = shape
     read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
-    heads = f", {written(query)} the same for {query[1]} heads" if query else ""
+    heads = f", {written(query)} the same for {count(query[1], 'head')}" if query else ""
     only = "No number is looked at here, only how many there are. "
     yield doc.Paragraph((only, f"{read} numbers each{heads}."))
     yield doc.Paragraph(
@@ -178,9 +179,9 @@ def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
     of_layer = {name: learned[name] // number for name in LAYER_PARTS if learned.get(name)}
     decoder = "decoder " if survey.trace.scenario.encodes else ""
     whose = f"{'Each' if number > 1 else 'The'} {decoder}layer"
-    for name, count in of_layer.items():
-        if name != "norms" and round(count / MILLION):
-            yield (f"{whose}'s {name} has {count:,} parameters, {_about(count)}.",)
+    for name, number_of in of_layer.items():
+        if name != "norms" and round(number_of / MILLION):
+            yield (f"{whose}'s {name} has {number_of:,} parameters, {_about(number_of)}.",)
     attentions = [of_layer[name] for name in LAYER_PARTS[:2] if name in of_layer]
     if len(attentions) == 2 and "FFN" in of_layer:
         both, ffn = sum(attentions), of_layer["FFN"]
@@ -262,7 +263,7 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
     yield doc.Paragraph((f"Bytes, if each number is kept as {types}:",))
     yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
-    if per_token:
+    if per_token and not survey.trace.scenario.looks_ahead:
         yield doc.Paragraph(
             (
                 "A cache of keys and values saves computing them again in each turn of a "

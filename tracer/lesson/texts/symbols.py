@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tracer.decoder.elementwise import Scale
+from tracer.decoder.operations import AccumulateGradients
 from tracer.decoder.roles import ENCODER_OUTPUT, Place, Role
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AccumulateGradients
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
 from tracer.lesson.steps import Naming, symbol_of
 from tracer.lesson.wiring import Where, in_order, leaving, sources, where
 from tracer.lesson.working.formulas import in_symbols
-from tracer.node import rewritten
+from tracer.node import Node, rewritten
 
 Pass: TypeAlias = tuple[bool, int | None]
 """Whether it is the encoder's, and of which example of a batch."""
@@ -125,6 +125,11 @@ def of_encoder(symbol: Expression) -> Expression:
 
     of_it: Expression = rewritten(symbol, Symbol, raised)
     return of_it
+
+
+def in_encoder(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A sentence or a sign with each of its symbols as the encoder's."""
+    return tuple(of_encoder(part) if isinstance(part, Node) else part for part in parts)
 
 
 def _pass(value: Value) -> Pass:

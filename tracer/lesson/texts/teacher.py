@@ -9,8 +9,8 @@ from functools import cached_property
 from tracer.decoder import elementwise as el, operations as op, roles
 from tracer.decoder.axes import numbered
 from tracer.decoder.forward import Trace
+from tracer.decoder.operations import Columns
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import Columns
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
@@ -19,7 +19,7 @@ from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.selection import steps
-from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
 from tracer.lesson.working.formulas import formula
 from tracer.lesson.working.lines import Writer
@@ -96,6 +96,8 @@ class Teacher:
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
         what = [sentences.same_as_in(before, step, ctx)] if again else [goal, *self.why(step)]
+        if step.place.encoder:
+            what = [*map(in_encoder, what)]
         symbol = self.ctx.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
         if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
@@ -163,7 +165,7 @@ class Teacher:
         """Parameters, caption, formula, worked lines; less, where the like was told before."""
         operation, value = record.operation, record.output
         if isinstance(operation, op.Pinned):
-            return [self.pinned(value)]
+            return [self.pinned(value), *([self.alone(value)] if value.role in SHOWN_ALONE else [])]
         if value.role is roles.DOT and len(step.records) > 1:
             return []  # written out in the lines of the scores
         alone = isinstance(operation, op.Given) and value.role in SHOWN_ALONE
@@ -182,13 +184,17 @@ class Teacher:
             # A formula says enough the second time.
             written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
         if alone:
-            return [*written, doc.Working((doc.Line(None, self.writer.is_given(value)),))]
+            return [*written, self.alone(value)]
         if in_symbols:
             written.append(self.formula(in_symbols, record))
         written += self.operands(record)
         if lines:
             written.append(doc.Working(lines))
         return [*written, self.matrix(value)] if gathered else written
+
+    def alone(self, value: Value) -> doc.Working:
+        """`c = 0.5`."""
+        return doc.Working((doc.Line(None, self.writer.is_given(value)),))
 
     def matrix(self, value: Value, figure: doc.Figure | None = None) -> doc.Matrix:
         """A value as it is shown."""

@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from tracer.decoder.forward import Trace
-from tracer.decoder.operations import Pinned
+from tracer.decoder.operations import AccumulateGradients, Pinned
 from tracer.decoder.roles import SQUARES
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import AccumulateGradients
 from tracer.decoder.value import Value
 from tracer.formula.expression import Chain
 from tracer.lesson import document as doc

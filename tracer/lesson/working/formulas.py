@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from tracer.decoder import operations as op, training_operations as learn
+from tracer.decoder import operations as op
 from tracer.decoder.elementwise import Elementwise, SoftmaxCrossEntropyGrad
 from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
@@ -50,28 +50,28 @@ def in_symbols(record: Record, of: list[Expression]) -> Expression | None:
             return None
         case op.Select() | op.Cumulate() | op.ArgMax() | op.Pick() | op.Given() | op.Pinned():
             return None
-        case learn.Columns():
+        case op.Columns():
             return None
-        case learn.TransposedMatMul():
+        case op.TransposedMatMul():
             return ex.MatrixProduct(ex.Transposed(of[0]), of[1])
-        case learn.ColumnTotal():
+        case op.ColumnTotal():
             return ex.Call("sum over tokens", (of[0],))
-        case learn.ColumnDot():
+        case op.ColumnDot():
             return ex.Call("sum over tokens", (ex.Product((of[0], of[1])),))
-        case learn.RowDot(negative):
+        case op.RowDot(negative):
             total = ex.Call("sum", (ex.Product((of[0], of[1])),))
             return ex.Negative(total) if negative else total
-        case learn.NegativeTotal():
+        case op.NegativeTotal():
             return ex.Negative(ex.Call("sum", (of[0],)))
-        case learn.RotateBack():
+        case op.RotateBack():
             return ex.Call("rotate back", (of[0], *_angles(of[1])))
-        case learn.AccumulateGradients():
+        case op.AccumulateGradients():
             return ex.Sum(tuple(of))
-        case learn.ByWord():
+        case op.ByWord():
             return ex.Call("sum by word", (of[0],))
-        case learn.AsRows():
+        case op.AsRows():
             return ex.Transposed(of[0])
-        case learn.SumOfSquares():
+        case op.SumOfSquares():
             return ex.Call("sum", (ex.Power(of[0], Number.of(2)),))
         case _:
             assert_never(record.operation)

@@ -8,9 +8,8 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tracer.decoder import elementwise as el
-from tracer.decoder.operations import Largest
+from tracer.decoder.operations import ByWord, Largest
 from tracer.decoder.tape import Record
-from tracer.decoder.training_operations import ByWord
 from tracer.decoder.value import Entry, Index, Value
 from tracer.errors import InternalError
 from tracer.formula import expression as ex

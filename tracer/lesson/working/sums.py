@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tracer.decoder import operations as op, training_operations as learn
+from tracer.decoder import operations as op
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Entry, Index, Value
@@ -155,11 +155,11 @@ def _multiplied(operation: op.Operation, index: Index) -> tuple[Along, Along]:
             return (first, EVERY), (EVERY, last)
         case op.Dot():
             return (first, EVERY), (last, EVERY)
-        case learn.TransposedMatMul():
+        case op.TransposedMatMul():
             return (EVERY, first), (EVERY, last)
-        case learn.RowDot():
+        case op.RowDot():
             return (first, EVERY), (first, EVERY)
-        case learn.ColumnDot():
+        case op.ColumnDot():
             return (EVERY, first), (EVERY, first)
         case _:
             raise TypeError(f"{operation} adds up no products")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias, assert_never
 
-from tracer.decoder import elementwise as el, operations as op, training_operations as learn
+from tracer.decoder import elementwise as el, operations as op
 from tracer.decoder.pencil import Pencil
 from tracer.decoder.roles import SCALE
 from tracer.decoder.tape import Record
@@ -18,7 +18,7 @@ from tracer.frozen import frozen
 from tracer.lesson import entries
 from tracer.lesson.working.sums import Sums, Terms
 
-Worked: TypeAlias = op.Computed | el.Mask | op.Largest | learn.Trained
+Worked: TypeAlias = op.Computed | el.Mask | op.Largest | op.Trained
 """Operations that have worked lines."""
 
 EXACT_DIGITS_MORE = 2
@@ -44,7 +44,7 @@ class LineSides:
         index, inputs, sums = self.index, self.record.inputs, self._sums(guard)
         limit = places + guard + EXACT_DIGITS_MORE
         match self.operation:
-            case op.MatMul() | op.Dot() | learn.TransposedMatMul() | learn.ColumnDot():
+            case op.MatMul() | op.Dot() | op.TransposedMatMul() | op.ColumnDot():
                 return sums.of_products(self.record, index)
             case el.Divide() if self._divides_dot_products():
                 return self._scaled(guard, limit)
@@ -53,7 +53,7 @@ class LineSides:
                 return [ex.Quotient(over, under) for under in self._scales(inputs[1])]
             case el.Elementwise():
                 return self._elementwise(self.operation, guard, limit, only)
-            case op.Rotate(layout) | learn.RotateBack(layout):
+            case op.Rotate(layout) | op.RotateBack(layout):
                 return self._rotated(op.Rotate(layout), guard)
             case op.Total():
                 return [sums.of_row(inputs[0], index[0])]
@@ -74,20 +74,20 @@ class LineSides:
                 before = self.number(self.record.output, (row, column - 1), guard)
                 added = self.number(inputs[0], index, guard)
                 return [ex.Sum((before if column else Number.of(0), added))]
-            case learn.RowDot(negative):
+            case op.RowDot(negative):
                 sides = sums.of_products(self.record, index)
                 return [_negative(side) for side in sides] if negative else sides
-            case learn.ColumnTotal():
+            case op.ColumnTotal():
                 rows = range(inputs[0].shape[0])
                 return [sums.of_entries(inputs[0], [(row, *index) for row in rows])]
-            case learn.NegativeTotal():
+            case op.NegativeTotal():
                 return [_negative(sums.of_row(inputs[0], index[0]))]
-            case learn.AccumulateGradients():
+            case op.AccumulateGradients():
                 return [ex.Sum(tuple(self.number(x, index, guard) for x in inputs))]
-            case learn.ByWord(words, _):
+            case op.ByWord(words, _):
                 same = [i for i, word in enumerate(words) if word == index[0]]
                 return [sums.of_entries(inputs[0], [(i, index[1]) for i in same])]
-            case learn.SumOfSquares():
+            case op.SumOfSquares():
                 return sums.of_squares(inputs[0])
             case _:
                 assert_never(self.operation)
@@ -166,7 +166,7 @@ class LineSides:
         row, column = self.index
         x, cos, sin = self.record.inputs
         pair, first, second = turn.pair_of(column, x.shape[1])
-        is_first, is_back = column == first, isinstance(self.operation, learn.RotateBack)
+        is_first, is_back = column == first, isinstance(self.operation, op.RotateBack)
         by = (cos, sin) if is_first else (sin, cos)
         columns = (first, second)
         if is_back and not is_first:

@@ -1,4 +1,4 @@
-"""A page as one file of HTML with all that it needs, opened from a disk as well as from a mail."""
+"""A page as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -33,12 +33,9 @@ SCRIPT = (
 
 
 def render(page: Page) -> str:
-    """The page; all its text is escaped by the template, and no other script than its own runs."""
+    """The page; the template escapes all text, and only its own script runs."""
     templates = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        trim_blocks=True,
-        undefined=StrictUndefined,
+        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, undefined=StrictUndefined
     )
     templates.filters |= {"name_text": name_text, "sign": sign, "shape": shape}
     macros = templates.get_template("blocks.html.jinja").module
@@ -68,12 +65,12 @@ def _read(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a browser knows a script or a style by that belongs to the page."""
+    """The hash by which the content policy allows a script or a style."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _choices(sections: Sequence[Section]) -> dict[str, list[int]]:
-    """The layers and heads that there are."""
+    """The layers and heads of the sections."""
     layers = {section.layer for section in sections if section.layer}
     heads = {section.head for section in sections if section.head}
     return {"layer": sorted(layers), "head": sorted(heads)}
@@ -103,9 +100,8 @@ class _Text:
         for i, section in enumerate(self.page.document.sections):
             *opening, own = self.outline.over[i]
             if opening:
-                title = opening[0]
-                anchor = self.anchors[title]
-                found.append(SimpleNamespace(title=title.title, anchor=anchor, sections=[]))
+                title, anchor = opening[0].title, self.anchors[opening[0]]
+                found.append(SimpleNamespace(title=title, anchor=anchor, sections=[]))
             elif own.level == 1 or not found:
                 found.append(SimpleNamespace(title=None, anchor=None, sections=[]))
             found[-1].sections.append(self.section(i, section, own))
@@ -152,14 +148,14 @@ class _Text:
 
 @dataclass
 class Variant:
-    """A block as it is written, and the tokens (counted from 0) that it is written for."""
+    """A written block, and the tokens (counted from 0) that it is for."""
 
     written: str
     tokens: list[int]
 
 
 def merged(texts: Sequence[tuple[int, Sequence[str]]]) -> list[Variant]:
-    """The blocks of a text as it is told for each token, in an order that keeps each of theirs."""
+    """The blocks written for each token, merged in an order that keeps each of theirs."""
     # What is told for some of them only stands beside the rest.
     found: list[Variant] = []
     for token, written in texts:

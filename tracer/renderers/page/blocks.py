@@ -21,11 +21,11 @@ Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""
 
 SHADES = 10
-"""Of a heat map, beside that of none."""
+"""The shades of a heat map, besides none."""
 
 
 class Blocks:
-    """Writes blocks with the macros of a template; the anchor of a step depends on where it is."""
+    """Writes blocks with the macros of a template."""
 
     def __init__(self, macros: Any, numbers: Numbers) -> None:
         self.macros, self.numbers = macros, numbers
@@ -33,9 +33,9 @@ class Blocks:
         self.workings: dict[Any, str] = {}
 
     def written(self, block: doc.Block, anchor: Anchor, token: int, *, shown: bool) -> str:
-        """A block as HTML for a token; lines that the script draws stay empty till they are shown.
+        """A block as HTML for a token; lines that the script draws are empty unless `shown`.
 
-        Matrices and lines are written alike for all tokens for which they are the same.
+        Matrices and lines that are the same for several tokens are written once.
         """
         match block:
             case doc.Paragraph(parts):
@@ -61,7 +61,7 @@ class Blocks:
                 assert_never(block)
 
     def inline(self, part: doc.Inline, anchor: Anchor) -> str | Markup:
-        """A piece of a sentence; text is escaped where it is put in."""
+        """A piece of a sentence; the template escapes text."""
         match part:
             case str():
                 return part
@@ -79,15 +79,15 @@ class Blocks:
                 return symbol(part)
 
     def name(self, number: Number | Blank) -> str | None:
-        """The name of a number that can be pointed at."""
+        """The name of a number to point at."""
         return self.numbers.name(number.entry) if isinstance(number, Number) else None
 
     def macro(self, name: str, *arguments: Any) -> Markup:
-        """What a macro writes."""
+        """The HTML of a macro."""
         return Markup(getattr(self.macros, name)(*arguments))
 
     def cell(self, cell: doc.Cell) -> str | Markup:
-        """What stands in a table of words."""
+        """A cell of a table of words."""
         match cell:
             case doc.Name(name):
                 return name_text(name) if name else ""
@@ -97,7 +97,7 @@ class Blocks:
                 return symbol(cell)
 
     def working(self, lines: Sequence[doc.Line], shown: bool) -> str:
-        """Worked lines, as they were written when they were shown first."""
+        """Worked lines, reused where they were shown before."""
         written = [self.line(line, shown) for line in lines]
         key = tuple((line.of, line.label, line.front) for line in written)
         if not all(line.of for line in written):
@@ -121,13 +121,11 @@ class Blocks:
         )
 
     def matrix(self, matrix: doc.Matrix, token: int) -> str:
-        """A table; where it has a row for each token, it says for which the first of them is."""
+        """A table; one with a row for each token has the token of its first row."""
         first = None if matrix.marked is None else token - matrix.marked
-        key = (
-            *(self.name(cell) for cell in (matrix.cells[0][0], matrix.cells[-1][-1])),
-            *(first, matrix.columns, matrix.rows, matrix.figure),
-        )
-        if None in key[:2] or key not in self.matrices:
+        corners = self.name(matrix.cells[0][0]), self.name(matrix.cells[-1][-1])
+        key = (corners, first, matrix.columns, matrix.rows, matrix.figure)
+        if None in corners or key not in self.matrices:
             self.matrices[key] = str(self.macros.matrix(self._table(matrix, first)))
         return self.matrices[key]
 
@@ -163,7 +161,7 @@ def symbol(expression: Expression) -> Markup:
 
 
 def _shade(number: Number | Blank) -> int | None:
-    """0 of nothing, up to SHADES of all."""
+    """0 for a share of 0, up to SHADES."""
     if isinstance(number, Blank):
         return None
     return ceil(min(max(float(number.value), 0.0), 1.0) * SHADES)

@@ -1,7 +1,4 @@
-"""The data beside the page's script: every number, and its line in pieces that can be pointed at.
-
-Lines are written here, as all texts have them; the script only puts their pieces on the page.
-"""
+"""The data for the page's script: every number, and its line in pieces to point at."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class Numbers:
         self._marking = Marking(self._names)
 
     def name(self, entry: Entry | None) -> str | None:
-        """The name of an entry, if the page knows it."""
+        """The name of an entry, if it is on the page."""
         if entry is None or entry.value not in self._places:
             return None
         if entry.at not in self._found[entry.value].numbers:
@@ -37,10 +34,7 @@ class Numbers:
         return f"{self._places[entry.value]}:{_at(entry.at)}"
 
     def line(self, chain: Chain) -> tuple[str | None, Chain]:
-        """The name of the number whose line a chain is, and the line without the symbol in front.
-
-        A chain that is no number's line has no name.
-        """
+        """The name of the number that a chain computes, if any; the chain without its symbol."""
         result = chain.sides[-1]
         entry = result.entry if isinstance(result, Number) else None
         name = self.name(entry)
@@ -63,7 +57,7 @@ class Numbers:
         }
 
     def _entry(self, source: Source, at: Index) -> dict[str, Any]:
-        """A number; if it was computed, the sides before its result; or which other it is."""
+        """A number with the sides before its result if it was computed, or its source if copied."""
         entry: dict[str, Any] = {"number": number_text(source.numbers[at])}
         if at in source.lines:
             chain = source.lines[at]
@@ -75,12 +69,11 @@ class Numbers:
         return entry
 
     def _work(self, chain: Chain) -> list[Piece]:
-        """All sides of a chain but the last, with the relations between them."""
         marked = " ".join(sides(chain, self._marking.write)[:-1])
         return [[words, *names] if names else words for words, names in pieces(marked)]
 
     def _names(self, of: Number | Rest) -> list[str]:
-        """Those of the entry that a number is taken from, or that left out terms are made of."""
+        """The names of the entries that a number, or omitted terms, are taken from."""
         entries: Iterable[Entry | None] = [of.entry] if isinstance(of, Number) else []
         if isinstance(of, Rest) and of.hidden:
             entries = of.hidden()

@@ -17,7 +17,7 @@ WIDTH = 100
 
 COLUMN, ROW, MARGIN = 8, 22, 12
 AROUND, GAP = 4, 2
-"""From words to the edge of their box, and from that to the end of the row."""
+"""Pixels from words to the edge of their box, and from there to the end of the row."""
 
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
@@ -31,7 +31,7 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 
 
 def image_of(picture: doc.Picture) -> str:
-    """The drawing; what it shows is said in words, too."""
+    """The drawing, with a description in words."""
     drawing = laid_out(picture, WIDTH)
     size = (COLUMN * drawing.width + 2 * MARGIN, ROW * drawing.height + 2 * MARGIN)
     page = _Page(drawing)
@@ -40,7 +40,7 @@ def image_of(picture: doc.Picture) -> str:
 
 
 def description(picture: doc.Picture) -> str:
-    """What the picture shows, from below."""
+    """The picture in words, from below."""
     said = "; ".join(_of_tower(picture.decoder))
     if picture.encoder:
         said = f"the encoder: {'; '.join(_of_tower(picture.encoder))}. The decoder: {said}"
@@ -114,7 +114,7 @@ class _Page:
         return f'<rect class="{sort}" {at} rx="4"/>'
 
     def _line(self, words: Words, row: int, line: str) -> str:
-        """One of the lines; names and steps begin at their left, all else has it in the middle."""
+        """One line; names and steps are aligned to the left, others centred."""
         at_left = words.sort in ("name", "steps")
         x, y = self._middle((words.column if at_left else words.middle, row))
         anchor = "start" if at_left else "middle"

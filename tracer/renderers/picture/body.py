@@ -1,7 +1,7 @@
-"""What stands above each other in a tower of a model: rows of boxes, heads, sums, layers.
+"""A tower of a model: rows of boxes, heads, sums and layers above each other.
 
-The spine, along which the vectors go upward, is column 0. What stands beside it all is only noted
-here: where that is follows from how wide the body has become.
+The residual stream runs upward in column 0. What stands beside the body is only noted here, since
+its place depends on the width of the body.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from tracer.renderers.picture.heads import Frame
 from tracer.renderers.rows import cells
 
 WAY = 2
-"""Columns from the body to what leads past it."""
+"""Columns from the body to a line around it."""
 
 
 class Body:
-    """A tower's parts around the spine, with at most `beside` heads beside each other.
-
-    No line is wider than `room`.
-    """
+    """A tower's body in lines of at most `room` cells, with `beside` heads beside each other."""
 
     def __init__(self, tower: doc.Tower, beside: int, room: int) -> None:
         self.beside, self.room = beside, room
@@ -32,7 +29,7 @@ class Body:
         self.ways: list[tuple[int, int, int]] = []
         """Around sub-layers: the rows of the fork and of the sum, the last column of its box."""
         self.inlets: list[tuple[int, int]] = []
-        """Past the left: where what a sub-layer reads leaves the spine, and where it comes in."""
+        """Lines at the left: the row where one leaves the spine, and the row where it enters."""
         self.read = {p.reads.step for la in tower.layers for p in la.parts if p.reads}
         self.above: dict[int, int] = {}
         """The free rows above the boxes that are `read` there, by their steps."""
@@ -51,13 +48,13 @@ class Body:
 
     @property
     def half(self) -> int:
-        """How far the body reaches to either side of the spine."""
+        """How far the body reaches to either side of column 0."""
         names = [cells(name) + 2 for _, name in (*self.names, *self.rules)]
         return max([*map(abs, self.drawing.columns), *names])
 
     @property
     def left(self) -> int:
-        """How far it reaches to the left, with what comes in there."""
+        """How far it reaches to the left, inlets included."""
         return self.half + (WAY if self.inlets else 0)
 
     def _spine_to(self, row: int) -> None:
@@ -83,13 +80,12 @@ class Body:
                     self.row += 1
 
     def _placed(self, words: Sequence[Words]) -> None:
-        """Words from the next row on."""
         placed = [word.moved(0, self.row) for word in words]
         self.drawing.words += placed
         self.row = max(word.top for word in placed) + 1
 
     def _forked(self, words: Sequence[Words], on: Sequence[Words], *, below: bool) -> None:
-        """Boxes beside each other: the spine parts below them; those that go `on` meet above."""
+        """Boxes beside each other, joined by lines below, and above if they go `on`."""
         if below:
             self._spine_to(self.row)
             self._crossbar(words, self.row + 1)
@@ -98,7 +94,7 @@ class Body:
             self._crossbar(on, self.row - 1)
 
     def _crossbar(self, words: Sequence[Words], boxes: int) -> None:
-        """A line in the next row through the spine, with a way to each of the boxes."""
+        """A line in the next row through column 0, with a way to each box."""
         middles = [word.middle for word in words]
         ends = sorted((0, *middles))
         self.drawing.connect((ends[0], self.row), (ends[-1], self.row))
@@ -123,7 +119,6 @@ class Body:
         self.row += 1
 
     def _part(self, part: doc.Part) -> None:
-        """A sub-layer: where the way around it begins, what is inside, the sum, what follows."""
         if _fits_beside(part.name, self.room):
             self.names.append((self.row, part.name))
         else:
@@ -160,7 +155,7 @@ class Body:
 
 
 def _times(layer: doc.Layer, room: int) -> str:
-    """× 12: layers 2–12 alike; without them where there is no room."""
+    """× 12: layers 2–12 alike; or × 12, where there is no more room."""
     times = layer.last - layer.first + 1
     others = f"layers {layer.first + 1}–{layer.last}" if times > 2 else f"layer {layer.last}"
     whole = f"× {times}: {others} alike"

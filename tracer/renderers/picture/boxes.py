@@ -1,4 +1,4 @@
-"""The words of a box in the picture of a model, in as many lines as its room asks for."""
+"""The words of a box in the picture of a model, in lines that fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BETWEEN = 2
 
 
 def arranged(row: Row, room: int) -> list[Words]:
-    """The boxes of a row around column 0: beside each other, or below where they are too wide."""
+    """The boxes of a row around column 0, beside each other if they fit, else stacked."""
     if len(row) > 1:
         beside = [Words("box", _parts(box), given=box.given) for box in row]
         width = sum(words.width + BETWEEN for words in beside) - BETWEEN
@@ -39,17 +39,17 @@ def folded(words: str, room: int) -> tuple[str, ...]:
 
 
 def sign(box: Box) -> str:
-    """What stands for the step."""
+    """The sign of a step."""
     return "".join(part if isinstance(part, str) else text(part) for part in box.sign)
 
 
 def shape(box: Box) -> str:
-    """`4×6`; nothing of a single number or of words, which have no columns."""
+    """`4×6`; nothing for a single number or words."""
     return "×".join(map(str, box.shape)) if len(box.shape) > 1 else ""
 
 
 def numbers(row: Sequence[Box]) -> str:
-    """The steps of boxes that follow each other: 4–6."""
+    """The steps of consecutive boxes: 4–6."""
     first, last = row[0].step, row[-1].step
     return str(first) if first == last else f"{first}–{last}"
 

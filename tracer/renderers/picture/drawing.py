@@ -1,4 +1,4 @@
-"""What a picture consists of when each part has its place: words and strokes in cells."""
+"""The words and strokes of a picture, placed in cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Cell: TypeAlias = tuple[int, int]
 
 @frozen
 class Words:
-    """Lines of words, each in the middle of the longest; `row` is that of the last line."""
+    """Centred lines of words; `row` is that of the last line."""
 
     sort: Sort
     lines: tuple[str, ...]
@@ -32,7 +32,7 @@ class Words:
 
     @property
     def width(self) -> int:
-        """That of the longest line."""
+        """The width of the longest line."""
         return max(map(cells, self.lines))
 
     @property
@@ -47,32 +47,32 @@ class Words:
 
     @property
     def middle(self) -> int:
-        """The column in the middle, to which ways lead; the left of two."""
+        """The middle column, the left one of two."""
         return self.column + (self.width - 1) // 2
 
     def moved(self, columns: int, rows: int = 0) -> Words:
-        """The same elsewhere."""
+        """A copy, moved."""
         return replace(self, column=self.column + columns, row=self.row + rows)
 
     def around(self, column: int, row: int) -> Words:
-        """The same with its middle in a column, its last line in a row."""
+        """A copy with its middle in a column, and its last line in a row."""
         return self.moved(column - self.middle, row - self.row)
 
     def covered(self) -> Iterator[Cell]:
-        """The cells in which no stroke is seen."""
+        """The cells that hide strokes."""
         for row in range(self.row, self.top + 1):
             for column in range(self.column, self.end + 1):
                 yield column, row
 
     def placed(self) -> Iterator[tuple[Cell, str]]:
-        """Each line, and the cell where it begins."""
+        """Each line with the cell where it begins."""
         for i, line in enumerate(self.lines):
             yield (self.column + (self.width - cells(line)) // 2, self.top - i), line
 
 
 @frozen
 class Stroke:
-    """A line along a row or a column, from the middle of a cell to that of another."""
+    """A line along a row or a column, between the middles of two cells."""
 
     start: Cell
     end: Cell
@@ -80,13 +80,13 @@ class Stroke:
     arrow: bool = False
 
     def moved(self, columns: int, rows: int = 0) -> Stroke:
-        """The same elsewhere."""
+        """A copy, moved."""
         (x1, y1), (x2, y2) = self.start, self.end
         start, end = (x1 + columns, y1 + rows), (x2 + columns, y2 + rows)
         return replace(self, start=start, end=end)
 
     def sides(self) -> Iterator[tuple[Cell, str]]:
-        """The cells that it goes through, each with a side where it leaves it: N, E, S, W."""
+        """The cells that it crosses, each with the side where it leaves: N, E, S, W."""
         (x1, y1), (x2, y2) = sorted([self.start, self.end])
         for x in range(x1, x2):
             yield from (((x, y1), "E"), ((x + 1, y1), "W"))
@@ -96,38 +96,38 @@ class Stroke:
 
 @dataclass
 class Drawing:
-    """All words and strokes; where both are, the words hide the stroke."""
+    """All words and strokes; words hide the strokes below them."""
 
     words: list[Words] = field(default_factory=list)
     strokes: list[Stroke] = field(default_factory=list)
 
     @property
     def columns(self) -> tuple[int, int]:
-        """The first and the last."""
+        """The first and the last column."""
         ends = [x for stroke in self.strokes for x, _ in (stroke.start, stroke.end)]
         starts, stops = [w.column for w in self.words], [w.end for w in self.words]
         return min(starts + ends), max(stops + ends)
 
     @property
     def width(self) -> int:
-        """How many columns it has."""
+        """The number of columns."""
         first, last = self.columns
         return last - first + 1
 
     @property
     def height(self) -> int:
-        """How many rows it has; the lowest is row 0."""
+        """The number of rows; the lowest is row 0."""
         ends = [y for stroke in self.strokes for _, y in (stroke.start, stroke.end)]
         return max([w.top for w in self.words] + ends) + 1
 
     def moved(self, columns: int, rows: int = 0) -> Drawing:
-        """The same elsewhere."""
+        """A copy, moved."""
         return Drawing(
             [words.moved(columns, rows) for words in self.words],
             [stroke.moved(columns, rows) for stroke in self.strokes],
         )
 
     def connect(self, *corners: Cell, arrow: bool = False) -> None:
-        """A way from corner to corner, if wanted with an arrow's head at its end."""
+        """Draw a line through corners, optionally with an arrow at its end."""
         for start, end in pairwise(corners):
             self.strokes.append(Stroke(start, end, arrow=arrow and end == corners[-1]))

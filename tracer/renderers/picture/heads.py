@@ -1,4 +1,4 @@
-"""The heads of an attention in a frame: beside each other, or below where they are too wide."""
+"""The heads of an attention in a frame: beside each other, or stacked if too wide."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ PADDING = 1
 """Cells between a head and its frame, on either side."""
 
 MOST_STACKED = 3
-"""So many heads are drawn below each other; of more, the first."""
+"""The most stacked heads; of more, only the first is drawn."""
 
 
 @frozen
 class Column:
-    """A head, its rows from below; or a note in place of heads that are left out."""
+    """A head with its rows from below, or a note about heads that are left out."""
 
     title: str
     rows: tuple[Row, ...] = ()
     note: tuple[str, ...] = ()
 
     def width(self, room: int) -> int:
-        """That of its widest line."""
+        """The width of its widest line."""
         rows = [Drawing(arranged(row, room)).width for row in self.rows]
         return max([*rows, *map(cells, (self.title, *self.note))])
 
 
 class Frame:
-    """The heads of an attention, drawn around column 0 of a drawing from a row upward.
+    """The heads of an attention, drawn around column 0 from a row upward.
 
-    `steps` are the numbers beside the rows, `entrances` the cells where the encoder's vectors come
-    in, `row` is the one above it.
+    `steps` are numbers beside the rows, `entrances` the cells where the encoder's vectors enter,
+    `row` is the one above the frame.
     """
 
     def __init__(self, heads: Heads, beside: int, room: int, drawing: Drawing, row: int) -> None:
@@ -67,7 +67,7 @@ class Frame:
         self.row += 1
 
     def _storey(self, columns: Sequence[Column]) -> None:
-        """Columns beside each other, their rows at the same height, their titles on top."""
+        """Columns beside each other, with aligned rows and titles on top."""
         middles = [(left + right) // 2 for left, right in pairwise(self.edges)]
         bottom = self.row
         heads = [(c, m) for c, m in zip(columns, middles, strict=True) if c.rows]
@@ -95,7 +95,7 @@ class Frame:
 
 
 def _columns(heads: Heads, beside: int) -> list[Column]:
-    """The heads that are shown, and what is said of the others."""
+    """The heads that are shown, and a note about the others."""
     every = heads.heads
     if len(every) == 1:
         return [Column("", every[0])]

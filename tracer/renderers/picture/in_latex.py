@@ -1,4 +1,4 @@
-"""The picture of a model in LaTeX: each row is a picture, so that a page may end there."""
+"""The picture of a model in LaTeX: a picture per row, so that a page may end between them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARROWS = {True: r"$\triangleright$", False: r"$\triangleleft$"}
 
 
 def in_latex(picture: Picture, escaped: Callable[[str], str]) -> str:
-    """A column is a unit wide, a row two high; `escaped` writes words as nothing but words."""
+    """A column is one unit wide, a row two high; `escaped` escapes words."""
     drawing = laid_out(picture, WIDTH)
     rows: dict[int, str] = defaultdict(str)
     for row, command in (*_strokes(drawing), *_arrows(drawing), *_words(drawing, escaped)):
@@ -37,7 +37,7 @@ def in_latex(picture: Picture, escaped: Callable[[str], str]) -> str:
 
 
 def _strokes(drawing: Drawing) -> Iterator[tuple[int, str]]:
-    """What is seen of the strokes in each row: all but what words hide."""
+    """The visible parts of the strokes in each row."""
     hidden = {cell for words in drawing.words for cell in words.covered()}
     hidden |= {stroke.end for stroke in drawing.strokes if stroke.arrow}
     for stroke in drawing.strokes:
@@ -58,7 +58,7 @@ def _strokes(drawing: Drawing) -> Iterator[tuple[int, str]]:
 
 
 def _runs(sides: Iterable[tuple[Cell, str]]) -> Iterator[tuple[int, float, float]]:
-    """Sides that follow each other in a row, as one line: the row, its start, its length."""
+    """Adjacent sides in a row as one line: the row, its start, its length."""
     halves = sorted(
         (row, 2 * column + (side == "E")) for (column, row), side in sides if side in "EW"
     )
@@ -75,7 +75,7 @@ def _arrows(drawing: Drawing) -> Iterator[tuple[int, str]]:
 
 
 def _words(drawing: Drawing, escaped: Callable[[str], str]) -> Iterator[tuple[int, str]]:
-    """Names and steps begin at their left; all else is written around its middle."""
+    """Names and steps aligned to the left, other words centred."""
     for words in drawing.words:
         at_left = words.sort in ("name", "steps")
         column = words.column if at_left else words.middle + 0.5

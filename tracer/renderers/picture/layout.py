@@ -1,4 +1,4 @@
-"""The picture of a model in a width: a tower's body and what stands beside it; two towers."""
+"""The layout of a picture in a width: towers, and what stands beside them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LONGEST_TOKEN = 12
 
 
 def laid_out(picture: Picture, width: int) -> Drawing:
-    """The picture with as many heads beside each other as fit into `width` columns.
+    """The picture with as many heads beside each other as fit `width` columns.
 
-    The encoder stands beside the decoder; where both do not fit, it stands below.
+    The encoder is drawn at the left of the decoder, or below it where both do not fit.
     """
     decoder, encoder = picture.decoder, picture.encoder
     if encoder is None:
@@ -36,17 +36,14 @@ def laid_out(picture: Picture, width: int) -> Drawing:
 
 
 def _beside(towers: Sequence[Tower], width: int) -> Iterable[int]:
-    """How many heads may stand beside each other, the most first.
-
-    A few heads are all shown, below each other if need be; of many some are left out.
-    """
+    """How many heads to try beside each other, the most first; a few are all shown, or stacked."""
     most = max(map(_most_heads, towers))
     fitting = min(most, width // len("head 1"))
     return [*(range(fitting, 1, -1) if most > MOST_STACKED else [most]), 1]
 
 
 def _fitted(tower: Tower, width: int) -> Body:
-    """A tower alone in a width."""
+    """The body of a tower alone in a width."""
     for beside in _beside([tower], width):
         body = Body(tower, beside, UNLIMITED)
         if _width(body) <= width:
@@ -57,7 +54,7 @@ def _fitted(tower: Tower, width: int) -> Body:
 
 
 def _finished(tower: Tower, body: Body, width: int) -> Drawing:
-    """The body with its names, its ways around sub-layers, its steps and tokens."""
+    """The body with its names, ways around sub-layers, steps and tokens."""
     drawing, half, left = body.drawing, body.half, body.left
     tokens = Words("tokens", (_on_a_line(tower.tokens, width),))
     drawing.words.append(tokens.moved(max(-half, -tokens.middle)))
@@ -82,7 +79,7 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
 def _beside_each_other(
     decoder: Tower, encoder: Tower, bodies: tuple[Body, Body], width: int
 ) -> Drawing:
-    """The encoder at the left, with a way between both."""
+    """The encoder at the left of the decoder."""
     body, encoder_body = bodies
     left_tower = _finished(encoder, encoder_body, width - ENTRANCE - _width(body))
     right_tower = _finished(decoder, body, width - ENTRANCE - left_tower.width)
@@ -108,7 +105,7 @@ def _above_each_other(decoder: Tower, encoder: Tower, width: int) -> Drawing:
 def _joined(
     decoder: Drawing, encoder: Drawing, above: Cell, left: int, entrances: Sequence[Cell]
 ) -> Drawing:
-    """Both towers, and the way of the encoder's vectors, from above it, into the heads."""
+    """Both towers, with a way for the encoder's vectors from `above` it to the heads."""
     both = Drawing([*decoder.words, *encoder.words], [*decoder.strokes, *encoder.strokes])
     if entrances:
         (spine, row), column = above, left - WAY
@@ -121,7 +118,7 @@ def _joined(
 
 
 def _within(numbers: str, room: int) -> str:
-    """The numbers of steps; what has no room on the narrowest screen is cut."""
+    """The numbers of steps, cut if the room is too small."""
     return numbers if cells(numbers) <= room else f"{numbers[: room - 1]}…"
 
 
@@ -130,18 +127,18 @@ def _most_heads(tower: Tower) -> int:
 
 
 def _width(body: Body) -> int:
-    """How many columns the body takes, with what stands at its right."""
+    """The columns of a body, with what stands at its right."""
     return body.left + 1 + body.half + _right(body)
 
 
 def _right(body: Body) -> int:
-    """How many columns stand at the right of the body."""
+    """The columns at the right of a body."""
     widest = max(cells(numbers) for _, numbers in body.steps)
     return (WAY if body.ways else 0) + STEPS + widest - 1
 
 
 def _on_a_line(tokens: Sequence[Name], room: int) -> str:
-    """The tokens beside each other; those that have no room are counted."""
+    """The tokens beside each other; those without room are counted."""
     names = [short(token.text, LONGEST_TOKEN) for token in tokens]
     for shown in range(min(len(names), room // 3 + 1), 0, -1):
         left_out = len(names) - shown
