@@ -59,7 +59,7 @@ def test_a_long_line_is_shown_around_the_figure() -> None:
 
 def test_what_acts_on_a_terminal_is_shown_as_its_code() -> None:
     for form in Report:
-        told = report(form, f"{ACTS} 7 × 8{ACTS} = 58 and x = 5", name=f"{ACTS}.md", skipped=True)
+        told = report(form, f"{ACTS}\n\n7 × 8 = 58 and x = 5", name=f"{ACTS}.md", skipped=True)
         assert told.replace("\n", "").isprintable(), form
     [finding] = json.loads(report(Report.JSON, "7 × 8 = 58", name=f"{ACTS}.md"))["findings"]
     assert finding["file"] == f"{ACTS}.md"

@@ -107,6 +107,15 @@ def test_a_trained_scenario_is_not_written_over_an_input(here: Path) -> None:
     assert run("train", "learns.yaml", "--save", "learns.yaml", "--force").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "command", ["tutorial - --train", "page - --train -o x.html", "train - --steps 2", "loss -"]
+)
+def test_standard_input_is_read_once(command: str, here: Path) -> None:
+    speaks = f"{SMALL}vocabulary: [a, b]\nunembedding: {{W_U: [[1, 0], [0, 1]]}}\n"
+    ran = run(*command.split(), stdin=speaks)
+    assert (ran.exit_code, ran.stderr) == (0, "")
+
+
 def test_what_a_mark_reads_is_not_woven(here: Path) -> None:
     """A file that is a text with marks, and a scenario that another text's mark reads."""
     both = (

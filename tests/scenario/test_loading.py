@@ -205,6 +205,19 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file() -> None:
     assert lines == [2, 4, 5, 10, 10, 10, 12, 15, 16]
 
 
+@pytest.mark.parametrize(
+    ("digits", "place"),
+    [
+        ('\n    "*.exp":\n      significant: 1e6', "18:7: rounding.digits.*.exp.significant"),
+        ('\n    "*.exp": {\n      significant: 1e6}', "18:7: rounding.digits.*.exp.significant"),
+        ('\n    "*.exp": 1e6', "17:5: rounding.digits.*.exp"),
+    ],
+)
+def test_wrong_digits_are_told_where_they_are_typed(digits: str, place: str) -> None:
+    (problem,) = problems((END, f"{END}rounding:\n  digits:{digits}\n"))
+    assert problem == f"f.yaml:{place}: expected a whole number, got '1e6'"
+
+
 def test_one_wrong_number_is_one_problem() -> None:
     assert len(problems(("[[1, 0], [0, 1]]", "[[1, 0], [x, 1]]"))) == 1
     assert len(problems(("a: [1, 2]", "a: [x, 2]"))) == 1

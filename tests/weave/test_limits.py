@@ -37,6 +37,13 @@ def test_a_device_is_not_read(page: Path) -> None:
     assert refused(page, block("run /dev/zero")) == told
 
 
+def test_a_name_that_is_too_long_is_told(page: Path) -> None:
+    long = "x" * 300
+    told = refused(page, block(f"run {long}"))
+    assert told.startswith("1:1: xxx")
+    assert told.endswith("xxx: cannot be read: File name too long")
+
+
 def test_a_large_file_is_not_read(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MOST_BYTES", 500)
     size = page.with_name("mine.yaml").stat().st_size
