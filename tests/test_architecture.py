@@ -112,3 +112,36 @@ def test_a_library_is_imported_where_it_belongs(library: str, places: set[str]) 
         if re.search(rf"\b(?:import|from) {library}\b", path.read_text(encoding="utf-8"))
     }
     assert using == places
+
+
+OPENING = {
+    *("open", "fdopen", "read_bytes", "read_text", "np.load", "loadtxt", "fromfile", "memmap"),
+    *("safe_open", "from_file", "ZipFile", "copyfile"),
+}
+"""Names of functions that open files."""
+
+OPENED = {
+    "tracer.files.reading": {"open"},
+    # What is written.
+    "tracer.files.drafts": {"open", "copyfile"},
+    "tracer.files.writing": {"open", "fdopen", "read_bytes"},
+    "tracer.console.streams": {"open", "fdopen"},
+    # Files of the program itself.
+    "tracer.renderers.page.as_html": {"read_text"},
+    "tracer.scenario.schema": {"read_text"},
+    # What reading.py has opened.
+    "tracer.checkpoints.safetensors_files": {"safe_open"},
+    "tracer.checkpoints.tensor": {"memmap"},
+    "tracer.scenario.activations": {"ZipFile", "np.load"},
+}
+
+
+def test_files_are_opened_in_one_place() -> None:
+    found: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                for name in OPENING & {called, called.rpartition(".")[2]}:
+                    found.setdefault(module, set()).add(name)
+    assert found == OPENED

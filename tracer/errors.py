@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
@@ -70,11 +71,25 @@ def format_problems(problems: Sequence[Problem]) -> Iterator[str]:
             yield from excerpt(only.excerpt, only.line, only.column)
 
 
-def printable(text: str) -> str:
-    """A text that may hold anything, so that it does not act on the terminal."""
+def printable(text: str, keep: str = "") -> str:
+    """A text that may hold anything, so that it does not act on the terminal; `keep` is kept."""
     return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii")
+        for c in text
     )
+
+
+def strict_json(data: object, indent: int = 1) -> str:
+    """Data as strict JSON in lines; what is not printable is an escape, as in `printable`."""
+    import json
+
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)
+    escaped = re.sub(
+        r"[^\n -~]+",
+        lambda run: "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in run[0]),
+        text,
+    )
+    return f"{escaped}\n"
 
 
 def excerpt(line: str, number: int, column: int, length: int = 1) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -11,6 +12,9 @@ from tracer.audit import Report
 from tracer.audit.findings import audit
 from tracer.audit.report import rendered
 from tracer.audit.texts import Markup, Text
+
+ACTS = "\x1b[2J\x07\x7f\x85\x9b\u200e\u2028\u2029\u202a\u202e\u2066\u2069\udcff"
+"""What acts on a terminal, turns the direction of a text, or is half a character."""
 
 PAGE = """\
 First 2 × 3 = 6, and 日本 7 × 8 = 58;
@@ -54,7 +58,17 @@ def test_a_long_line_is_shown_around_the_figure() -> None:
 
 
 def test_what_acts_on_a_terminal_is_shown_as_its_code() -> None:
-    assert "\x1b" not in report(Report.TERMINAL, "\x1b[2J 7 × 8 = 58", name="\x1b.md")
+    for form in Report:
+        told = report(form, f"{ACTS}\n\n7 × 8 = 58 and x = 5", name=f"{ACTS}.md", skipped=True)
+        assert told.replace("\n", "").isprintable(), form
+    [finding] = json.loads(report(Report.JSON, "7 × 8 = 58", name=f"{ACTS}.md"))["findings"]
+    assert finding["file"] == f"{ACTS}.md"
+
+
+def test_a_name_that_is_not_utf_8_has_its_bytes_in_a_uri() -> None:
+    run = json.loads(report(Report.SARIF, "7 × 8 = 58", name=os.fsdecode(b"\xff.md")))["runs"][0]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "%FF.md"
 
 
 def test_json_has_what_was_found() -> None:

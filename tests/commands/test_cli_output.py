@@ -288,9 +288,8 @@ def test_a_scenario_is_not_written_over(
     arguments: str, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as context:
-        context.setattr(
-            "tracer.requests.pipeline.answer", None
-        )  # it is told before anything is computed
+        # It is told before anything is computed.
+        context.setattr("tracer.requests.resolve.run_pass", None)
         ran = run(*arguments.split())
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert ran.stderr == f"{arguments.split()[-1]}: {READ}"

@@ -49,6 +49,8 @@ def test_what_takes_long_is_shown_until_it_is_done(
         wait_for(terminal, "weave")
         progress.report("weave [bold]a.md")
         wait_for(terminal, "weave [bold]a.md")
+        progress.report("weave \x1b]0;a\x9b.md")
+        wait_for(terminal, r"weave \x1b]0;a\x9b.md")
     # Its line is erased, and the cursor is back.
     assert terminal.getvalue().rstrip("\r").endswith("\x1b[2K")
     assert terminal.getvalue().count(HIDE) == terminal.getvalue().count(SHOW) == 1

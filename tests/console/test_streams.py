@@ -141,7 +141,8 @@ def test_a_disk_that_becomes_full_is_told(tmp_path: Path) -> None:
 @posix
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
     line = "mkdir gone; cd gone; rmdir ../gone; $PROGRAM run alex -f markdown --figures /x"
-    assert in_shell(line, tmp_path) == (2, "cannot go on: No such file or directory\n")
+    told = "the current folder: cannot be read: No such file or directory\n"
+    assert in_shell(line, tmp_path) == (2, told)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ import pytest
 
 from tracer.errors import TracerError
 from tracer.files import writing
+from tracer.files.inputs import registered
+from tracer.files.reading import read_file
+from tracer.files.targets import check
 from tracer.files.writing import create, write
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="owners, modes and pipes with names")
@@ -95,9 +98,31 @@ def test_what_is_read_is_not_written_over_by_any_name(tmp_path: Path) -> None:
     scenario.write_text("old")
     link.symlink_to(scenario)
     for one, other in ((scenario, link), (link, scenario), (scenario, scenario)):
-        told = "x: cannot be written: the command reads it (--force writes all the same)"
-        assert refused({one: "new"}, reads=[other]) == told
+        told = "x: cannot be written: the command reads it"
+        hint = " (--force writes all the same)"
+        with registered():
+            read_file(other)
+            assert refused({one: "new"}) == told
+            assert refused({one: "new"}, force=False) == told + hint
     assert scenario.read_text() == "old"
+
+
+def test_what_is_to_be_written_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with registered():
+        check([tmp_path / "a"], force=False)
+        with pytest.raises(TracerError, match=r"a: cannot be written: the command reads it \(--fo"):
+            read_file(tmp_path / "a")
+        write({tmp_path / "a": "1"}.items(), force=True)
+        assert read_file(tmp_path / "a") == "1"  # a new file
+
+
+def test_a_text_that_is_replaced_is_no_input(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with registered():
+        assert read_file(tmp_path / "a", is_input=False) == "old"
+        write({tmp_path / "a": "new"}.items())
+        assert read_file(tmp_path / "a") == "new"
 
 
 def test_what_somebody_has_changed_meanwhile_stays(tmp_path: Path) -> None:

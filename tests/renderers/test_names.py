@@ -130,6 +130,13 @@ def test_names_in_markdown(names: list[str], options: tuple[str, ...]) -> None:
     assert read in list(texts(tokens, "paragraph_open"))
 
 
+def test_mathematics_that_is_read_as_text_leads_nowhere() -> None:
+    tokens = COMMONMARK.parse(tutorial(["![](http://x.y)", "[x](y)", "a"], "--math"))
+    inline = {child.type for token in tokens for child in token.children or ()}
+    assert "image" not in inline
+    assert all(str(link.attrs["href"]).startswith("#") for link in links(tokens))
+
+
 def test_labels_in_markdown() -> None:
     markdown = tutorial(NAMES, features=True)
     assert_well_formed(markdown)

@@ -28,6 +28,9 @@ OF_ALEX = {
     "embedding[Frank,2]": "0.95",
     "tokens[3]": "Daniel",
 }
+DIGITS = "9" * 5_000
+"""More than Python reads."""
+
 REFUSED = {
     f"{HEAD}.weihgts[1,1]": f"{HEAD}.weihgts: no such value; did you mean '{WEIGHTS}'",
     f"{WEIGHTS}[Alex,Frnak]": f"{WEIGHTS}: no key 'Frnak'; did you mean 'Frank'?",
@@ -47,6 +50,8 @@ REFUSED = {
     f"{HEAD}.masked[1,4] as percent": f"{HEAD}.masked[1,4]: -∞ has no percentage",
     f"{WEIGHTS}[1,1": f"got '{WEIGHTS}[1,1', expected ADDRESS[ROW,COLUMN]",
     "": "got '', expected ADDRESS[ROW,COLUMN]",
+    f"{WEIGHTS}[{DIGITS},1]": f"{WEIGHTS}: no token '999",
+    f"{WEIGHTS}[1,{DIGITS}] as percent": f"{WEIGHTS}: no key '999",
 }
 TWICE = {
     "embedding[b,y]": "4",
@@ -63,7 +68,7 @@ def test_value(asked: str) -> None:
     assert run("value", *asked.split(" ")) == run("value", asked)
 
 
-@pytest.mark.parametrize("asked", REFUSED)
+@pytest.mark.parametrize("asked", REFUSED, ids=lambda asked: asked[:60])
 def test_what_is_not_there(asked: str) -> None:
     ran = run("value", asked)
     assert (ran.exit_code, ran.stdout) == (2, "")

@@ -72,6 +72,12 @@ def test_a_file_to_be_written() -> None:
     assert file_name("-x.md") == Path("-x.md")
     assert told(file_name, "-") == "got '-', expected the name of a file"
     assert told(file_name, "") == "empty, expected the name of a file"
+    for name in ("x.pdf", "x.PDF", "x.docx"):
+        assert (
+            told(file_name, name)
+            == f"got '{name}', expected the name of a file for text or numbers"
+        )
+    assert file_name("pdf") == Path("pdf")
 
 
 def test_some_text() -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.helpers.command import problems, run, run_json
+from tests.helpers.bundled import TYPED
+from tests.helpers.command import printed, problems, run, run_json
 from tests.helpers.small_scenario import SMALL, scenario
 from tracer.errors import TracerError
+from tracer.scenario import activations as module
 from tracer.scenario.activations import activations
 
 HEAD = "layer1.attention.head1"
@@ -64,11 +66,35 @@ def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     written(tmp_path, nonsense=[[1.0]], input=[[1.0, 2.0]])
     pinned = tmp_path / "pinned.yaml"
     pinned.write_text(f"{SMALL}given: theirs.npz\n")
-    told = problems(run("run", str(pinned)))
-    assert [line.split(": ", 2)[-1] for line in told] == [
-        "given as 1×2 numbers, expected 2×2 numbers",
-        "given, but there is no such value",
-    ]
+    place = f"{pinned}:{SMALL.count(chr(10)) + 1}:8: theirs.npz"
+    misfit, unknown = (
+        f"{place}: input: given as 1×2 numbers, expected 2×2 numbers",
+        f"{place}: nonsense: given, but there is no such value",
+    )
+    assert problems(run("run", str(pinned))) == [misfit, unknown]
+    typed = "--given input: given as a row of 1 number, expected 2×2 numbers"
+    assert problems(run("run", str(pinned), "--given", "input=[1]")) == [typed, unknown]
+
+
+@pytest.mark.parametrize("name", ["alex", "science", "pizza"])
+def test_the_values_of_a_pass_can_be_pinned_to_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.npz"
+    printed("run", name, "-f", "npz", "-o", str(path))
+    pinned = tmp_path / "pinned.yaml"
+    text = TYPED[name].read_text(encoding="utf-8")
+    pinned.write_text(f"{text}\ngiven: own.npz\n", encoding="utf-8")
+    values = {value["address"]: value for value in run_json(str(pinned))["values"]}
+    whole = {value["address"]: value for value in run_json(name)["values"]}
+    assert values.keys() <= whole.keys()
+    assert values["output"]["printed"] == whole["output"]["printed"]
+
+
+def test_a_part_of_what_is_not_whole_is_missed(tmp_path: Path) -> None:
+    written(tmp_path, input__part=[[1.0]], embedding=[[1, 2], [3, 4]])
+    pinned = tmp_path / "pinned.yaml"
+    pinned.write_text(f"{SMALL}given: theirs.npz\n")
+    [told] = problems(run("run", str(pinned)))
+    assert "theirs.npz: input.part: given, but there is no such value" in told
 
 
 @pytest.mark.parametrize(
@@ -91,6 +117,36 @@ def test_objects_are_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     np.savez(path, input=np.array([print], dtype=object))
     with pytest.raises(TracerError, match="not a whole npz file of numbers"):
+        activations(path, scenario())
+
+
+@pytest.mark.parametrize(
+    ("array", "kind"), [([1 + 2j], "complex128"), (["1.5"], "str96"), ([b"1"], "bytes8")]
+)
+def test_what_is_no_real_number_is_refused(array: object, kind: str, tmp_path: Path) -> None:
+    path = written(tmp_path, input=array)
+    with pytest.raises(TracerError) as caught:
+        activations(path, scenario())
+    assert str(caught.value) == f"{path}: input: holds {kind}, expected real numbers"
+
+
+def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.npz"
+    np.savez_compressed(path, a=np.zeros(500), b=np.zeros(500))
+    assert path.stat().st_size < 1000
+    assert set(activations(path, scenario())) == {"a", "b"}
+    monkeypatch.setattr(module, "MOST_UNPACKED", 8000)
+    whole = written(tmp_path, a=np.zeros(500), b=np.zeros(500))
+    assert set(activations(whole, scenario())) == {"a", "b"}  # a large file may hold as much
+    with (
+        monkeypatch.context() as context,
+        pytest.raises(
+            TracerError, match=r"x.npz: it unpacks to 8,[0-9]+ bytes, expected at most 8,000$"
+        ),
+    ):
+        context.setattr(np, "load", None)
         activations(path, scenario())
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from tests.helpers.small_scenario import END, problems
+from tests.helpers.command import run
+from tests.helpers.small_scenario import END, SMALL, changed, problems
 from tracer.errors import TracerError, format_problems as told_lines
 from tracer.scenario.loading import parse
 
@@ -201,6 +205,72 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file() -> None:
     assert lines == [2, 4, 5, 10, 10, 10, 12, 15, 16]
 
 
+@pytest.mark.parametrize(
+    ("digits", "place"),
+    [
+        ('\n    "*.exp":\n      significant: 1e6', "18:7: rounding.digits.*.exp.significant"),
+        ('\n    "*.exp": {\n      significant: 1e6}', "18:7: rounding.digits.*.exp.significant"),
+        ('\n    "*.exp": 1e6', "17:5: rounding.digits.*.exp"),
+    ],
+)
+def test_wrong_digits_are_told_where_they_are_typed(digits: str, place: str) -> None:
+    (problem,) = problems((END, f"{END}rounding:\n  digits:{digits}\n"))
+    assert problem == f"f.yaml:{place}: expected a whole number, got '1e6'"
+
+
 def test_one_wrong_number_is_one_problem() -> None:
     assert len(problems(("[[1, 0], [0, 1]]", "[[1, 0], [x, 1]]"))) == 1
     assert len(problems(("a: [1, 2]", "a: [x, 2]"))) == 1
+
+
+# --- on the way -----------------------------------------------------------------------------------
+
+FAR = "vocabulary: [a, b]\nunembedding: {W_U: [[1000000, 0], [0, 1000000]]}\n"
+"""Beside e^0, the exponential of such a logit has no digits that could be written down."""
+LEARNS = (
+    "vocabulary: [a, b]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
+    "optimizer: {learning_rate: 1000000}\n"
+)
+HIDDEN = changed(
+    *(("a: [1, 2]", "a: [1, 0]"), ("b: [3, 4]", "b: [0, 1]")),
+    *(("W_Q: [[1], [2]]", "W_Q: [[1], [0]]"), ("W_K: [[3], [4]]", "W_K: [[0], [-10000000]]")),
+)
+"""The score of a with b, which the mask hides, is -10000000."""
+WORDS = "mine.yaml:16:1: probabilities.exp: too small a number"
+UNMASKED = "mine.yaml:9:11: layer1.attention.head1.unmasked.exp: too small a number"
+GIVEN = "given: {input: [[1, 2, 3]]}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "told"),
+    [
+        *(
+            (command, SMALL + FAR, WORDS)
+            for command in (
+                *("run", "lens", "loss", "train", "generate", "tutorial", "page -o x.html"),
+                *("check --against x.npz", "page --train -o x.html"),
+            )
+        ),
+        ("train --steps 9", SMALL + LEARNS, WORDS),
+        ("page --train --steps 9 -o x.html", SMALL + LEARNS, WORDS),
+        ("page -o x.html", HIDDEN, UNMASKED),
+        ("run --no-mask", HIDDEN, UNMASKED),
+        ("run", SMALL + GIVEN, "mine.yaml:15:9: input: given as 1×3 numbers"),
+        ("run --given input=[1]", SMALL + GIVEN, "--given input: given as a row of 1"),
+        ("run --given output=[1]", SMALL, "--given output: given as a row of 1"),
+        (
+            *("train --given loss=1", SMALL + LEARNS),
+            "--given loss: nothing is learned here: between the loss and the weights all is",
+        ),
+    ],
+)
+def test_every_problem_has_its_place(
+    command: str, text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(text)
+    np.savez(tmp_path / "x.npz", allow_pickle=False, input=np.eye(2))
+    name, *options = command.split()
+    ran = run(name, "mine.yaml", *options)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(told)

@@ -10,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.helpers.command import Ran, printed, run
+from tests.helpers.small_scenario import SMALL
 
 END = "<!-- /decoder-trace -->"
 WEIGHTS = "layer1.attention.head1.weights"
@@ -111,6 +112,18 @@ def test_a_number_within_a_sentence(page: Path) -> None:
     two = "value embedding[2,y] -s mine.yaml"
     text = woven(page, number(one) + number(two, "4 of 5"))
     assert text == number(one, "96.4 %") + number(two, "4")
+
+
+def test_a_number_of_thousands_of_digits_is_no_position(page: Path) -> None:
+    told = refused(page, number(f"value embedding[{'9' * 5_000},1] -s mine.yaml"))
+    assert told.startswith("1:7: embedding: no token '999")
+
+
+def test_a_problem_on_the_way_has_its_place_in_the_scenario(page: Path) -> None:
+    words = "vocabulary: [a, b]\nunembedding: {W_U: [[1000000, 0], [0, 1000000]]}\n"
+    page.with_name("mine.yaml").write_text(SMALL + words)
+    told = "1:1: mine.yaml:16:1: probabilities.exp: too small a number to work with: it would be 0"
+    assert refused(page, block("run mine.yaml")) == told
 
 
 def test_all_else_stays_as_it_is(page: Path) -> None:

@@ -27,15 +27,21 @@ VOCABULARY = "vocabulary: [a, b]\nunembedding: {W_U: [[1, 0], [0, 1]]}\n"
 def test_a_pipe_is_not_read(page: Path) -> None:
     os.mkfifo(page.with_name("pipe"))
     page.write_text(block("run pipe") + number("value input[1,1] -s pipe"))
-    told = "pipe: a mark reads regular files only\n"
+    told = "pipe: cannot be read: expected a regular file\n"
     assert run("weave", str(page)) == Ran(2, "", f"{page}:1:1: {told}{page}:4:7: {told}")
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
 def test_a_device_is_not_read(page: Path) -> None:
-    assert (
-        refused(page, block("run /dev/zero")) == "1:1: /dev/zero: a mark reads regular files only"
-    )
+    told = "1:1: /dev/zero: cannot be read: expected a regular file"
+    assert refused(page, block("run /dev/zero")) == told
+
+
+def test_a_name_that_is_too_long_is_told(page: Path) -> None:
+    long = "x" * 300
+    told = refused(page, block(f"run {long}"))
+    assert told.startswith("1:1: xxx")
+    assert told.endswith("xxx: cannot be read: File name too long")
 
 
 def test_a_large_file_is_not_read(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

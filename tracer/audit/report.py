@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from tracer.audit import Report
 from tracer.audit.findings import CODES, Audit, Finding
 from tracer.audit.texts import Text
-from tracer.errors import EXCERPT, excerpt, printable
+from tracer.errors import EXCERPT, excerpt, printable, strict_json
 from tracer.names import count
 
 Line: TypeAlias = tuple[str, str]
@@ -24,16 +24,15 @@ def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version:
         case Report.TERMINAL:
             return "".join(f"{line}\n" for line, _ in lines(audits, skipped=skipped))
         case Report.JSON:
-            return _json(
-                {
-                    "read": sum(audit.read for audit in audits),
-                    "hold": sum(audit.hold for audit in audits),
-                    "skipped": sum(len(audit.unread) for audit in audits),
-                    "findings": [_plain(finding) for finding in _all(audits)],
-                }
-            )
+            found = {
+                "read": sum(audit.read for audit in audits),
+                "hold": sum(audit.hold for audit in audits),
+                "skipped": sum(len(audit.unread) for audit in audits),
+                "findings": [_plain(finding) for finding in _all(audits)],
+            }
+            return strict_json(found, 2)
         case Report.SARIF:
-            return _json(_sarif(audits, version))
+            return strict_json(_sarif(audits, version), 2)
         case Report.GITHUB:
             return "".join(f"{_command(finding)}\n" for finding in _all(audits))
 
@@ -97,7 +96,7 @@ def _told(finding: Finding) -> Iterator[Line]:
 
 
 def _headline(finding: Finding) -> str:
-    return f"{_place(finding.text, finding.start)}: {finding.code} {message(finding)}"
+    return printable(f"{_place(finding.text, finding.start)}: {finding.code} {message(finding)}")
 
 
 MEANT = {
@@ -131,13 +130,13 @@ def _skipped(text: Text, at: int) -> Line:
     number, column = text.place(at)
     line = text.line(number)
     begin = max(0, column - 1 - EXCERPT // 2)
-    shown = printable(line[begin : begin + EXCERPT].replace("\t", " ").strip())
-    return f"{_place(text, at)}: not read: {shown}", ""
+    shown = line[begin : begin + EXCERPT].replace("\t", " ").strip()
+    return printable(f"{_place(text, at)}: not read: {shown}"), ""
 
 
 def _place(text: Text, at: int) -> str:
     line, column = text.place(at)
-    return printable(f"{text.name}:{line}:{column}")
+    return f"{text.name}:{line}:{column}"
 
 
 def _all(audits: Sequence[Audit]) -> list[Finding]:
@@ -145,10 +144,6 @@ def _all(audits: Sequence[Audit]) -> list[Finding]:
 
 
 # --- for programs --------------------------------------------------------------------------------
-
-
-def _json(data: object) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
 def _plain(finding: Finding) -> dict[str, object]:
@@ -212,7 +207,8 @@ def _sentence(finding: Finding) -> str:
 def _uri(file: str) -> str:
     from urllib.parse import quote
 
-    return quote(file.replace("\\", "/") if sys.platform == "win32" else file)
+    # As bytes: a name need not be UTF-8.
+    return quote(os.fsencode(file.replace("\\", "/") if sys.platform == "win32" else file))
 
 
 def _command(finding: Finding) -> str:
@@ -233,7 +229,7 @@ def _command(finding: Finding) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

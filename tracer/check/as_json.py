@@ -10,7 +10,8 @@ from tracer.check.against import Compared
 from tracer.check.differences import Differences
 from tracer.check.report import Report
 from tracer.check.verdicts import Finding, Verdict
-from tracer.renderers.as_json import SCHEMA, dumped
+from tracer.errors import strict_json
+from tracer.renderers.as_json import SCHEMA
 
 
 def of_figures(report: Report) -> str:
@@ -20,7 +21,7 @@ def of_figures(report: Report) -> str:
         {"number": step.number, "name": step.kind.name, "title": title, "verdicts": _verdicts(each)}
         for step, title, each in report.by_step
     ]
-    return dumped(
+    return strict_json(
         {
             "schema": SCHEMA,
             "scenario": report.scenario,
@@ -59,7 +60,7 @@ def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
 def of_differences(found: Differences) -> str:
     """The values in the order of computation; `first` is the address of the first that differs."""
     first = found.first
-    return dumped(
+    return strict_json(
         {
             "schema": SCHEMA,
             "scenario": found.trace.name,

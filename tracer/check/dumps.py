@@ -17,6 +17,7 @@ from tracer.scenario.model import Scenario
 from tracer.scenario.rounding import MOST_DECIMALS, Rounding
 
 ARRAYS, JSON = (".npz", ".safetensors"), ".json"
+INFINITE = {"inf", "-inf"}
 
 
 @frozen
@@ -68,14 +69,14 @@ def _is_value(value: Any) -> bool:
 
 def _numbers(data: Any) -> Numbers | None:
     """Lists of numbers as an array; None of words. -∞ is the text -inf."""
-    array = np.array(data)
-    if array.dtype.kind == "U":
-        if not any(text.lstrip("-") == "inf" for text in array.flat):
-            return None
-        return np.array(array, np.float64)
-    if array.dtype.kind not in "fiu":
+    array = np.array(data, object)  # as texts, all would take as much room as the longest
+    entries = array.ravel().tolist()
+    kinds = set(map(type, entries))
+    if kinds == {str} and not INFINITE.issuperset(entries):
+        return None
+    if not kinds <= {int, float, str}:
         raise ValueError
-    return np.asarray(array, np.float64)
+    return array.astype(np.float64)
 
 
 def _rounded(own: Rounding, said: Any) -> Rounding:

@@ -9,6 +9,7 @@ from tracer.checkpoints.extras import extra
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import Settings
 from tracer.errors import Problem, TracerError
+from tracer.files.reading import read_file
 from tracer.tokenization.alphabets import ByteLetters, Characters
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -33,7 +34,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     with extra("tokenizers"):
         import tokenizers
     try:
-        library = tokenizers.Tokenizer.from_file(str(path))
+        library = tokenizers.Tokenizer.from_str(read_file(path))
     except Exception as error:  # the library raises no other
         raise TracerError(Problem(str(error), str(path))) from None
     library.no_truncation()

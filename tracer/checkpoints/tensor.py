@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import stat
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracer.errors import Problem, TracerError
-from tracer.files.reading import reason
+from tracer.files.reading import open_file, reading_from
 from tracer.frozen import frozen
 
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -59,14 +59,9 @@ def mapped(path: Path) -> Bytes:
     """The bytes of a file, mapped into memory.
 
     Raises:
-        TracerError: it cannot be read, or is no file that could be mapped.
+        TracerError: it cannot be read, or is empty.
     """
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise TracerError(Problem("cannot be read: expected a regular file", str(path)))
-        if not found.st_size:
+    with open_file(path) as file, reading_from(str(path)):
+        if not os.fstat(file.fileno()).st_size:
             raise TracerError(Problem("cannot be read: it is empty", str(path)))
-        return np.asarray(np.memmap(path, np.uint8, "r"))  # whose parts are quicker to take
-    except (OSError, ValueError) as error:
-        raise TracerError(Problem(f"cannot be read: {reason(error)}", str(path))) from None
+        return np.asarray(np.memmap(file, np.uint8, "r"))  # whose parts are quicker to take

@@ -15,6 +15,7 @@ from tracer import __version__
 from tracer.audit import Report
 from tracer.console import pager, progress, streams
 from tracer.errors import Problem, TracerError, printable
+from tracer.files.inputs import registered
 from tracer.renderers import Format
 from tracer.requests import completion
 from tracer.requests.options import COMMANDS, SCENARIOS, WRITE, add, register
@@ -40,7 +41,12 @@ def show(request: Request) -> None:
     from tracer.requests.output import files_beside, rendered
     from tracer.requests.pipeline import answer
 
-    reads = _checked_targets(request)
+    if request.writes:
+        from tracer.files import targets
+
+        # Nothing has been computed yet; an input among them is refused as soon as it is opened.
+        names = filter(None, (request.output, request.save, request.key))
+        targets.check(names, force=request.force)
     with progress.shown(f"{request.command} {request.scenario}"):
         check(request)
         answered = answer(request)
@@ -60,30 +66,9 @@ def show(request: Request) -> None:
         from tracer.files.writing import write
 
         sys.stdout.flush()  # nothing is written where not all can be
-        write(files, reads=reads, make=request.figures)
+        write(files, make=request.figures, force=request.force)
     if not answered.holds:
         raise typer.Exit(1)
-
-
-def _checked_targets(request: Request) -> list[Path | None]:
-    """The files that the command reads and must not write over; none if it writes no files.
-
-    Raises:
-        TracerError: the output is one of them. Nothing has been computed yet.
-    """
-    if not request.writes:
-        return []
-    from tracer.files import targets
-    from tracer.scenario.loading import file_of
-
-    reads: list[Path | None] = [] if request.force else [file_of(request.scenario)]
-    if request.command == "check" and not request.force:
-        from tracer.requests.pipeline import figures_of
-
-        reads.append(request.against or figures_of(request))
-    written = filter(None, (request.output, request.save, request.key))
-    targets.check(written, reads)
-    return reads
 
 
 for each in COMMANDS:
@@ -112,7 +97,10 @@ def weave(
             typer.echo(str(Problem(message, str(file.path))), err=True)
     stale = {file.path: file for file in found if file.is_stale}  # one that is named twice, once
     if check:
-        sys.stdout.writelines(file.difference for file in stale.values())
+        difference = "".join(file.difference for file in stale.values())
+        # A patch is applied as it is; on a terminal, it is only looked at.
+        shown = printable(difference, "\n\t") if sys.stdout.isatty() else difference
+        sys.stdout.write(shown)
         raise typer.Exit(1 if stale else 0)
     texts = {path: file.text for path, file in stale.items()}
     write(texts.items(), held={path: file.old for path, file in stale.items()})
@@ -172,7 +160,7 @@ def audit(
     from tracer.audit.report import coloured, rendered
     from tracer.files.targets import check
 
-    check([] if output is None else [output], map(Path, files))
+    check([] if output is None else [output])
     with progress.shown("audit"):
         audits, problems = audited(files, strict=strict)
     if output is not None:
@@ -250,8 +238,15 @@ def main(
 def start(arguments: Sequence[str] | None = None) -> None:
     """Run a command, that of the command line if no other is given. It ends with SystemExit."""
     words = sys.argv[1:] if arguments is None else arguments
-    with streams.report_problems():
-        _program(*words[:1])(arguments, prog_name="decoder-trace")
+    with streams.report_problems(), registered():
+        program = _program(*words[:1])
+        try:
+            code = program(arguments, prog_name="decoder-trace", standalone_mode=False)
+        except typer.TyperException as error:
+            error.message = printable(error.message, "\n")
+            error.show()  # type: ignore[attr-defined]  # each kind of it has one
+            code = error.exit_code
+        raise SystemExit(code or 0)
 
 
 def _program(name: str = "") -> Any:

@@ -205,11 +205,16 @@ class Tape:
             said = self.address_in_file.get(address, address)
             if address in known and known[address].words:
                 self._misfit(address, "these are words, and only numbers can be given")
-            elif address not in known and said not in known:
+            elif not (address in known or said in known or self._is_left_out(address)):
                 near = closest(said, numbers)
                 self._misfit(address, f"given, but there is no such value{near}")
         if self.problems:
             raise TracerError(*self.problems)
+
+    def _is_left_out(self, address: str) -> bool:
+        """Whether a file pins a part of a value that it pins whole: it is not computed then."""
+        whole, _, _ = address.rpartition(".")
+        return isinstance(self.pinned[address], np.ndarray) and whole in self.pinned
 
     def _misfit(self, address: str, message: str) -> None:
         said = self.address_in_file.get(address, address)

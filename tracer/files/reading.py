@@ -1,31 +1,53 @@
-"""The text of a file, or of standard input."""
+"""Files are opened for reading here and nowhere else; and standard input."""
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from tracer.errors import Problem, TracerError
+from tracer.files.inputs import register_input
 
 MOST = 64 * 2**20
 """Bytes that are read; what goes on for ever ends here."""
 
 
-def read_file(path: Path, name: str | None = None) -> str:
+def open_file(path: Path, name: str | None = None, *, is_input: bool = True) -> BinaryIO:
+    """A regular file, open for reading; a pipe or a device is refused without waiting for it.
+
+    Problems call the file by `name`, or by its path. An input is not written over; a text that the
+    command itself replaces is none.
+
+    Raises:
+        TracerError: the file cannot be read, or is to be written by the same command.
+    """
+    with reading_from(str(path) if name is None else name), ExitStack() as closing:
+        file = closing.enter_context(open(path, "rb", opener=_without_waiting))
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("expected a regular file")
+        if is_input:
+            register_input(found)
+        closing.pop_all()
+        return file
+
+
+def read_file(path: Path, name: str | None = None, *, is_input: bool = True) -> str:
     """The text of a file, its byte-order mark and its line endings as they are.
 
-    Problems call the file by `name`, or by its path.
+    `name` and `is_input` are those of `open_file`.
 
     Raises:
         TracerError: the file cannot be read, is too large, or is not UTF-8.
     """
     name = str(path) if name is None else name
-    try:
-        with path.open("rb") as file:
-            return _text(file, name)
-    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
-        raise TracerError(Problem(f"cannot be read: {reason(error)}", name)) from None
+    with open_file(path, name, is_input=is_input) as file:
+        return _text(file, name)
 
 
 def read_standard_input(name: str) -> str:
@@ -36,9 +58,17 @@ def read_standard_input(name: str) -> str:
     """
     if sys.stdin is None:
         raise TracerError(Problem("cannot be read: standard input is closed", name))
+    with suppress(OSError):  # a stream without a file
+        register_input(os.fstat(sys.stdin.fileno()))
+    return _text(sys.stdin.buffer, name)
+
+
+@contextmanager
+def reading_from(name: str) -> Iterator[None]:
+    """What the system says of reading a file is told with its name."""
     try:
-        return _text(sys.stdin.buffer, name)
-    except OSError as error:
+        yield
+    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         raise TracerError(Problem(f"cannot be read: {reason(error)}", name)) from None
 
 
@@ -47,8 +77,13 @@ def reason(error: OSError | ValueError) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # which Windows does not have
+
+
 def _text(file: BinaryIO, name: str) -> str:
-    content = file.read(MOST + 1)
+    with reading_from(name):
+        content = file.read(MOST + 1)
     if len(content) > MOST:
         message = f"cannot be read: more than {MOST // 2**20} MB, expected less"
         raise TracerError(Problem(message, name))

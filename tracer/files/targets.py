@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
+from tracer.files.inputs import register_target
 from tracer.files.reading import reason
 from tracer.frozen import frozen
 
@@ -33,21 +34,21 @@ class Target:
 
 
 def check(
-    names: Iterable[Path], reads: Iterable[Path | None] = (), make: Path | None = None
+    names: Iterable[Path], make: Path | None = None, *, force: bool | None = None
 ) -> list[Target]:
     """The targets; `make` is a folder that need not be there yet.
 
-    `reads` are files that must not be written over, None for standard input.
+    `force` also writes over what the command reads; it is None of a command that has no --force.
 
     Raises:
-        TracerError: one of them cannot be written, or must not be.
+        TracerError: one of them cannot be written, or the command reads it.
     """
-    inputs = [found for found in map(_identity, reads) if found]
+    hint = "" if force is None else " (--force writes all the same)"
     targets: list[Target] = []
     for name in names:
         target = _target(name, make)
-        if target.found and any(os.path.samestat(target.found, found) for found in inputs):
-            raise refused(name, "the command reads it (--force writes all the same)")
+        if target.found and not force:
+            register_target(target.found, _problem(name, f"the command reads it{hint}"))
         for other in targets:
             if not target.is_stream and _are_one(target, other):
                 raise refused(name, f"{other.name} is to be written there too")
@@ -66,7 +67,11 @@ def writing_to(name: Path) -> Iterator[None]:
 
 def refused(name: Path, why: str) -> TracerError:
     """The problem that a file is not written."""
-    return TracerError(Problem(f"cannot be written: {why}", str(name)))
+    return TracerError(_problem(name, why))
+
+
+def _problem(name: Path, why: str) -> Problem:
+    return Problem(f"cannot be written: {why}", str(name))
 
 
 def _target(name: Path, make: Path | None) -> Target:
@@ -94,15 +99,6 @@ def _are_one(one: Target, other: Target) -> bool:
     if one.found and other.found:
         return os.path.samestat(one.found, other.found)
     return one.path == other.path
-
-
-def _identity(read: Path | None) -> os.stat_result | None:
-    """Which file is read; None where there is none to lose."""
-    with suppress(OSError):
-        found = os.stat(0) if read is None else read.stat()
-        if stat.S_ISREG(found.st_mode):
-            return found
-    return None
 
 
 def _is_printed_to(found: os.stat_result) -> bool:

@@ -17,20 +17,20 @@ from tracer.frozen import frozen
 def write(
     texts: Iterable[tuple[Path, str | bytes]],
     *,
-    reads: Iterable[Path | None] = (),
     make: Path | None = None,
     held: Mapping[Path, str] | None = None,
+    force: bool | None = None,
 ) -> None:
     """Put each text into its file; where one cannot be written, all files stay as they are.
 
-    `reads` are not written over (None is standard input); the folder `make` is made if it is not
-    there; a file that no longer holds what `held` says was changed by somebody else, and stays.
+    The folder `make` is made if it is not there; a file that no longer holds what `held` says was
+    changed by somebody else, and stays. `force` is that of `targets.check`.
 
     Raises:
         TracerError: a file cannot be written, or must not be.
     """
     texts = list(texts)
-    targets = check((name for name, _ in texts), reads, make)
+    targets = check((name for name, _ in texts), make, force=force)
     pairs = [(target, text) for target, (_, text) in zip(targets, texts, strict=True)]
     # What is sent through a pipe cannot be taken back, so it is sent before any file is replaced.
     for target, text in pairs:

@@ -15,6 +15,9 @@ from tracer.formula.expression import Number
 from tracer.formula.numbers import guarded, trimmed
 from tracer.names import closest, distinct, places
 
+POSITION = re.compile("0*[1-9][0-9]{0,9}")
+"""A number from 1; Python does not read one of thousands of digits."""
+
 
 def number(pencil: Pencil, value: Value, index: Index, guard: int = 0) -> Number:
     """An entry as printed: with its digits, or rounded to them and at most `guard` more."""
@@ -122,6 +125,6 @@ def _found(axis: Axis, label: str) -> int | None:
         if len(found) == 1:
             return found[0]
     wanted = label.strip()
-    if wanted.isascii() and wanted.isdecimal() and 1 <= int(wanted) <= len(axis.labels):
+    if POSITION.fullmatch(wanted) and int(wanted) <= len(axis.labels):
         return int(wanted) - 1
     return None

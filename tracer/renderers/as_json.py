@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -18,6 +17,7 @@ from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
+from tracer.errors import strict_json
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
@@ -33,7 +33,7 @@ def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
 
     The token is one of the decoder, unless all values are of the encoder.
     """
-    return dumped({**_header(trace), "values": _values(trace, records, token)})
+    return strict_json({**_header(trace), "values": _values(trace, records, token)})
 
 
 def generated(result: Generated, *, worked: bool, cached: bool) -> str:
@@ -51,7 +51,7 @@ def generated(result: Generated, *, worked: bool, cached: bool) -> str:
         for i, step in enumerate(result.steps)
     ]
     first = result.steps[0].trace
-    return dumped({**_header(first), "turns": turns, "text": list(result.text)})
+    return strict_json({**_header(first), "turns": turns, "text": list(result.text)})
 
 
 def contents(trace: Trace) -> str:
@@ -65,7 +65,7 @@ def contents(trace: Trace) -> str:
         }
         for step in steps(trace.records)
     ]
-    return dumped({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
+    return strict_json({"schema": SCHEMA, "scenario": trace.name, "steps": listed})
 
 
 def training(training: Training) -> str:
@@ -81,7 +81,7 @@ def training(training: Training) -> str:
         for step, found in enumerate(training.passes)
     ]
     header = _header(first)
-    return dumped({**header, "values": _values(first, first.records, None), "passes": passes})
+    return strict_json({**header, "values": _values(first, first.records, None), "passes": passes})
 
 
 def shapes(survey: Survey) -> str:
@@ -112,7 +112,7 @@ def shapes(survey: Survey) -> str:
         kind: {"parameters": survey.parameters * size, "cache": survey.cache * size}
         for kind, size in NUMBER_TYPES.items()
     }
-    return dumped(
+    return strict_json(
         {
             "schema": SCHEMA,
             "scenario": survey.trace.name,
@@ -149,11 +149,6 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
         }
         for record, output in zip(records, outputs, strict=True)
     ]
-
-
-def dumped(document: dict[str, Any]) -> str:
-    """A document as strict JSON."""
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:

@@ -69,9 +69,14 @@ ON_PAGES = {
     "^": r"\wedge",
     "<": r"\lt",
     ">": r"\gt",
+    "[": r"\lbrack",
+    "]": r"\rbrack",
     **GREEK,
 }
-r"""What \text does not take on a page: KaTeX refuses it, or MathJax shows its backslash."""
+r"""What \text does not take on a page: KaTeX refuses it, or MathJax shows its backslash.
+
+Without brackets a name is no link and no picture where Markdown is read without mathematics.
+"""
 
 T1_LETTERS = frozenset("ĂăĄąĆćČčĎďĐđĘęĚěĞğİıĹĺĽľŁłŃńŇňŊŋŐőŒœŔŕŘřŚśŞşŠšŢţŤťŮůŰűŸŹźŻżŽž")
 """Letters of the text fonts beyond Latin-1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -142,7 +143,7 @@ class _Page:
     def _figure(self, block: doc.Matrix | doc.Picture | doc.Curve) -> list[str]:
         if self.figures is None or block.figure is None:
             return []
-        path = quote(f"{self.figures}/{figures.file_name(block.figure)}")
+        path = quote(os.fsencode(f"{self.figures}/{figures.file_name(block.figure)}"))
         return [f"![{escaped(figures.description(block))}]({path})"]
 
     def _matrix(self, matrix: doc.Matrix) -> str:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from tracer.errors import Problem, TracerError
+from tracer.files.reading import reading_from
 from tracer.lesson.document import Document
 from tracer.renderers import Heading, render
 from tracer.requests.pipeline import Answer
@@ -59,5 +60,6 @@ def _path_to_figures(request: Request) -> str | None:
     """The folder of the pictures, as seen from the file that links them."""
     if request.figures is None:
         return None
-    here = request.output.absolute().parent if request.output else Path.cwd()
-    return Path(os.path.relpath(request.figures, here)).as_posix()
+    with reading_from("the current folder"):  # it may be gone
+        here = request.output.absolute().parent if request.output else Path.cwd()
+        return Path(os.path.relpath(request.figures, here)).as_posix()

@@ -61,7 +61,16 @@ def answer(request: Request) -> Answer:
 
 
 def explain(request: Request, computed: Computed) -> Content:
-    """The answer to a request about a pass or a training."""
+    """The answer to a request about a pass or a training.
+
+    Raises:
+        TracerError: it asks for what is not there, or a number that is needed cannot be computed.
+    """
+    with computed.loaded.locating_problems():
+        return _explained(request, computed)
+
+
+def _explained(request: Request, computed: Computed) -> Content:
     found = computed.trace
     match request.command:
         case "run" | "step":

@@ -69,7 +69,8 @@ def resolve(subject: Subject) -> Loaded:
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
         message = "the scenario computes with float64, which goes with `never` only"
         raise TracerError(Problem(message, address="--carry"))
-    pinned = {**scenario.given, **dict(map(parse_given, subject.given))}
+    overrides = dict(map(parse_given, subject.given))
+    pinned = {**scenario.given, **overrides}
     scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
     if subject.sequence is not None:
         _check_number(subject.sequence, "sequence", len(scenario.batch), "--sequence")
@@ -79,7 +80,7 @@ def resolve(subject: Subject) -> Loaded:
         number = subject.example or 1
         _check_number(number, "training example", len(scenario.training), "--example")
         scenario = scenario.reading_example(scenario.training[number - 1])
-    return replace(loaded, scenario=scenario)
+    return replace(loaded, scenario=scenario, overrides=frozenset(overrides))
 
 
 def _check_number(number: int, what: str, there: int, option: str) -> None:
@@ -110,14 +111,15 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
     with loaded.locating_problems():
         if scenario.on_demand:
             message = "a model of this size is not trained here; only its passes are worked"
-            raise TracerError(Problem(message))
+            raise TracerError(Problem(message, yaml_path=("checkpoint",)))
         return train(loaded.name, scenario, options, loaded.located)
 
 
 @frozen
 class Computed:
-    """A pass, and the training that is explained with it."""
+    """A pass of a scenario, and the training that is explained with it."""
 
+    loaded: Loaded
     trace: Trace
     training: Training | None = None
 
@@ -128,16 +130,16 @@ def compute(request: Request) -> Computed:
     loaded = resolve(subject)
     if subject.options.gradients:
         training = training_of(request, loaded)
-        return Computed(training.steps[0], training)
+        return Computed(loaded, training.steps[0], training)
     options = subject.options
     if request.is_whole_text and loaded.scenario.on_demand:
         options = replace(options, lens=True)  # which the summary of a trained model shows
     found = run_pass(loaded, options)
     if not request.trains:
-        return Computed(found)
+        return Computed(loaded, found)
     if request.token is not None:  # a mistake in it is reported before a training that takes long
         position_of(request.token, found.tokens)
-    return Computed(found, training_of(request, loaded))
+    return Computed(loaded, found, training_of(request, loaded))
 
 
 def training_of(request: Request, loaded: Loaded) -> Training:

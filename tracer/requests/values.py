@@ -26,6 +26,8 @@ MOST_DIGITS = 18
 # Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
 WHOLE = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 MOST_TERMS = 100_000
+NOT_WRITTEN = (".pdf", ".docx", ".odt", ".epub", ".png", ".jpg")
+"""Ends of the names of files in forms that no command writes."""
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
 
@@ -74,8 +76,13 @@ def some(expected: str, read: Reader = str) -> Reader:
     return reader(expected, bool, read)
 
 
-file_name = reader("the name of a file", lambda typed: typed not in ("", "-"), Path)
-"""A file to be written; `-` is none, as it is standard input where files are read."""
+def file_name(typed: str) -> Path:
+    """A file to be written; `-` is none, as it is standard input where files are read."""
+    if typed in ("", "-"):
+        refuse(typed, "the name of a file")
+    if typed.lower().endswith(NOT_WRITTEN):
+        refuse(typed, "the name of a file for text or numbers")
+    return Path(typed)
 
 
 def terms(typed: str) -> Terms:

@@ -6,16 +6,19 @@ it is.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracer.checkpoints.safetensors_files import read_tensors, widened
 from tracer.errors import Problem, TracerError
+from tracer.files.reading import open_file
 from tracer.scenario.model import Scenario
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -59,7 +62,11 @@ HEAD_FIRST = ("attn.hook_attn_scores", "attn.hook_pattern", "attentions")
 THEIRS = re.compile(
     r"blocks\.[0-9]+\.|hook_|ln_final|unembed|last_hidden_state|hidden_states|attentions"
 )
-OF_BLOCK = re.compile(r"blocks\.([0-9]+)\.(.*)")
+MOST_UNPACKED, MOST_TIMES = 2**28, 4
+"""Bytes of all arrays of an archive; one that is large itself may hold some times its size."""
+REAL = "biuf"
+"""The kinds of NumPy's types that are real numbers."""
+OF_BLOCK = re.compile(r"blocks\.([0-9]{1,6})\.(.*)")
 NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
 """Hugging Face's: what goes into each layer and what leaves the last one; each layer's weights."""
 
@@ -112,16 +119,24 @@ def _arrays(path: Path) -> Iterator[Dumped]:
 
 
 def _unzipped(path: Path) -> Iterator[Dumped]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            for name in arrays.files:
-                array = arrays[name]
-                yield Dumped(name, array.dtype.name, np.asarray(array, np.float64))
-    except OSError as error:
-        reason = error.strerror or "not a whole npz file"
-        raise TracerError(Problem(f"cannot be read: {reason}", str(path))) from None
-    except Exception:  # zipfile, zlib and NumPy each have their own
-        raise TracerError(Problem("not a whole npz file of numbers", str(path))) from None
+    with open_file(path) as file:
+        try:
+            with ZipFile(file) as archive:
+                size = sum(entry.file_size for entry in archive.infolist())
+            most = max(MOST_UNPACKED, MOST_TIMES * os.fstat(file.fileno()).st_size)
+            if size > most:
+                expected = f"expected at most {most:,}"
+                raise TracerError(Problem(f"it unpacks to {size:,} bytes, {expected}", str(path)))
+            with np.load(file, allow_pickle=False) as arrays:
+                for name, array in arrays.items():
+                    if array.dtype.kind not in REAL:
+                        kind = f"holds {array.dtype.name}, expected real numbers"
+                        raise TracerError(Problem(kind, str(path), address=name))
+                    yield Dumped(name, array.dtype.name, np.asarray(array, np.float64))
+        except TracerError:
+            raise
+        except Exception:  # the system, zipfile, zlib and NumPy each have their own
+            raise TracerError(Problem("not a whole npz file of numbers", str(path))) from None
 
 
 def _addressed(

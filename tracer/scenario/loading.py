@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ from tracer.scenario.shorthand import with_tokens, written_out, wrong
 from tracer.scenario.sizes import part
 
 Form = TypeVar("Form", bound=BaseModel)
+
+BEFORE_LAYERS = re.compile(r"\b(position|embedding|input)")
+"""In addresses outside of layers: what is computed before them."""
 
 STANDARD_INPUT = "-"
 FIGURES = ".figures.yaml"
@@ -69,6 +73,8 @@ class Loaded:
     scenario: Scenario
     source: Source
     text: str
+    overrides: frozenset[str] = frozenset()
+    """Addresses that the command line pins."""
 
     @contextmanager
     def locating_problems(self) -> Iterator[None]:
@@ -83,17 +89,22 @@ class Loaded:
         return _shown(tuple(map(self._located, problems)), self.text)
 
     def _located(self, problem: Problem) -> Problem:
-        way = problem.yaml_path
-        if not way:
-            return replace(problem, file=self.source.file)
-        if way[0] == "given":
+        way, address = problem.yaml_path, problem.address or ""
+        if way is None:
+            return problem  # of an option or another file
+        if way[:1] == ("given",):
+            if address in self.overrides:
+                return replace(problem, address=f"--given {address}")
             examples = self.scenario.training
             ways = [way, *(("training", i, *way) for i in range(len(examples)))]
             typed = [each for each in ways if part(self.source.data, each) is not None]
-            if not typed:  # but on the command line
-                return replace(problem, address=f"--given {problem.address}")
-            way = typed[0]
-        return self.source.problem(way, problem.message, problem.address)
+            file = part(self.source.data, ("given",))
+            if not typed and isinstance(file, str):
+                address = f"{file}: {address}"
+            way = typed[0] if typed else way
+        if not way:  # outside of all layers
+            way = ("embeddings" if BEFORE_LAYERS.search(address) else "unembedding",)
+        return self.source.problem(way, problem.message, address or None)
 
 
 def load(name: str, folder: Path = Path()) -> Loaded:
@@ -108,7 +119,8 @@ def load(name: str, folder: Path = Path()) -> Loaded:
     if path is None:
         file = "<stdin>"
         return _loaded(read_standard_input(file), file, "stdin", folder)
-    return _loaded(read_file(path, name), name, path.stem, path.parent)
+    stem = os.fsencode(path.stem).decode("utf-8", "backslashreplace")  # it may be no text
+    return _loaded(read_file(path, name), name, stem, path.parent)
 
 
 def file_of(name: str, folder: Path = Path()) -> Path | None:

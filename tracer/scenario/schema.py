@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from tracer.errors import strict_json
 from tracer.scenario.dimensions import Dimensioned
 from tracer.scenario.fields import DEFINED, HIDDEN, Random, Transposed
 from tracer.scenario.loading import folder
@@ -40,7 +40,7 @@ def schema() -> str:
             "else": _defined("Scenario"),
         },
     }
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return strict_json(whole, 2)
 
 
 def template() -> str:

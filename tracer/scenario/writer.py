@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel
 
+from tracer.errors import printable
 from tracer.scenario.layers import SubLayer
 from tracer.scenario.model import Scenario
 
@@ -31,9 +32,10 @@ def written(scenario: Scenario) -> str:
         data["unembedding"] = "tied"
     if scenario.text is not None:
         del data["tokens"]
-    return yaml.dump(
+    text: str = yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, indent=2
     )
+    return printable(text, keep="\n")  # the escapes are those of YAML, too
 
 
 def _said(model: BaseModel) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def _number(dumper: _Dumper, number: Decimal) -> yaml.Node:
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.Node:
-    # In double quotes what no editor shows is written as an escape: some of it would end a line.
+    # In double quotes what no editor shows can be an escape: some of it would end a line.
     return dumper.represent_scalar(
         "tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"'
     )

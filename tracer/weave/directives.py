@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from tracer.decoder.forward import Trace
 from tracer.decoder.training import TrainingOptions
 from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
@@ -53,7 +52,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
     allowed = Allowance()
 
     @_once
-    def shared(subject: Subject) -> Trace:
+    def shared(subject: Subject) -> Computed:
         allowed.read(folder, subject.scenario)
         loaded = resolve(replace(subject, vary=None))
         allowed.compute(loaded.scenario, passes=1 if subject.vary is None else 1 + TRIES)
@@ -61,10 +60,10 @@ def renderer(path: Path) -> Callable[[Words], str]:
             loaded = resolve(subject)
         if subject.options.gradients:
             options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
-            return run_training(loaded, options).steps[0]
+            return Computed(loaded, run_training(loaded, options).steps[0])
         # A summary, and a step, of a trained model share a pass that has the lens.
         lens = subject.options.lens or loaded.scenario.on_demand
-        return run_pass(loaded, replace(subject.options, lens=lens))
+        return Computed(loaded, run_pass(loaded, replace(subject.options, lens=lens)))
 
     def content(request: Request) -> Content:
         subject = subject_of(request)
@@ -77,16 +76,18 @@ def renderer(path: Path) -> Callable[[Words], str]:
             elif request.command == "train":
                 allowed.train(resolve(subject).scenario, request.steps or 1)
             return answer(request).content
-        found = shared(subject)
+        computed = shared(subject)
+        scenario, tokens = computed.trace.scenario, computed.trace.tokens
         if request.command == "tutorial":
             # It also tells the pass without the mask, the loss and a generated text.
-            allowed.compute(found.scenario, turns=MOST_TURNS + 3, first=len(found.tokens))
+            allowed.compute(scenario, turns=MOST_TURNS + 3, first=len(tokens))
             if request.train:
-                allowed.train(found.scenario, 1)
+                allowed.train(scenario, 1)
         elif request.command != QUOTE:
-            allowed.compute(found.scenario)
-        training = training_of(request, resolve(subject)) if request.trains else None
-        return explain(request, Computed(found, training))
+            allowed.compute(scenario)
+        if request.trains:
+            computed = replace(computed, training=training_of(request, computed.loaded))
+        return explain(request, computed)
 
     @_once
     def render(words: Words) -> str:

@@ -46,7 +46,7 @@ def woven(paths: Sequence[Path]) -> list[File]:
     for path in paths:
         progress.report(f"weave {path}")
         try:
-            old = read_file(path)
+            old = read_file(path, is_input=False)
             new = weave(old, str(path), renderer(path))
         except TracerError as error:
             problems += error.problems

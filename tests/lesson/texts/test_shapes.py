@@ -315,6 +315,4 @@ def test_each_format(form: str) -> None:
 def test_there_are_no_more_tokens_than_positions() -> None:
     ran = run("shapes", "gpt2-small", "--length", "1025")
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert problems(ran) == [
-        "gpt2-small: --length: 1025, expected at most 1024 (one for each position)"
-    ]
+    assert problems(ran) == ["--length: 1025, expected at most 1024 (one for each position)"]
