@@ -7,6 +7,7 @@ from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import Settings
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import ByteLetters
+from tracer.tokenization.library import Library
 from tracer.tokenization.tokenizer import Tokenizer
 
 PREFIX, EOS = "tokenizer.ggml.", "eos_token_id"
@@ -54,6 +55,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     name = settings.one_of("pre", {name: name for name in PATTERNS}, "default")
     words, joined = settings.entries("tokens", str), settings.entries("merges", str)
     types = settings.entries("token_type", int)
+    settings.only("add_eos_token", False)
     begins = settings.flag("add_bos_token", name == LLAMA_3)
     first = settings.whole("bos_token_id", least=0, most=len(words) - 1) if begins else None
     settings.check()
@@ -69,11 +71,6 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
             tokenizers.models.BPE(vocabulary, merges, ignore_merges=name == LLAMA_3)
         )
         library.add_tokens([tokenizers.AddedToken(word, normalized=False) for word in whole])
-        if first is not None:
-            begin = (words[first], first)
-            library.post_processor = tokenizers.processors.TemplateProcessing(
-                [begin[0], "$A"], special_tokens=[begin]
-            )
     except Exception as error:  # the library raises no other
         raise TracerError(Problem(str(error), read.file, address="tokenizer.ggml")) from None
     if name == QWEN_2:
@@ -84,4 +81,5 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     library.pre_tokenizer = pre_tokenizers.Sequence([*splits, letters])
     library.decoder = tokenizers.decoders.ByteLevel()
-    return Tokenizer(library, merges, ByteLetters(), whole_first=name == LLAMA_3)
+    served = Library(library, first)
+    return Tokenizer(served, vocabulary, merges, ByteLetters(), whole_first=name == LLAMA_3)
