@@ -117,6 +117,7 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngle
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     """M (n, m): -∞ where a query does not see a key, else 0; None if each query sees every key.
 
+    A typed mask may hold any other numbers, too.
     The mask is causal, or a causal window, or typed. Padding is always hidden. None, too, if no
     layer has attention.
     """
@@ -150,3 +151,8 @@ def hidden(
     later = (back < 0) & (asked != "none")
     far = back >= (asked.window if isinstance(asked, Window) else n)
     return np.asarray(later | far | fills)
+
+
+def only_hides(mask: Value | None) -> bool:
+    """Whether it changes no score but those that it hides; else its numbers are added to them."""
+    return mask is None or not set(np.unique(mask.array)) - {-np.inf, 0}

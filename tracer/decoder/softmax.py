@@ -8,8 +8,10 @@ from tracer.decoder.roles import Softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 
+EXP = Exp()
 
-def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Value:
+
+def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool, exp: Exp = EXP) -> Value:
     """e^scores / Σ e^scores, row by row: (n, m) → (n, m).
 
     With `shifted`, or where no e^scores could be worked with otherwise, each row's largest score
@@ -18,6 +20,6 @@ def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Valu
     if shifted or not tape.has_powers_of(scores):
         largest = tape.record(roles.largest, Largest(), scores)
         scores = tape.record(roles.shifted, Subtract(), scores, largest)
-    exponentials = tape.record(roles.exp, Exp(), scores)
+    exponentials = tape.record(roles.exp, exp, scores)
     total = tape.record(roles.total, Total(), exponentials)
     return tape.record(roles.shares, DivideByRowSum(), exponentials, total)

@@ -59,6 +59,8 @@ class Arithmetic:
     Other kinds override what they do differently.
     """
 
+    largest_exponent: float | Decimal = LARGEST_FLOAT_EXPONENT
+    """e to the power of more is beyond all bounds."""
     on_demand = False
     """Whether a number is computed only when it is used."""
 
@@ -143,7 +145,7 @@ class Arithmetic:
     def has_powers_of(self, a: Array) -> bool:
         """Whether e^a is neither too large nor too small to compute with."""
         size = abs(a)
-        too_large = np.count_nonzero(size >= LARGEST_FLOAT_EXPONENT)
+        too_large = np.count_nonzero(size >= self.largest_exponent)
         return not too_large or bool(too_large == np.count_nonzero(size == inf))
 
 
