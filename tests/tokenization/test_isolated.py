@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,16 +18,16 @@ ENDLESS = """
 import time
 from tracer.tokenization import library
 library.MOST_SECONDS = 0.1
-library._opened = lambda file: time.sleep(100)
-library._serve("x")
+library._opened = lambda description: time.sleep(100)
+library._serve()
 """
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> IsolatedLibrary:
-    path = tmp_path / "tokenizer.json"
-    path.write_text(tokenizer_json(), encoding="utf-8")
-    return IsolatedLibrary(path)
+def library() -> IsolatedLibrary:
+    library = IsolatedLibrary("tokenizer.json")
+    library.open(tokenizer_json())
+    return library
 
 
 def test_it_answers_as_the_library_does(library: IsolatedLibrary) -> None:
@@ -44,7 +43,7 @@ def test_it_answers_as_the_library_does(library: IsolatedLibrary) -> None:
 
 def test_what_takes_too_long_is_ended() -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", ENDLESS], input=b'["added"]\n', capture_output=True, timeout=60
+        [sys.executable, "-c", ENDLESS], input=b'1\nx["added"]\n', capture_output=True, timeout=60
     )
     assert ran.returncode != 0
     assert ran.stdout == b""
@@ -65,8 +64,8 @@ def test_an_interruption_is_the_programs(library: IsolatedLibrary) -> None:
     assert library.decode([34]) == "the"
 
 
-def test_it_ends_when_nobody_holds_it(library: IsolatedLibrary) -> None:
-    held = IsolatedLibrary(Path(library._file))
+def test_it_ends_when_nobody_holds_it() -> None:
+    held = IsolatedLibrary("tokenizer.json")
     process = held._process
     del held
     gc.collect()

@@ -35,7 +35,8 @@ def merges_of(library: Theirs) -> list[tuple[str, str]]:
 
 def ours(library: Theirs, merges: Any, alphabet: Alphabet, **said: bool) -> Tokenizer:
     vocabulary = library.get_vocab(with_added_tokens=False)
-    return Tokenizer(Library(library), vocabulary, merges, alphabet, **said)
+    served = Library(library)
+    return Tokenizer(served, vocabulary, served.added(), merges, alphabet, **said)
 
 
 def of_bytes() -> tuple[Theirs, Tokenizer]:

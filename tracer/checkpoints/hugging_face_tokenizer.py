@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tracer.checkpoints.extras import extra
+from tracer.checkpoints.extras import isolated
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import Settings
+from tracer.files.reading import read_file
 from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
-from tracer.tokenization.isolated import IsolatedLibrary
 from tracer.tokenization.tokenizer import Tokenizer
 
 FILE = "tokenizer.json"
@@ -25,7 +24,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     """
     path = folder / FILE
     if not path.exists():
-        return Tokenizer(None, {}, (), Alphabet())
+        return Tokenizer(None, {}, {}, (), Alphabet())
     said = read_json(path)
     model = Settings(str(path), said).within("model")
     model.one_of("type", {"BPE": None})
@@ -34,16 +33,14 @@ def tokenizer_of(folder: Path) -> Tokenizer:
         if model.get(key):
             model.wrong(key, "supported is null")
     model.check()
-    with extra("tokenizers"):
-        if find_spec("tokenizers") is None:
-            raise ImportError
-    library = IsolatedLibrary(path)
-    library.added()  # which the library answers only of a file that it can read
+    library = isolated(str(path))
+    library.open(read_file(path))
+    added = library.added()  # which is answered where all is as the library wants it
     vocabulary = model.get("vocab")
     has_letters = _has_byte_letters(said.get("pre_tokenizer"))
     alphabet = ByteLetters() if has_letters else Characters(vocabulary)
     merges = [*_pairs(model.get("merges"))]
-    return Tokenizer(library, vocabulary, merges, alphabet, whole_first=whole_first)
+    return Tokenizer(library, vocabulary, added, merges, alphabet, whole_first=whole_first)
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
-"""A stranger's tokenizer.json in the tokenizers library, in a process of its own.
+"""A stranger's tokenizer in the tokenizers library, in a process of its own.
 
-What stands in such a file can make the library panic, abort, search for ever or fill the memory.
-In a process of its own each of them is a message, on every system.
+What stands in it can make the library panic, abort, search for ever or fill the memory. In a
+process of its own each of them is a message, on every system.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from tracer.errors import Problem, TracerError
@@ -26,17 +26,22 @@ BROKE_DOWN = f"it crashed, ran out of memory, or took more than {library.MOST_SE
 class IsolatedLibrary:
     """The same as `library.Library`; each answer may be a TracerError instead."""
 
-    def __init__(self, path: Path) -> None:
-        """Start; the file is read when something is asked."""
-        self._file = str(path)
+    def __init__(self, file: str, address: str | None = None) -> None:
+        """Start, with nothing to serve; problems are told of the file and the address."""
+        self._file, self._address = file, address
         self._process = subprocess.Popen(
-            [sys.executable, "-P", library.__file__, self._file],
+            [sys.executable, "-P", library.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, **ALONE},
         )
         weakref.finalize(self, _end, self._process)
+
+    def open(self, description: str) -> None:
+        """Serve what a tokenizer.json says; whether it can be used, the first answer tells."""
+        content = description.encode()
+        self._send(b"%d\n%b" % (len(content), content))
 
     def added(self) -> dict[str, int]:
         """The tokens that a text may hold as a whole, and their numbers."""
@@ -53,17 +58,22 @@ class IsolatedLibrary:
         return str(self._asked("decode", ids))
 
     def _asked(self, *request: Any) -> Any:
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdout
         try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
+            self._send(json.dumps(request).encode() + b"\n")
             answer = json.loads(self._process.stdout.readline())
-        except (OSError, ValueError):  # it has ended, perhaps within a line
+        except ValueError:  # it has ended, perhaps within a line
             answer = {"problem": BROKE_DOWN}
         if "problem" in answer:
             message = f"the tokenizers library cannot use it: {answer['problem']}"
-            raise TracerError(Problem(message, self._file))
+            raise TracerError(Problem(message, self._file, address=self._address))
         return answer["found"]
+
+    def _send(self, content: bytes) -> None:
+        assert self._process.stdin
+        with suppress(OSError):  # it has ended, as the answer will tell
+            self._process.stdin.write(content)
+            self._process.stdin.flush()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

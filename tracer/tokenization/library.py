@@ -1,6 +1,7 @@
 """The tokenizers library: text → numbers of tokens and back.
 
-As a program it serves one tokenizer.json over its standard streams, a line of JSON for each answer.
+As a program it serves one tokenizer over its standard streams. Its input is the length of what a
+tokenizer.json says in a line, then that, then a line for each question; it answers with a line.
 It then imports nothing of this project, so that it starts in a few hundredths of a second.
 """
 
@@ -24,9 +25,8 @@ MOST_SECONDS, MOST_BYTES = 20, 3 * 2**30
 class Library:
     """A tokenizer of the library, whose arguments and answers can be written as JSON."""
 
-    def __init__(self, tokenizer: tokenizers.Tokenizer, first: int | None = None) -> None:
-        """`first`: the token that is put before each text."""
-        self._tokenizer, self._first = tokenizer, [] if first is None else [first]
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+        self._tokenizer = tokenizer
 
     def added(self) -> dict[str, int]:
         """The tokens that a text may hold as a whole, and their numbers."""
@@ -35,10 +35,10 @@ class Library:
 
     def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
         """Its tokens, which of them stand for none of it, and the pieces of each of its parts."""
-        found, first = self._tokenizer.encode(text), self._first
+        found = self._tokenizer.encode(text)
         return {
-            "ids": [*first, *found.ids],
-            "outside": [*map(bool, first), *found.special_tokens_mask],
+            "ids": found.ids,
+            "outside": found.special_tokens_mask,
             "pieces": [self._pieces(part) for part in parts],
         }
 
@@ -54,10 +54,10 @@ class Library:
         return [piece for piece, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(text)]
 
 
-def _opened(file: str) -> Library:
+def _opened(description: bytes) -> Library:
     import tokenizers
 
-    tokenizer = tokenizers.Tokenizer.from_file(file)
+    tokenizer = tokenizers.Tokenizer.from_buffer(description)
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return Library(tokenizer)
@@ -73,14 +73,15 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
 
 
-def _serve(file: str) -> None:
+def _serve() -> None:
     _limit()
-    library = None
-    for line in sys.stdin:
+    source, library = sys.stdin.buffer, None
+    description = source.read(int(source.readline()))
+    for line in source:
         faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
         name, *arguments = json.loads(line)
         try:
-            library = library or _opened(file)
+            library = library or _opened(description)
             answer = {"found": getattr(library, name)(*arguments)}
         except BaseException as error:  # a panic of the library is no Exception
             answer = {"problem": str(error)}
@@ -90,4 +91,4 @@ def _serve(file: str) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve()

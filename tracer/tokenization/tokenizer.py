@@ -24,20 +24,23 @@ class Tokenizer:
         self,
         library: Library | IsolatedLibrary | None,
         vocabulary: Mapping[str, int],
+        added: Mapping[str, int],
         merges: Sequence[tuple[str, str]],
         alphabet: Alphabet,
         *,
         whole_first: bool = False,
     ) -> None:
-        """`whole_first`: a piece that is in the vocabulary as it is needs no merges.
+        """`added`: the tokens that a text may hold as a whole.
+
+        `whole_first`: a piece that is in the vocabulary as it is needs no merges.
 
         Without a library there are numbers alone.
         """
         self._library, self._vocabulary = library, vocabulary
         self._ranks = ranks(merges)
+        self._added = added
         self._alphabet = alphabet
         self._whole_first = whole_first
-        self._added = library.added() if library else {}
         self._ids = {**vocabulary, **self._added}
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
         # The longest first: of two that begin alike, a text holds the longer one.
