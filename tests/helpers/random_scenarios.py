@@ -235,8 +235,14 @@ class _Maker:
                 return {"mask": rows}
             case "numbers":
                 rng = random.Random(f"{self.seed} mask")
-                entries = (*map(Decimal, ("0", "0", "-99", "-1e9", "-0.25", "1")), "-inf")
-                rows = [[rng.choice(entries) for _ in range(tokens)] for _ in range(tokens)]
+                numbers = ("0", "0", "-99", "-1e9", "-0.25", "1", "-inf")
+                rows = [
+                    [
+                        n if (n := rng.choice(numbers)) == "-inf" else Decimal(n)
+                        for _ in range(tokens)
+                    ]
+                    for _ in range(tokens)
+                ]
                 return {"mask": rows}
             case _:
                 return {"mask": kind}

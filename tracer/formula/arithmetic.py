@@ -145,7 +145,7 @@ class Arithmetic:
     def has_powers_of(self, a: Array) -> bool:
         """Whether e^a is neither too large nor too small to compute with."""
         size = abs(a)
-        too_large = np.count_nonzero(size >= self.largest_exponent)
+        too_large = np.count_nonzero(size >= LARGEST_FLOAT_EXPONENT)
         return not too_large or bool(too_large == np.count_nonzero(size == inf))
 
 
