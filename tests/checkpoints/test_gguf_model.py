@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.tiny_checkpoints import gguf_llama, write_gguf
-from tracer.checkpoints.architecture import Architecture, Rotary
+from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.errors import TracerError
 
@@ -29,17 +29,20 @@ def test_a_window_is_read(tmp_path: Path) -> None:
 
 def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) -> None:
     linear: dict[str, Any] = {"rope__scaling__type": "linear", "rope__scaling__factor": 4.0}
-    assert read(tmp_path, **linear).rotary == Rotary(500.0, "pairs", (4.0,) * 4)
-    assert read(tmp_path, [1, 2, 3, 8], **linear).rotary == Rotary(500.0, "pairs", (4, 8, 12, 32))
-    assert read(tmp_path, [1, 2, 3, 8]).rotary == Rotary(500.0, "pairs", (1, 2, 3, 8))
+    assert read(tmp_path, **linear).factors == (4.0,) * 4
+    assert read(tmp_path, [1, 2, 3, 8], **linear).factors == (4, 8, 12, 32)
+    assert read(tmp_path, [1, 2, 3, 8]).factors == (1, 2, 3, 8)
 
 
 @pytest.mark.parametrize(("values", "told"), [
     ({"block_count": 0}, "llama.block_count: got 0, expected a whole number from 1 to 10000"),
     ({"attention__head_count_kv": [2, 2]}, "llama.attention.head_count_kv: got [2, 2], expected"),
-    ({"attention__value_length": 4}, "llama.attention.value_length: got 4, known is 8"),
-    ({"rope__dimension_count": 4}, "llama.rope.dimension_count: got 4, known is 8"),
-    ({"rope__scaling__type": "yarn"}, "llama.rope.scaling.type: got 'yarn', known are none, lin"),
+    ({"attention__value_length": 4}, "llama.attention.value_length: got 4, supported is 8"),
+    ({"rope__dimension_count": 4}, "llama.rope.dimension_count: got 4, supported is 8"),
+    ({"rope__scaling__type": "yarn"}, "llama.rope.scaling.type: got 'yarn', supported are none"),
+    ({"attention__causal": False}, "llama.attention.causal: got false, supported is true"),
+    ({"logit_scale": 2.0}, "llama.logit_scale: got 2.0, this key is not known, and it may change"),
+    ({"rope__scaling__factor": 2.0}, "llama.rope.scaling.factor: got 2.0, this key is not known"),
     ({"factors": [1.0]}, "rope_freqs.weight: 1, expected 4: a factor for each pair"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told(values: dict[str, Any], told: str, tmp_path: Path) -> None:

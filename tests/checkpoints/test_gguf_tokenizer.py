@@ -76,9 +76,10 @@ def test_llama_3_takes_what_it_has_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("values", "told"), [
-    ({"model": "llama"}, ".model: got 'llama', known are gpt2"),
-    ({"model": None}, ".model: missing, known are gpt2"),
-    ({"pre": "gpt2"}, ".pre: got 'gpt2', known are gpt-2, smollm, llama-bpe, qwen2, default; did"),
+    ({"model": "llama"}, ".model: got 'llama', supported are gpt2"),
+    ({"model": None}, ".model: missing, supported are gpt2"),
+    ({"pre": "gpt2"}, ".pre: got 'gpt2', supported are gpt-2, smollm, llama-bpe, qwen2, default"),
+    ({"add_eos_token": True}, ".add_eos_token: got true, supported is false"),
     ({"tokens": None}, ".tokens: missing, expected a list of texts"),
     ({"merges": [1]}, ".merges: got [1], expected a list of texts"),
     ({"token_type": "x"}, ".token_type: got 'x', expected a list of whole numbers"),
@@ -90,7 +91,7 @@ def test_llama_3_takes_what_it_has_as_a_whole(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_what_is_wrong_is_told(values: dict[str, Any], told: str, tmp_path: Path) -> None:
     with pytest.raises(TracerError) as caught:
-        tokenizer(tmp_path, **values)
+        tokenizer(tmp_path, **values).encode("the")
     message = str(caught.value).replace(str(tmp_path), "")
     assert message.startswith(f"/x.gguf: tokenizer.ggml{told}")
     assert "\n" not in message

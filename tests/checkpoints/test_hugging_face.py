@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.tiny_checkpoints import config
 from tracer.checkpoints.architecture import Rotary
-from tracer.checkpoints.hugging_face import architecture_of
+from tracer.checkpoints.hugging_face import FAMILIES, architecture_of
 from tracer.errors import TracerError
 
 
@@ -28,8 +28,11 @@ def test_a_window_is_mistrals() -> None:
     assert read("mistral", sliding_window=7).window == 7
     assert read("mistral", sliding_window=None).window is None
     assert read("mistral").window == 4096
-    assert read("llama", sliding_window=7).window is None
-    assert read("qwen2", sliding_window=7, use_sliding_window=False).window is None
+    assert read("llama", sliding_window=None).window is None
+    assert (
+        read("qwen2", max_window_layers=1, sliding_window=7, use_sliding_window=False).window
+        is None
+    )
 
 
 @pytest.mark.parametrize(("name", "activation"), [
@@ -45,6 +48,12 @@ def test_activations_have_several_names(name: str, activation: str) -> None:
     {"rope_theta": 300.0},
     {"rope_theta": 300, "rope_scaling": None},
     {"rope_theta": "missing", "rope_parameters": {"rope_theta": 300.0, "rope_type": "default"}},
+    {"rope_theta": 300.0, "rope_parameters": None},
+    {"rope_theta": 300.0, "rope_parameters": {"rope_type": "default"}},
+    {"rope_theta": 7.0, "rope_parameters": {"rope_theta": 300.0}},
+    {"rope_theta": 7.0, "rope_scaling": {"rope_theta": 300.0}},
+    {"rope_theta": 300.0, "rope_parameters": {"rope_theta": 7.0},
+     "rope_scaling": {"type": "default"}},
 ])  # fmt: skip
 def test_the_base_stands_in_either_place(said: dict[str, Any]) -> None:
     assert read("llama", **said).rotary == Rotary(300.0, "halves", None)
@@ -52,9 +61,9 @@ def test_the_base_stands_in_either_place(said: dict[str, Any]) -> None:
 
 def test_linear_scaling_divides_each_angle() -> None:
     older = read("llama", rope_scaling={"type": "linear", "factor": 4.0})
-    assert older.rotary.factors == (4.0,) * 4
+    assert older.factors == (4.0,) * 4
     newer = read("llama", rope_parameters={"rope_type": "linear", "factor": 4.0})
-    assert newer.rotary.factors == (4.0,) * 4
+    assert newer.factors == (4.0,) * 4
 
 
 def test_llama_3_scales_long_waves_alone() -> None:
@@ -68,7 +77,7 @@ def test_llama_3_scales_long_waves_alone() -> None:
         "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 32,
     }  # fmt: skip
-    factors = read("llama", rope_theta=10.0, rope_scaling=scaling).rotary.factors
+    factors = read("llama", rope_theta=10.0, rope_scaling=scaling).factors
     expected = [1, 1 / (0.3786 / 8 + 0.6214), 1 / (0.7965 / 8 + 0.2035), 8]
     assert factors == pytest.approx(expected, rel=1e-3)
 
@@ -79,20 +88,28 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("llama", {"hidden_size": True}, "hidden_size: got true, expected a whole number"),
     ("llama", {"num_attention_heads": 0}, "num_attention_heads: got 0, expected a whole number"),
     ("llama", {"rms_norm_eps": float("nan")}, "rms_norm_eps: got nan, expected a positive number"),
-    ("llama", {"hidden_act": "mish"}, "hidden_act: got 'mish', known are gelu, gelu_new"),
-    ("llama", {"hidden_act": ["silu"]}, "hidden_act: got ['silu'], known are"),
+    ("llama", {"hidden_act": "mish"}, "hidden_act: got 'mish', supported are gelu, gelu_new"),
+    ("llama", {"hidden_act": ["silu"]}, "hidden_act: got ['silu'], supported are"),
     ("llama", {"tie_word_embeddings": "no"}, "tie_word_embeddings: got 'no', expected true or"),
-    ("llama", {"mlp_bias": True}, "mlp_bias: got true, known is false"),
+    ("llama", {"mlp_bias": True}, "mlp_bias: got true, supported is false"),
     ("llama", {"rope_scaling": [1]}, "rope_scaling: got [1], expected a mapping"),
     ("llama", {"rope_scaling": {"rope_type": "yarn"}},
-     "rope_scaling.rope_type: got 'yarn', known are default, linear, llama3"),
+     "rope_scaling.rope_type: got 'yarn', supported are default, linear, llama3"),
     ("llama", {"rope_parameters": {"partial_rotary_factor": 0.5}},
-     "rope_parameters.partial_rotary_factor: got 0.5, known is 1.0"),
+     "rope_parameters.partial_rotary_factor: got 0.5, supported is 1.0"),
     ("llama", {"rope_scaling": {"type": "linear"}}, "rope_scaling.factor: missing, expected a"),
-    ("mistral", {"num_key_value_heads": "missing"}, "num_key_value_heads: missing"),
+    ("llama", {"rope_scaling": {"factor": 2.0}}, "rope_scaling.factor: got 2.0, this key is not"),
+    ("llama", {"rope_theta": 10**400}, "rope_theta: got 1"),
+    ("llama", {"tie_word_embeddings": None}, "tie_word_embeddings: got null, expected true or"),
+    ("llama", {"sliding_window": 7}, "sliding_window: got 7, supported is null"),
+    ("mistral", {"sliding_window": 7, "layer_types": ["sliding_attention", "full_attention"]},
+     "layer_types: got ['sliding_attention', 'full_attention'], supported is ['sliding_attention'"),
+    ("qwen2", {"use_sliding_window": False, "layer_types": ["sliding_attention"] * 2},
+     "layer_types: got"),
+    ("mistral", {"attention_bias": True}, "attention_bias: got true, supported is false"),
     ("mistral", {"sliding_window": 0}, "sliding_window: got 0, expected a whole number from 1"),
-    ("qwen2", {"use_sliding_window": True}, "use_sliding_window: got true, known is false"),
-    ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, known is true"),
+    ("qwen2", {"use_sliding_window": True}, "use_sliding_window: got true, supported is false"),
+    ("gpt2", {"scale_attn_weights": False}, "scale_attn_weights: got false, supported is true"),
     ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx: got"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> None:
@@ -100,6 +117,40 @@ def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> 
         read(family, **said)
     assert str(caught.value).startswith(f"config.json: {told}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2"])
+@pytest.mark.parametrize(("key", "value", "told"), [
+    ("is_causal", False, "supported is true"),
+    ("quantization_config", {"quant_method": "gptq"}, "supported is null"),
+    ("logit_scale", 2.0, "this key is not known, and it may change what is computed"),
+    ("per_layer_config", None, "this key is not known, and it may change what is computed"),
+])  # fmt: skip
+def test_a_key_that_changes_something_is_refused(
+    family: str, key: str, value: Any, told: str
+) -> None:
+    with pytest.raises(TracerError) as caught:
+        read(family, **{key: value})
+    assert str(caught.value).startswith(f"config.json: {key}: got ")
+    assert str(caught.value).endswith(told)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2"])
+def test_what_changes_nothing_may_be_there(family: str) -> None:
+    harmless = {"torch_dtype": "float16", "use_cache": True, "temperature": 2.0, "is_causal": True}
+    assert read(family, **harmless, quantization_config=None) == read(family)
+
+
+def test_how_many_heads_have_keys_may_be_unsaid() -> None:
+    unsaid = {each: read(each, num_key_value_heads="missing").key_heads for each in FAMILIES}
+    assert unsaid == {"gpt2": 4, "llama": 4, "mistral": 8, "qwen2": 32}
+    assert read("qwen2", num_key_value_heads=None).key_heads == 4
+
+
+def test_biases_are_those_that_are_said() -> None:
+    said = {each: read(each).biases for each in FAMILIES}
+    assert said == {"gpt2": "QKVO", "llama": "", "mistral": "", "qwen2": "QKV"}
+    assert read("llama", attention_bias=True).biases == "QKVO"
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:

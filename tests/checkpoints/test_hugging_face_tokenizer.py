@@ -63,11 +63,17 @@ def test_letters_may_be_characters(tmp_path: Path) -> None:
     assert [token.content for token in tokens] == [b" a", b"\xc3", b"\xa9"]
 
 
+def test_the_version_above_the_merges_is_none(said: dict[str, Any], tmp_path: Path) -> None:
+    said["model"]["merges"] = ["#version: 0.2", *(" ".join(pair) for pair in MERGES)]
+    [_, piece] = tokenizer(tmp_path, said).encode("he").pieces
+    assert [merge.rank for merge in piece.merges] == [2]
+
+
 @pytest.mark.parametrize(("values", "told"), [
-    ({"type": "Unigram"}, "model.type: got 'Unigram', known are BPE"),
-    ({"type": None}, "model.type: missing, known are BPE"),
-    ({"dropout": 0.5}, "model.dropout: got 0.5, known is null"),
-    ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: got '</w>', known is null"),
+    ({"type": "Unigram"}, "model.type: got 'Unigram', supported are BPE"),
+    ({"type": None}, "model.type: got null, supported are BPE"),
+    ({"dropout": 0.5}, "model.dropout: got 0.5, supported is null"),
+    ({"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: got '</w>', supported is null"),
     ({"ignore_merges": 1}, "model.ignore_merges: got 1, expected true or false"),
     ({"merges": [["x", "y"]]}, ""),
     ({"merges": "x y"}, ""),
@@ -84,7 +90,51 @@ def test_what_is_wrong_is_told(
     assert "\n" not in message
 
 
-def test_a_folder_without_one_says_so(tmp_path: Path) -> None:
-    checkpoint = open_checkpoint(write_folder(tmp_path, "gpt2", hugging_face_gpt2()))
-    with pytest.raises(TracerError, match=r"tokenizer\.json: cannot be read: No such file"):
-        checkpoint.tokenizer()
+def test_without_one_tokens_are_numbers_and_a_text_is_refused(tmp_path: Path) -> None:
+    read = open_checkpoint(write_folder(tmp_path, "gpt2", hugging_face_gpt2())).tokenizer()
+    assert read.texts(3) == ["[0]", "[1]", "[2]"]
+    assert read.decode([2, 39]) == "[2][39]"
+    with pytest.raises(TracerError, match=r"no tokenizer\.json, which a text needs: use token_ids"):
+        read.encode("a")
+
+
+def test_rows_that_only_fill_up_have_numbers(said: dict[str, Any], tmp_path: Path) -> None:
+    read = tokenizer(tmp_path, said)
+    assert read.texts(10)[5:] == ["he", " the", "<s>", "[8]", "[9]"]
+    assert read.decode([1, 8, 5]) == "t[8]he"
+
+
+def split(regex: str) -> dict[str, Any]:
+    pattern = {"Regex": regex}
+    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+
+
+def replaced(pattern: dict[str, str], content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+NESTED = [replaced({"Regex": "."}, "a" * 5000)] * 6
+UNKNOWN = {"SpecialToken": {"id": "[none]", "type_id": 0}}
+PANICS: dict[str, dict[str, Any]] = {
+    "an empty pattern": {"normalizer": replaced({"String": ""}, "x")},
+    "a length of 0": {"pre_tokenizer": {"type": "FixedLength", "length": 0}},
+    "an unknown token": {
+        "post_processor": {
+            **{"type": "TemplateProcessing", "special_tokens": {}},
+            **{"single": [UNKNOWN], "pair": []},
+        }
+    },
+    "a map that aborts": {
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}
+    },
+    "a map that panics": {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+    "a text without end": {"normalizer": {"type": "Sequence", "normalizers": NESTED}},
+}
+
+
+@pytest.mark.parametrize("name", PANICS)
+def test_what_breaks_the_library_is_told(name: str, said: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(TracerError) as caught:
+        tokenizer(tmp_path, said | PANICS[name]).encode("a" * 40 + "b")
+    assert str(caught.value).startswith(f"{tmp_path / 'tokenizer.json'}: ")
+    assert "\n" not in str(caught.value)

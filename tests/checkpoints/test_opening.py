@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +34,7 @@ LLAMA = Architecture(
     rotary=Rotary(500.0, "pairs", None),
     window=None,
     tied=False,
+    biases="",
 )
 GPT2 = Architecture(
     family="gpt2",
@@ -50,6 +53,7 @@ GPT2 = Architecture(
     rotary=None,
     window=None,
     tied=True,
+    biases="QKVO",
 )
 
 
@@ -212,16 +216,76 @@ def refused(path: Path) -> str:
 
 
 def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
+    """No other is suggested: Qwen3 is no Qwen2 with a spelling mistake."""
     folder = tiny_checkpoints.write_folder(
-        tmp_path / "x", "lama", tiny_checkpoints.hugging_face_llama()
+        tmp_path / "x", "qwen3", tiny_checkpoints.hugging_face_llama()
     )
-    assert refused(folder) == (
-        f"{folder / 'config.json'}: model_type: got 'lama', known are gpt2, llama, mistral, qwen2; "
-        "did you mean 'llama'?"
-    )
+    told = "model_type: got 'qwen3', supported are gpt2, llama, mistral, qwen2"
+    assert refused(folder) == f"{folder / 'config.json'}: {told}"
     file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "bloom", tiny_checkpoints.gguf_llama())
-    expected = "general.architecture: got 'bloom', known are gpt2, llama, qwen2"
+    expected = "general.architecture: got 'bloom', supported are gpt2, llama, qwen2"
     assert refused(file) == f"{file}: {expected}"
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama"])
+@pytest.mark.parametrize("is_same", [False, True])
+def test_an_unembedding_of_its_own_counts_whatever_is_said(
+    family: str, is_same: bool, tmp_path: Path
+) -> None:
+    gpt2 = family == "gpt2"
+    tensors = (
+        tiny_checkpoints.hugging_face_gpt2() if gpt2 else tiny_checkpoints.hugging_face_llama()
+    )
+    embeddings = tensors["wte.weight" if gpt2 else "model.embed_tokens.weight"]
+    tensors["lm_head.weight"] = embeddings + (not is_same)
+    said = {"tie_word_embeddings": True}
+    checkpoint = open_checkpoint(tiny_checkpoints.write_folder(tmp_path, family, tensors, said))
+    assert checkpoint.architecture.tied == is_same
+    assert ("unembedding.W_U" in checkpoint.parameters) != is_same
+
+
+def test_a_llama_may_be_saved_without_the_model_around_it(tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    alone = {
+        name.removeprefix("model."): tensors[name] for name in tensors if name != "lm_head.weight"
+    }
+    said = {"tie_word_embeddings": True}
+    checkpoint = open_checkpoint(tiny_checkpoints.write_folder(tmp_path, "llama", alone, said))
+    holds(checkpoint, {"layer1.ffn.norm.gain": alone["layers.0.post_attention_layernorm.weight"]})
+    folder = tiny_checkpoints.write_folder(tmp_path, "llama", alone)
+    assert (
+        refused(folder) == f"{folder}: lm_head.weight: missing, expected 40 × 32: unembedding.W_U"
+    )
+
+
+@pytest.mark.parametrize("scaling", [
+    {"type": "linear", "factor": 2.0},
+    {"type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+     "original_max_position_embeddings": 32},
+])  # fmt: skip
+@pytest.mark.parametrize("d_k", [2**28, 2**31])
+def test_nothing_is_built_of_a_size_that_no_tensor_has(
+    d_k: int, scaling: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = tiny_checkpoints.write_folder(
+        tmp_path, "llama", tiny_checkpoints.hugging_face_llama(),
+        {"head_dim": d_k, "rope_scaling": scaling},
+    )  # fmt: skip
+    tracemalloc.start()
+    told, most = refused(folder), tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "self_attn.q_proj.weight: 32 × 32, expected " in told
+    assert most < 2**27
+
+
+def test_codes_of_numbers_are_no_numbers(tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    tensors["model.layers.0.mlp.up_proj.weight"] = np.ones((64, 32), np.int8)
+    folder = tiny_checkpoints.write_folder(tmp_path, "llama", tensors)
+    assert refused(folder) == (
+        f"{folder / 'model.safetensors'}: model.layers.0.mlp.up_proj.weight: whole numbers, "
+        "expected floating-point numbers: layer1.ffn.W_3"
+    )
 
 
 def test_heads_that_cannot_share_keys_are_refused(tmp_path: Path) -> None:

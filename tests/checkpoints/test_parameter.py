@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tracer.checkpoints.parameter import Parameter
 from tracer.checkpoints.tensor import Tensor
+from tracer.errors import TracerError
 
 NUMBERS = np.arange(20.0 * 12).reshape(20, 12)
 
@@ -33,7 +34,7 @@ def tensor(numbers: NDArray[Any], read: list[int]) -> Tensor:
     (slice(9, None, -1), slice(None, None, -1)),
 ])  # fmt: skip
 def test_a_part_is_that_of_the_whole(chosen: Any, transposed: bool) -> None:
-    parameter = Parameter(tensor(NUMBERS, []), (range(20), range(2, 12)), transposed)
+    parameter = Parameter("W", tensor(NUMBERS, []), (range(20), range(2, 12)), transposed)
     whole = NUMBERS[:, 2:].T if transposed else NUMBERS[:, 2:]
     assert parameter.shape == whole.shape
     assert_array_equal(np.asarray(parameter), whole)
@@ -41,22 +42,22 @@ def test_a_part_is_that_of_the_whole(chosen: Any, transposed: bool) -> None:
 
 
 def test_columns_are_those_of_the_parameter_as_it_is_multiplied() -> None:
-    whole = Parameter(tensor(NUMBERS, []), (range(20), range(12)))
-    turned = Parameter(tensor(NUMBERS, []), (range(20), range(12)), transposed=True)
-    bias = Parameter(tensor(NUMBERS[0], []), (range(12),))
-    assert_array_equal(whole.columns(3, 7), NUMBERS[:, 3:7])
-    assert_array_equal(whole.columns(3, 7).columns(1, 2), NUMBERS[:, 4:5])
-    assert_array_equal(turned.columns(3, 7), NUMBERS.T[:, 3:7])
-    assert_array_equal(bias.columns(3, 7), NUMBERS[0, 3:7])
-    assert_array_equal(bias.columns(3, 7)[[1]], NUMBERS[0, [4]])
+    whole = Parameter("W", tensor(NUMBERS, []), (range(20), range(12)))
+    turned = Parameter("W", tensor(NUMBERS, []), (range(20), range(12)), transposed=True)
+    bias = Parameter("W", tensor(NUMBERS[0], []), (range(12),))
+    assert_array_equal(whole.columns(3, 7, "W"), NUMBERS[:, 3:7])
+    assert_array_equal(whole.columns(3, 7, "W").columns(1, 2, "W"), NUMBERS[:, 4:5])
+    assert_array_equal(turned.columns(3, 7, "W"), NUMBERS.T[:, 3:7])
+    assert_array_equal(bias.columns(3, 7, "W"), NUMBERS[0, 3:7])
+    assert_array_equal(bias.columns(3, 7, "W")[[1]], NUMBERS[0, [4]])
 
 
 def test_only_the_rows_that_are_asked_for_are_decoded() -> None:
     read = list[int]()
-    embeddings = Parameter(tensor(NUMBERS, read), (range(20), range(12)))
+    embeddings = Parameter("W", tensor(NUMBERS, read), (range(20), range(12)))
     embeddings[[3, 5]]
     assert sum(read) == 2 * 12
-    unembedding = Parameter(tensor(NUMBERS, read), (range(20), range(12)), transposed=True)
+    unembedding = Parameter("W", tensor(NUMBERS, read), (range(20), range(12)), transposed=True)
     unembedding[:, 4:7]
     assert sum(read) == (2 + 3) * 12
 
@@ -64,6 +65,7 @@ def test_only_the_rows_that_are_asked_for_are_decoded() -> None:
 def test_nothing_is_kept_and_little_is_made_on_the_way() -> None:
     stored = np.zeros((4096, 1024), np.float32)
     parameter = Parameter(
+        "W",
         Tensor("x", "t", stored.shape, stored, lambda rows: rows + np.float32(1)),
         (range(4096), range(1024)),
     )
@@ -81,8 +83,26 @@ def test_nothing_is_kept_and_little_is_made_on_the_way() -> None:
 
 
 def test_numpy_has_it_as_an_array() -> None:
-    parameter = Parameter(tensor(NUMBERS.astype(np.float32), []), (range(20), range(12)))
+    parameter = Parameter("W", tensor(NUMBERS.astype(np.float32), []), (range(20), range(12)))
     assert np.asarray(parameter).dtype == np.float64
     assert np.asarray(parameter, np.float32).dtype == np.float32
     assert len(parameter) == 20
     assert_array_equal(np.ones((1, 20)) @ np.asarray(parameter), NUMBERS.sum(axis=0)[np.newaxis])
+
+
+SIGNALING = np.array(0x7F800001, np.uint32).view(np.float32)[()]
+"""A NaN that raises an alarm where it becomes a float64."""
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, SIGNALING])
+def test_what_is_no_number_is_told_where_it_is_read(wrong: float) -> None:
+    numbers = NUMBERS.astype(np.float32)
+    numbers[3, 5] = wrong
+    heads = [Parameter("W", tensor(numbers, []), (range(20), range(12))).columns(n, n + 4, f"W_{n}")
+             for n in (0, 4)]  # fmt: skip
+    assert_array_equal(np.asarray(heads[0]), NUMBERS[:, :4])
+    assert_array_equal(heads[1][:3], NUMBERS[:3, 4:8])
+    with pytest.raises(TracerError) as caught, np.errstate(all="raise"):
+        np.asarray(heads[1])
+    told = f"x: t: holds {wrong}, which nothing can be computed of: W_4"
+    assert str(caught.value) == told

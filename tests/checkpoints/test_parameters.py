@@ -25,7 +25,7 @@ def test_all_that_is_wrong_in_a_gguf_file_is_told_at_once(tmp_path: Path) -> Non
     tensors["blk.0.attn_q_norm.weight"] = np.zeros(8, np.float32)
     assert refused(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "llama", tensors)) == [
         "x: blk.1.attn_k.weight: missing, expected 16 × 32: layer2.attention.W_K",
-        "x: blk.0.attn_q_norm.weight: 8, expected no such tensor in this family",
+        "x: blk.0.attn_q_norm.weight: 8, expected no such tensor in this architecture",
         "x: blk.0.ffn_down.weight: 64 × 32, expected 32 × 64: layer1.ffn.W_2",
     ]
 
@@ -58,12 +58,25 @@ def test_what_a_family_has_must_be_there(
 
 
 def test_biases_that_some_have_are_read_where_they_are(tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.gguf_llama(biases=True)
+    path = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "llama", tensors)
+    bias = open_checkpoint(path).parameters["layer2.attention.head2.b_Q"]
+    assert np.asarray(bias).tolist() == tensors["blk.1.attn_q.bias"][8:16].tolist()
+
+
+@pytest.mark.parametrize("has_biases", [False, True])
+def test_biases_are_as_the_config_says(has_biases: bool, tmp_path: Path) -> None:
     tensors = tiny_checkpoints.hugging_face_llama(biases=True)
-    folder = tiny_checkpoints.write_folder(tmp_path, "llama", tensors, {"attention_bias": True})
-    bias = open_checkpoint(folder).parameters["layer2.attention.head2.b_Q"]
-    assert (
-        np.asarray(bias).tolist() == tensors["model.layers.1.self_attn.q_proj.bias"][8:16].tolist()
-    )
+    for layer in range(2):
+        tensors[f"model.layers.{layer}.self_attn.o_proj.bias"] = np.ones(32, np.float32)
+    said = {"attention_bias": has_biases}
+    folder = tiny_checkpoints.write_folder(tmp_path, "llama", tensors, said)
+    if has_biases:
+        assert "layer1.attention.b_O" in open_checkpoint(folder).parameters
+        return
+    told = refused(folder)
+    assert len(told) == 8
+    assert all("expected no such tensor in this architecture" in line for line in told)
 
 
 def test_far_too_many_layers_are_refused(tmp_path: Path) -> None:

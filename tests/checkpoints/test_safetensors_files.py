@@ -106,6 +106,20 @@ def test_shards_are_read_as_one_file(tmp_path: Path) -> None:
         assert_array_equal(np.asarray(two.parameters[address]), np.asarray(parameter))
 
 
+def test_a_whole_file_counts_more_than_an_index(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, "llama", {"t": np.ones(2)})
+    write_shards(folder, {"old.safetensors": {"t": np.zeros(2)}})
+    assert read_folder(folder)["t"].read(slice(None)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model-00001-of-00002.bin"])
+def test_a_pickle_is_refused_with_what_to_do(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    message = refused(tmp_path)
+    assert message.startswith(f"{name}: not read, because a pickle can run code. Load the model")
+    assert "save_pretrained" in message
+
+
 @pytest.mark.parametrize("shard", [
     "../x.safetensors", "/x.safetensors", "a/x.safetensors", "..\\x.safetensors",
     "C:x.safetensors", "x.bin", "x\0.safetensors", 7, None,

@@ -8,10 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
+from numpy.testing import assert_allclose
 
 from tests.helpers import random_scenarios
-from tests.helpers.command import run_json
+from tests.helpers.command import printed, run_json
 from tests.helpers.reference import Array, reference
 from tests.helpers.traces import numbers, traced, traced_or_rejected, values
 
@@ -250,3 +252,29 @@ def test_a_token_that_sees_nothing_keeps_what_it_was() -> None:
     found = {value["address"]: value for value in run_json("-", stdin=SENTENCE)["values"]}
     assert floats(found["layer1.attention.head1.weights"]).tolist() == [[0, 0], [0, 1]]
     assert found["output"]["data"] == [[5, 7], [2, 4]]
+
+
+# --- a mask that adds numbers --------------------------------------------------------------------
+
+ALIKE = """
+title: scores that are all 0
+tokens: [a, b]
+embeddings: [[1, 2], [3, 4]]
+layers: [{attention: {heads: [{W_Q: [[0], [0]], W_K: [[1], [1]], W_V: [[1], [0]]}], W_O: [[1, 0]]}}]
+"""
+ADDED = "mask: [[0, -99], [-1e9, 0]]"
+
+
+@pytest.mark.parametrize("mask", [ADDED, f"given: {{{ADDED}}}"])
+@pytest.mark.parametrize("carry", ["{carry: step}", "{carry: never}\narithmetic: float64"])
+def test_a_masks_numbers_are_added_to_the_scores(mask: str, carry: str) -> None:
+    text = f"{ALIKE}{mask}\nrounding: {carry}\n"
+    found = {value["address"]: value for value in run_json("-", stdin=text)["values"]}
+    assert floats(found["layer1.attention.head1.masked"]).tolist() == [[0, -99], [-1e9, 0]]
+    weights = floats(found["layer1.attention.head1.weights"])
+    assert_allclose(weights, [[1, np.exp(-99)], [0, 1]], rtol=0.05, atol=0)
+    shown = printed("run", "-", "--token", "2", stdin=text)
+    assert re.search(r"a: e\^\(-1000000000(\.000)?\) +≈ 0\n", shown)
+    assert "The mask is added to the scores." in shown
+    assert "hidden" not in shown
+    assert "not seen" not in shown

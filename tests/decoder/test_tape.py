@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -395,3 +396,13 @@ def test_what_is_typed_may_have_another_number_in_its_place_too() -> None:
     there: Overrides = {"layer1.attention.head1.W_Q": {(0, 0): Decimal(9)}}
     other = trace("small", scenario(), PassOptions(overrides=there))
     assert other["layer1.attention.head1.query"].array[0, 0] == 13
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_mask_from_a_file_holds_numbers(wrong: float, tmp_path: Path) -> None:
+    np.savez(tmp_path / "mask.npz", mask=np.array([[0, wrong], [0, 0]]))
+    path = tmp_path / "x.yaml"
+    path.write_text(f"{SMALL}given: mask.npz\n", encoding="utf-8")
+    ran = run("run", str(path))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "mask: given as NaN or ∞, expected numbers" in ran.stderr

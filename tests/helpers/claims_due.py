@@ -43,7 +43,8 @@ def _best_key(at: Judge) -> str | None:
 
 
 def _hidden(at: Judge) -> str | None:
-    return "hidden" if len(at.tokens) > 1 else None
+    said = len(at.tokens) > 1 and (at.hidden() or at.only_hides())
+    return "hidden" if said else None
 
 
 def _shares(at: Judge) -> str | None:

@@ -38,13 +38,15 @@ FILLS_UP = r"(?: The score of “(?P<padding>.+?)”, which only fills up, becom
     r"A token may look at all others, before it and behind it, but not at “(?P<padding>.+?)”, "
     r"which only fills up: its score becomes -∞\."
 )
-@form(r"The mask is added to the scores\. Where it is -∞, a token is not seen\.")
+@form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, a token is not seen\.)?")
 def mask(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".masked") and not at.pinned(at.address)
     asked = at.spec.get("mask", "causal")
     window = asked["window"] if isinstance(asked, dict) else len(at.tokens)
     everything = len(at.tokens)
     if said[""].startswith("The mask is added"):
+        entries = [number(str(x)) for row in at.values["mask"]["data"] for x in row]
+        assert bool(said["hides"]) == (min(entries) < -1e300)
         assert not is_masked(at, later=True, window=everything)
         assert asked == "causal" or not is_masked(at, later=asked != "none", window=window)
     elif "all others" in said[""]:

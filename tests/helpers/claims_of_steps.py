@@ -58,7 +58,9 @@ def hidden(at: judge.Judge, said: dict[str, Any]) -> None:
     if "hidden" in said:
         assert 0 < len(unseen) < len(at.tokens) and said["hidden"] == judge.listed(unseen, "or")
     else:
-        assert len(unseen) == (0 if said[""].startswith("Nothing") else len(at.tokens))
+        is_nothing = said[""].startswith("Nothing")
+        assert len(unseen) == (0 if is_nothing else len(at.tokens))
+        assert at.only_hides() or not is_nothing
 
 
 @judge.form(
@@ -106,6 +108,7 @@ def leak(at: judge.Judge, said: dict[str, Any]) -> None:
 def last(at: judge.Judge, said: dict[str, Any]) -> None:
     judge.not_of(at)
     assert at.followed == len(at.tokens) - 1 > 0 and not at.hidden() and said["who"] == at.who
+    assert at.only_hides()
 
 
 @judge.form(

@@ -161,6 +161,8 @@ def question(at: Judge, said: dict[str, Any]) -> None:
     attends = any("attention" in layer for layer in at.spec.get("layers", []))
     mask = at.values["mask"]["data"] if "mask" in at.values else [[0] * n] * n
     seen = [(i, j) for i in range(n) for j in range(n) if attends and not number(str(mask[i][j]))]
+    if not at.only_hides():
+        seen = []  # nothing is said of tokens of which nearly nothing may be left
     ahead, back = any(j > i for i, j in seen), any(j < i for i, j in seen)
     assert said["whom"] == ("the others" if ahead else "those before it" if back else None)
     assert "prediction" not in at.values

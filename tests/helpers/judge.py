@@ -213,6 +213,11 @@ class Judge:
             [] if masked is None else [i for i, x in enumerate(self.row(masked).data) if x < -1e300]
         )
 
+    def only_hides(self) -> bool:
+        """Whether each number of the mask is 0 or -∞."""
+        mask = self.values["mask"]["data"] if "mask" in self.values else []
+        return all(number(str(x)) in (0, float("-inf")) for row in mask for x in row)
+
     def seen(self, row: Row) -> list[int]:
         """The columns of keys that it may look at."""
         return [i for i in range(len(row.data)) if i not in self.hidden()]

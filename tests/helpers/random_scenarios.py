@@ -40,7 +40,7 @@ PATTERNS = (
 
 CAUSAL = ("default", "causal")
 NEVER_AHEAD = (*CAUSAL, "window")
-MASKS = ("default", *NEVER_AHEAD, "none", "rows")
+MASKS = ("default", *NEVER_AHEAD, "none", "rows", "numbers")
 
 WORDS = ("the", "cat", "dog", "sat", "on", "mat", "a", "ran", "big", "red")
 ODD_WORDS = (
@@ -232,6 +232,17 @@ class _Maker:
                 rng = random.Random(f"{self.seed} mask")
                 entries = ("-inf", Decimal(0), Decimal(0))
                 rows = [[rng.choice(entries) for _ in range(tokens)] for _ in range(tokens)]
+                return {"mask": rows}
+            case "numbers":
+                rng = random.Random(f"{self.seed} mask")
+                numbers = ("0", "0", "-99", "-1e9", "-0.25", "1", "-inf")
+                rows = [
+                    [
+                        n if (n := rng.choice(numbers)) == "-inf" else Decimal(n)
+                        for _ in range(tokens)
+                    ]
+                    for _ in range(tokens)
+                ]
                 return {"mask": rows}
             case _:
                 return {"mask": kind}

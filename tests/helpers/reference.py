@@ -61,7 +61,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
     values = _position(positions, *x.shape)
     angle = _turned(values, tower)
     x = values["input"] = x + values.get("position", 0)
-    visible = _visible(tower)
+    mask = _mask(tower)
 
     for number, layer in enumerate(tower.get("layers") or [], start=1):
         for name in ("attention", "cross_attention", "ffn"):
@@ -73,7 +73,7 @@ def _tower(tower: Spec, memory: Array | None, shifted: bool) -> dict[str, Array]
             found = _norm(x, norm) if pre else {}
             inside = found.get("norm", x)
             if name == "attention":
-                found |= _attention(inside, inside, visible, part, shifted, angle, positions)
+                found |= _attention(inside, inside, mask, part, shifted, angle, positions)
             elif name == "cross_attention":
                 assert memory is not None
                 found |= _attention(inside, memory, None, part, shifted)
@@ -118,8 +118,8 @@ def _embedding(scenario: Spec) -> Array:
     return _floats(embeddings)
 
 
-def _visible(scenario: Spec) -> Flags | None:
-    """Which token sees which: as the mask says, but none that only fills up; None if all do."""
+def _mask(scenario: Spec) -> Array | None:
+    """What is added to the scores: -∞ for what is not seen, or only fills up; None if all is."""
     filler = np.array([token == scenario.get("padding") for token in scenario["tokens"]])
     n, mask = len(filler), scenario.get("mask", "causal")
     match mask:
@@ -132,9 +132,8 @@ def _visible(scenario: Spec) -> Flags | None:
         case {"window": most}:
             seen = np.tri(n, dtype=bool) & ~np.tri(n, k=-int(most), dtype=bool)
         case _:
-            seen = np.array([[entry != "-inf" for entry in row[:n]] for row in mask[:n]])
-    visible: Flags = seen & ~filler
-    return visible
+            return np.where(filler, -np.inf, _floats([row[:n] for row in mask[:n]]))
+    return np.where(seen & ~filler, 0.0, -np.inf)
 
 
 def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
@@ -190,7 +189,7 @@ def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:
 def _attention(
     x: Array,
     memory: Array,
-    visible: Flags | None,
+    mask: Array | None,
     attention: Spec,
     shifted: bool,
     angle: Array | None = None,
@@ -218,7 +217,7 @@ def _attention(
     if asked != "sqrt":
         scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
-    masked = scores if visible is None else np.where(visible, scores, -np.inf)
+    masked = scores if mask is None else scores + mask
     weights = _softmax(masked, shifted)
     weights["weights"] = weights.pop("shares")
     output = np.einsum("hij,hjv->hiv", weights["weights"], value)
@@ -235,7 +234,7 @@ def _attention(
             found[f"head{h + 1}.dot"] = dot[h]
         if asked == "sqrt":
             found[f"head{h + 1}.scale"] = scale[h]
-        if visible is not None:
+        if mask is not None:
             found[f"head{h + 1}.masked"] = masked[h]
         if angle is not None:
             found[f"head{h + 1}.rotated_query"] = query[h][:, has_key[h]]

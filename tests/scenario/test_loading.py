@@ -140,11 +140,14 @@ def test_a_wrong_kind_is_told_with_what_was_expected(old: str, new: str, told: s
             "14: final_norm.placement: a key of layers.attention.norm",
         ),
         ("softmax: x", "1: softmax: expected plain or shifted, got 'x'"),
-        ("mask: x", "1: mask: expected causal, none, {window: 3} or rows of 0 and -inf, such as "),
+        (
+            "mask: x",
+            "1: mask: expected causal, none, {window: 3} or rows of numbers and",
+        ),
         ("mask: {window: 0}", "8: mask.window: expected at least 1, got '0'"),
         ("mask: [[0, -inf]]", "1: mask: 1 row, expected 2 (one per token)"),
         ("mask: [[0], [0, 0]]", "8: mask row 1: 1 entry, expected 2 (one per token)"),
-        ("mask: [[0, 1], [0, 0]]", "12: mask row 1 column 2: expected 0 or -inf, got '1'"),
+        ("mask: [[0, x], [0, 0]]", "12: mask row 1 column 2: expected a number, got 'x'"),
         ("positions: {}", "1: positions: expected one of sinusoidal, table and rotary"),
         (
             "positions: {sinusoidal: {}, table: [[1, 2], [3, 4]]}",

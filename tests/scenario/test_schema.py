@@ -115,7 +115,7 @@ WRONG = [
     (END, f"{END}    norm: yes please\n"),
     (END, f"{END}mask: all\n"),
     (END, f"{END}mask: {{window: 0}}\n"),
-    (END, f"{END}mask: [[0, 1], [0, 0]]\n"),
+    (END, f"{END}mask: [[0, x], [0, 0]]\n"),
     (END, f"{END}positions: {{rotary: {{layout: x}}}}\n"),
     (END, f"{END}      activation: swish\n"),
     (END, f"{END}final_norm: {{placement: pre}}\n"),
@@ -144,6 +144,7 @@ RIGHT = [
     (END, f"{END}mask: none\n"),
     (END, f"{END}mask: {{window: 2}}\nsoftmax: shifted\nfinal_norm: {{deviation: sample}}\n"),
     (END, f"{END}mask: [[0, -inf], [0, 0]]\n"),
+    (END, f"{END}mask: [[0, -99], [-0.5, 1000]]\n"),
     (END, f"{END}      W_3: [[1], [2]]\n      activation: gelu\n      activates: output\n"),
     (
         "          W_V: [[1, 0], [0, 1]]\n",

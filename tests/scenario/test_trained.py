@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.helpers.command import run
-from tests.helpers.tiny_checkpoints import hugging_face_llama, write_folder
+from tests.helpers.tiny_checkpoints import (
+    gguf_llama,
+    hugging_face_gpt2,
+    hugging_face_llama,
+    write_folder,
+)
 from tests.helpers.tiny_models import END, TEXT, model, naming, scenario, tokenizer_json
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.errors import TracerError
@@ -74,6 +81,71 @@ def test_what_is_wrong_is_told_at_its_place(
     assert len(lines) == len(told), ran.stderr
     for line, start in zip(lines, told, strict=True):
         assert line.startswith(f"{path}:{start}"), line
+
+
+@pytest.mark.parametrize("command", ["run", "shapes"])
+def test_more_tokens_than_positions_are_told(command: str, tmp_path: Path) -> None:
+    path = naming(model(tmp_path, "folder gpt2"), token_ids=[34] * 17)
+    ran = run(command, path)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    told = "token_ids: 17 tokens, expected 1 to 16 (one for each position)"
+    assert ran.stderr.startswith(f"{path}:2:1: {told}")
+
+
+def test_a_text_without_tokens_is_told(tmp_path: Path) -> None:
+    folder = model(tmp_path, "folder gpt2")
+    strips = {"type": "Strip", "strip_left": True, "strip_right": True}
+    said = json.loads(tokenizer_json()) | {"normalizer": strips}
+    (folder / "tokenizer.json").write_text(json.dumps(said), encoding="utf-8")
+    ran = run("run", naming(folder, text=" "))
+    assert ran.exit_code == 2
+    assert "text: 0 tokens, expected 1 to 16" in ran.stderr
+
+
+def test_tokens_may_have_numbers_alone(tmp_path: Path) -> None:
+    folder = model(tmp_path, "folder gpt2")
+    (folder / "tokenizer.json").unlink()
+    loaded = load(naming(folder, token_ids=[34, 39])).scenario
+    assert loaded.tokens == ("[34]", "[39]")
+    assert loaded.written(("[3]", "[4]")) == "[3][4]"
+    ran = run("run", naming(folder, token_ids=[34, 39]))
+    assert (ran.exit_code, ran.stderr) == (0, "")
+    ran = run("run", naming(folder, text="the"))
+    assert ran.exit_code == 2
+    assert "the model has no tokenizer.json" in ran.stderr
+
+
+def test_embeddings_may_have_more_rows_than_there_are_tokens(tmp_path: Path) -> None:
+    folder = model(tmp_path, "folder gpt2")
+    tensors = hugging_face_gpt2()
+    tensors["wte.weight"] = np.concatenate([tensors["wte.weight"]] * 2)
+    write_folder(folder, "gpt2", tensors, {"vocab_size": 80})
+    loaded = load(naming(folder, text=TEXT)).scenario
+    assert loaded.tokens == ("the", " a", ",", " ", "is")
+    assert loaded.vocabulary is not None
+    assert loaded.vocabulary[39:42] == ("<end>", "[40]", "[41]")
+    assert run("generate", naming(folder, text=TEXT), "--max-tokens", "1").exit_code == 0
+
+
+COMMANDS = [
+    *[("run",), ("lens",), ("generate",), ("loss",), ("tutorial",), ("step", "softmax")],
+    *[("why", "logits[the,the]"), ("value", "logits[the,the]")],
+    ("value", "layer1.attention.norm.gain[d₀]"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_no_number_is_told_by_every_command(
+    command: tuple[str, ...], wrong: float, tmp_path: Path
+) -> None:
+    tensors = gguf_llama()
+    tensors["blk.0.attn_norm.weight"] = np.full_like(tensors["blk.0.attn_norm.weight"], wrong)
+    said = {"text": "the", "targets": ["the"]} if command == ("loss",) else {"text": "the"}
+    path = naming(model(tmp_path, tensors=tensors), **said)
+    ran = run(*command, "-s", path) if len(command) > 1 else run(*command, path)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"holds {wrong}, which nothing can be computed of: " in ran.stderr
 
 
 def test_an_unknown_package_is_told_where_it_is_named(tmp_path: Path) -> None:

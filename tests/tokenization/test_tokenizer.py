@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from tokenizers import (
     AddedToken,
-    Tokenizer as Library,
+    Tokenizer as Theirs,
     decoders,
     normalizers,
     pre_tokenizers,
@@ -18,8 +19,9 @@ from tokenizers.models import BPE
 from tokenizers.processors import TemplateProcessing
 
 from tracer.errors import TracerError
-from tracer.tokenization.alphabets import ByteLetters, Characters
+from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
 from tracer.tokenization.bpe import merged
+from tracer.tokenization.library import Library
 from tracer.tokenization.tokenization import Tokenization
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -27,13 +29,19 @@ CORPUS = ["the cat sat on the mat, the other cat ate 1234 naïve mice", "don't s
 SPECIAL = ["<|begin|>", "<|end|>"]
 
 
-def merges_of(library: Library) -> list[tuple[str, str]]:
+def merges_of(library: Theirs) -> list[tuple[str, str]]:
     return [tuple(pair) for pair in json.loads(library.to_str())["model"]["merges"]]
 
 
-def of_bytes() -> tuple[Library, Tokenizer]:
+def ours(library: Theirs, merges: Any, alphabet: Alphabet, **said: bool) -> Tokenizer:
+    vocabulary = library.get_vocab(with_added_tokens=False)
+    served = Library(library)
+    return Tokenizer(served, vocabulary, served.added(), merges, alphabet, **said)
+
+
+def of_bytes() -> tuple[Theirs, Tokenizer]:
     """As GPT-2's, with 60 merges that this corpus teaches."""
-    library = Library(BPE())
+    library = Theirs(BPE())
     library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     library.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
@@ -41,24 +49,22 @@ def of_bytes() -> tuple[Library, Tokenizer]:
         vocab_size=256 + 62, initial_alphabet=alphabet, special_tokens=SPECIAL, show_progress=False
     )
     library.train_from_iterator(CORPUS, trainer)
-    return library, Tokenizer(library, merges_of(library), ByteLetters())
+    return library, ours(library, merges_of(library), ByteLetters())
 
 
-def of_characters() -> tuple[Library, Tokenizer]:
+def of_characters() -> tuple[Theirs, Tokenizer]:
     """As Llama 2's: spaces as ▁, one before the text, and bytes for what is not known."""
     learned = [("▁", "t"), ("h", "e"), ("▁t", "he"), ("a", "t"), ("▁", "▁")]
     symbols = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *"▁theacs"]
     vocabulary = {symbol: id for id, symbol in enumerate([*symbols, *map("".join, learned)])}
-    library = Library(
-        BPE(vocabulary, learned, unk_token="<unk>", byte_fallback=True, fuse_unk=True)
-    )
+    library = Theirs(BPE(vocabulary, learned, unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     library.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
     )
     library.decoder = decoders.Sequence(
         [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
     )
-    return library, Tokenizer(library, learned, Characters(library.get_vocab()))
+    return library, ours(library, learned, Characters(library.get_vocab()))
 
 
 OF_BYTES, OF_CHARACTERS = of_bytes(), of_characters()
@@ -132,7 +138,7 @@ def test_of_two_such_tokens_that_begin_alike_a_text_holds_the_longer() -> None:
     library, _ = of_bytes()
     library.add_special_tokens(["<|end|><|end|>"])
     text = "<|end|><|end|><|end|>"
-    pieces = Tokenizer(library, merges_of(library), ByteLetters()).encode(text).pieces
+    pieces = ours(library, merges_of(library), ByteLetters()).encode(text).pieces
     assert [piece.text for piece in pieces] == ["<|end|><|end|>", "<|end|>"]
 
 
@@ -142,7 +148,7 @@ def test_what_a_model_wants_around_a_text_stands_for_none_of_it() -> None:
     library.post_processor = TemplateProcessing(
         ["<|begin|>", "$A", "<|end|>"], special_tokens=[begin, end]
     )
-    tokenization = Tokenizer(library, merges_of(library), ByteLetters()).encode("<|end|>a")
+    tokenization = ours(library, merges_of(library), ByteLetters()).encode("<|end|>a")
     assert list(tokenization.ids) == library.encode("<|end|>a").ids
     shown = [(piece.text, piece.tokens[0].text) for piece in tokenization.pieces]
     assert shown == [("", "<|begin|>"), ("<|end|>", "<|end|>"), ("a", "a"), ("", "<|end|>")]
@@ -151,9 +157,9 @@ def test_what_a_model_wants_around_a_text_stands_for_none_of_it() -> None:
 def test_a_piece_in_the_vocabulary_may_need_no_merges() -> None:
     symbols = ["a", "b", "c", "ab", "abc"]
     vocabulary = {symbol: id for id, symbol in enumerate(symbols)}
-    library = Library(BPE(vocabulary, [("a", "b")], ignore_merges=True))
+    library = Theirs(BPE(vocabulary, [("a", "b")], ignore_merges=True))
     library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer = Tokenizer(library, [("a", "b")], ByteLetters(), whole_first=True)
+    tokenizer = ours(library, [("a", "b")], ByteLetters(), whole_first=True)
     [piece] = tokenizer.encode("abc").pieces
     assert (piece.symbols, piece.merges, piece.tokens[0].id) == (("abc",), (), 4)
     [piece] = tokenizer.encode("abca").pieces
@@ -161,8 +167,8 @@ def test_a_piece_in_the_vocabulary_may_need_no_merges() -> None:
 
 
 def test_what_cannot_be_tokenized_is_told() -> None:
-    library = Library(BPE({"a": 0, " ": 1}, []))
-    tokenizer = Tokenizer(library, [], ByteLetters())
+    library = Theirs(BPE({"a": 0, " ": 1}, []))
+    tokenizer = ours(library, [], ByteLetters())
     with pytest.raises(TracerError, match="'b' is not in the vocabulary"):
         tokenizer.encode("ab")
     with pytest.raises(TracerError, match="is not UTF-8"):
@@ -172,4 +178,4 @@ def test_what_cannot_be_tokenized_is_told() -> None:
             tokenizer.token(number)
     library.add_tokens([AddedToken("x", lstrip=True)])  # takes spaces, which no merge explains
     with pytest.raises(TracerError, match="come about in a way that is not known"):
-        Tokenizer(library, [], ByteLetters()).encode("a  x")
+        ours(library, [], ByteLetters()).encode("a  x")

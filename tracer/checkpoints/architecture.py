@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 from tracer.frozen import frozen
@@ -11,20 +11,23 @@ Family: TypeAlias = Literal["gpt2", "llama", "mistral", "qwen2"]
 NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
+RotaryFactor: TypeAlias = Callable[[int, int], float]
+"""Of a pair, counted from 0, of d_k numbers."""
 
 
 @frozen
 class Rotary:
     """Rotary positions (Su et al. 2021) of queries and keys.
 
-    Pair i of the token at position p, both counted from 0, turns by p · base^(-2i/d_k) / factor i.
+    Pair i of the token at position p, both counted from 0, turns by
+    p · base^(-2i/d_k) / factor.
     """
 
     base: float
     layout: RotaryLayout
     """Pair i is the numbers 2i and 2i + 1 (pairs), or i and i + d_k/2 (halves)."""
-    factors: tuple[float, ...] | None
-    """One for each pair; None: all are 1."""
+    factor: RotaryFactor | None
+    """None: 1 for each pair."""
 
 
 @frozen
@@ -39,7 +42,7 @@ class Architecture:
     key_heads: int
     """Heads with keys and values of their own; heads / key_heads share each of them."""
     d_k: int
-    """Numbers per query, key and value."""
+    """Numbers per query, key and value. A file may say any: first compare it with the tensors."""
     hidden: int
     """d_ff, units of the FFN."""
     words: int
@@ -57,6 +60,14 @@ class Architecture:
     """How many tokens each sees, itself the last of them; None: all before it."""
     tied: bool
     """Whether the embeddings are the unembedding, too."""
+    biases: str
+    """Which projections of the attention have biases, of QKVO."""
+
+    @property
+    def factors(self) -> tuple[float, ...] | None:
+        """Those of the rotary angles, one for each pair; None: all are 1."""
+        factor = self.rotary and self.rotary.factor
+        return tuple(factor(i, self.d_k) for i in range(self.d_k // 2)) if factor else None
 
     def misfits(self) -> Iterator[str]:
         """What of its sizes does not go together."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from tracer.errors import Problem, TracerError
+from tracer.tokenization.isolated import IsolatedLibrary
 
 INSTALL = "pip install 'decoder-trace[models]'"
 
@@ -22,3 +24,15 @@ def extra(library: str) -> Iterator[None]:
     except ImportError:
         message = f"{library} is not installed, which trained models need: {INSTALL}"
         raise TracerError(Problem(message)) from None
+
+
+def isolated(file: str, address: str | None = None) -> IsolatedLibrary:
+    """The tokenizers library, for what a file says; it starts while that is put together.
+
+    Raises:
+        TracerError: the library is not installed.
+    """
+    with extra("tokenizers"):
+        if find_spec("tokenizers") is None:
+            raise ImportError
+    return IsolatedLibrary(file, address)

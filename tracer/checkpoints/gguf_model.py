@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from tracer.checkpoints.architecture import Architecture, Family, Rotary
+from tracer.checkpoints.architecture import Architecture, Family, Rotary, RotaryFactor
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.layouts import GGUF
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
@@ -13,6 +14,11 @@ from tracer.errors import Problem, TracerError
 
 FAMILIES: Mapping[str, Family] = {family: family for family in GGUF}
 WINDOW = "attention.sliding_window"
+HARMLESS = frozenset({
+    *("vocab_size", "tensor_data_layout"),
+    *("rope.dimension_count", "rope.scaling.original_context_length", "rope.scaling.finetuned"),
+})  # fmt: skip
+"""What says nothing that the tensors do not say, or only how the model was made."""
 
 
 def architecture_of(read: GGUFFile) -> Architecture:
@@ -47,7 +53,10 @@ def architecture_of(read: GGUFFile) -> Architecture:
         rotary=None if is_gpt2 else _rotary(settings, read, family, d_k),
         window=settings.whole(WINDOW) if settings.get(WINDOW) else None,
         tied="output.weight" not in read.tensors,
+        biases="QKVO" if is_gpt2 else _biases(read),
     )
+    settings.only("attention.causal", True)
+    settings.nothing_else(HARMLESS)
     settings.check()
     return architecture
 
@@ -60,18 +69,27 @@ def _words(read: GGUFFile) -> int:
     return embeddings.shape[0]
 
 
+def _biases(read: GGUFFile) -> str:
+    """Those of the first layer: all must have them."""
+    names = {"Q": "attn_q", "K": "attn_k", "V": "attn_v", "O": "attn_output"}
+    return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
+
+
 def _rotary(settings: Settings, read: GGUFFile, family: Family, d_k: int) -> Rotary:
     """Of Llama, queries and keys are written so that the two of a pair stand together."""
     settings.only("rope.dimension_count", d_k)
     settings.only("rope.scale_linear", 1.0)  # the older way of saying it
     is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
     linear = settings.number("rope.scaling.factor") if is_scaled else 1.0
-    factors: tuple[float, ...] | None = (linear,) * (d_k // 2) if is_scaled else None
+    factor: RotaryFactor | None = (lambda pair, d_k: linear) if is_scaled else None
     tensor = read.tensors.get("rope_freqs.weight")
     if tensor is not None:
         if tensor.shape != (d_k // 2,):
             message = f"{written(tensor.shape)}, expected {d_k // 2}: a factor for each pair"
             raise TracerError(Problem(message, read.file, address=tensor.name))
-        factors = tuple(linear * float(factor) for factor in tensor.read(slice(None)))
+        factors = [linear * float(each) for each in tensor.read(slice(None))]
+        if not all(0 < each < math.inf for each in factors):
+            raise TracerError(Problem("expected positive numbers", read.file, address=tensor.name))
+        factor = lambda pair, d_k: factors[pair]  # noqa: E731
     base = settings.number("rope.freq_base", 10000.0)
-    return Rotary(base, "pairs" if family == "llama" else "halves", factors)
+    return Rotary(base, "pairs" if family == "llama" else "halves", factor)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tracer.checkpoints.extras import extra
+import json
+from typing import Any
+
+from tracer.checkpoints.extras import isolated
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.settings import Settings
-from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import ByteLetters
 from tracer.tokenization.tokenizer import Tokenizer
 
@@ -54,34 +56,60 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     name = settings.one_of("pre", {name: name for name in PATTERNS}, "default")
     words, joined = settings.entries("tokens", str), settings.entries("merges", str)
     types = settings.entries("token_type", int)
+    settings.only("add_eos_token", False)
     begins = settings.flag("add_bos_token", name == LLAMA_3)
     first = settings.whole("bos_token_id", least=0, most=len(words) - 1) if begins else None
     settings.check()
 
+    library = isolated(read.file, "tokenizer.ggml")
     merges = [(left, right) for left, _, right in (text.partition(" ") for text in joined)]
-    whole = [word for word, kind in zip(words, types, strict=False) if kind in WHOLE]
-    with extra("tokenizers"):
-        import tokenizers
-        from tokenizers import pre_tokenizers
-    try:
-        vocabulary = {word: id for id, word in enumerate(words)}
-        library = tokenizers.Tokenizer(
-            tokenizers.models.BPE(vocabulary, merges, ignore_merges=name == LLAMA_3)
-        )
-        library.add_tokens([tokenizers.AddedToken(word, normalized=False) for word in whole])
-        if first is not None:
-            begin = (words[first], first)
-            library.post_processor = tokenizers.processors.TemplateProcessing(
-                [begin[0], "$A"], special_tokens=[begin]
-            )
-    except Exception as error:  # the library raises no other
-        raise TracerError(Problem(str(error), read.file, address="tokenizer.ggml")) from None
-    if name == QWEN_2:
-        library.normalizer = tokenizers.normalizers.NFC()
-    splits = [
-        pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated") for pattern in PATTERNS[name]
-    ]
-    letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    library.pre_tokenizer = pre_tokenizers.Sequence([*splits, letters])
-    library.decoder = tokenizers.decoders.ByteLevel()
-    return Tokenizer(library, merges, ByteLetters(), whole_first=name == LLAMA_3)
+    vocabulary = {word: id for id, word in enumerate(words)}
+    whole = (word for word, kind in zip(words, types, strict=False) if kind in WHOLE)
+    added = {word: vocabulary[word] for word in whole}
+    described = {
+        "added_tokens": [
+            {"id": id, "content": word, **dict.fromkeys(_NO_FLAGS, False)}
+            for word, id in added.items()
+        ],
+        "normalizer": {"type": "NFC"} if name == QWEN_2 else None,
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [*map(_split, PATTERNS[name]), {**_LETTERS, "use_regex": False}],
+        },
+        "post_processor": None if first is None else _put_before(words[first], first),
+        "decoder": _LETTERS,
+        "model": {
+            "type": "BPE",
+            "vocab": vocabulary,
+            "merges": joined,
+            "ignore_merges": name == LLAMA_3,
+        },
+    }
+    library.open(json.dumps(described, ensure_ascii=False))
+    return Tokenizer(library, vocabulary, added, merges, ByteLetters(), whole_first=name == LLAMA_3)
+
+
+# As tokenizer.json describes it, which the tokenizers library reads.
+
+_NO_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_LETTERS = {
+    "type": "ByteLevel",
+    **{"add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+}
+
+
+def _split(pattern: str) -> dict[str, Any]:
+    """What makes each part that fits a piece of its own."""
+    regex = {"Regex": pattern}
+    return {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
+
+
+def _put_before(word: str, id: int) -> dict[str, Any]:
+    """What puts a token before each text."""
+    token = {"SpecialToken": {"id": word, "type_id": 0}}
+    text, other = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
+    return {
+        "type": "TemplateProcessing",
+        **{"single": [token, text], "pair": [token, text, other]},
+        "special_tokens": {word: {"id": word, "ids": [id], "tokens": [word]}},
+    }

@@ -6,16 +6,58 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tracer.checkpoints.architecture import Activation, Architecture, Family, Rotary
+from tracer.checkpoints.architecture import (
+    Activation,
+    Architecture,
+    Family,
+    Rotary,
+    RotaryFactor,
+)
 from tracer.checkpoints.layouts import HUGGING_FACE
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 
 FAMILIES: Mapping[str, Family] = {family: family for family in HUGGING_FACE}
 EOS = "eos_token_id"
+_CHANGES_NOTHING = {
+    "where it comes from and how it was stored": "_name_or_path name_or_path architectures "
+    "transformers_version torch_dtype dtype is_llama_config tokenizer_class model_max_length "
+    "unsloth_fixed unsloth_version transformers.js_config _commit_hash",
+    "how it was trained": "initializer_range attention_dropout hidden_dropout resid_pdrop "
+    "embd_pdrop attn_pdrop gradient_checkpointing neftune_noise_alpha summary_type "
+    "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout "
+    "task_specific_params finetuning_task id2label label2id num_labels _num_labels n_special "
+    "predict_special_tokens problem_type",
+    "how it is run, and what that returns": "use_cache output_attentions output_hidden_states "
+    "output_scores return_dict use_return_dict return_dict_in_generate torchscript use_bfloat16 "
+    "tf_legacy_loss pretraining_tp n_ctx max_sequence_length reorder_and_upcast_attn "
+    "attn_implementation _attn_implementation _attn_implementation_autoset "
+    "_flash_attn_2_enabled chunk_size_feed_forward is_decoder",
+    "which tokens have a use, and how another program goes on with a text": "bos_token_id "
+    "pad_token_id sep_token_id cls_token_id unk_token_id decoder_start_token_id prefix do_sample "
+    "temperature top_k top_p typical_p min_length max_length num_beams num_beam_groups "
+    "diversity_penalty early_stopping length_penalty repetition_penalty no_repeat_ngram_size "
+    "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences remove_invalid_values "
+    "forced_bos_token_id forced_eos_token_id suppress_tokens begin_suppress_tokens "
+    "exponential_decay_length_penalty",
+}
+HARMLESS = frozenset(key for keys in _CHANGES_NOTHING.values() for key in keys.split())
+"""Keys that change nothing of what is computed, in any family."""
+ONLY: Mapping[str, Any] = {
+    "is_causal": True,
+    **dict.fromkeys(("is_encoder_decoder", "tie_encoder_decoder", "add_cross_attention"), False),
+    **dict.fromkeys(("cross_attention_hidden_size", "quantization_config", "auto_map")),
+    "pruned_heads": {},
+}
+"""Keys that change what is computed, and the value that changes nothing, in any family."""
 ACTIVATIONS: Mapping[str, Activation] = {
     **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
     **{"silu": "silu", "swish": "silu", "relu": "relu"},
 }
+
+
+KEY_HEADS = "num_key_value_heads"
+UNSAID_KEY_HEADS: Mapping[Family, int] = {"mistral": 8, "qwen2": 32}
+"""How many there are where nothing is said; null, and nothing in Llama, is as many as heads."""
 
 
 def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
@@ -28,6 +70,10 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
     family = settings.one_of("model_type", FAMILIES)
     settings.check()
     architecture = _gpt2(settings) if family == "gpt2" else _llama(settings, family)
+    settings.get(EOS)  # which `ends` reads
+    for key, value in ONLY.items():
+        settings.only(key, value)
+    settings.nothing_else(HARMLESS)
     settings.check()
     return architecture
 
@@ -68,22 +114,30 @@ def _gpt2(settings: Settings) -> Architecture:
         rotary=None,
         window=None,
         tied=settings.flag("tie_word_embeddings", True),
+        biases="QKVO",
     )
 
 
 def _llama(settings: Settings, family: Family) -> Architecture:
-    settings.only("use_sliding_window", False)  # Qwen2's, of some layers
-    settings.only("mlp_bias", False)
+    for key in ("mlp_bias", "rope_interleaved", "use_mrope"):
+        settings.only(key, False)
     settings.only("partial_rotary_factor", 1.0)
     width, heads = settings.whole("hidden_size"), settings.whole("num_attention_heads")
-    d_k = settings.whole("head_dim", max(1, width // heads))
+    layers = settings.whole("num_hidden_layers", most=MOST_LAYERS)
+    window = _window(settings, family)
+    kind = "full_attention" if window is None else "sliding_attention"
+    settings.only("layer_types", [kind] * layers)
+    key_heads = heads if settings.says(KEY_HEADS) else UNSAID_KEY_HEADS.get(family, heads)
+    has_biases = settings.flag("attention_bias", False)
+    if family != "llama":
+        settings.only("attention_bias", False)
     return Architecture(
         family=family,
-        layers=settings.whole("num_hidden_layers", most=MOST_LAYERS),
+        layers=layers,
         width=width,
         heads=heads,
-        key_heads=settings.whole("num_key_value_heads", None if family == "mistral" else heads),
-        d_k=d_k,
+        key_heads=settings.whole(KEY_HEADS, key_heads),
+        d_k=settings.whole("head_dim", max(1, width // heads)),
         hidden=settings.whole("intermediate_size"),
         words=settings.whole("vocab_size"),
         context=settings.whole("max_position_embeddings"),
@@ -91,43 +145,65 @@ def _llama(settings: Settings, family: Family) -> Architecture:
         epsilon=settings.number("rms_norm_eps", 1e-6),
         activation=settings.one_of("hidden_act", ACTIVATIONS, "silu"),
         gated=True,
-        rotary=_rotary(settings, d_k),
-        window=_window(settings) if family == "mistral" else None,
+        rotary=_rotary(settings),
+        window=window,
         tied=settings.flag("tie_word_embeddings", False),
+        biases="QKV" if family == "qwen2" else "QKVO" * has_biases,
     )
 
 
-def _window(settings: Settings) -> int | None:
-    is_none = settings.says("sliding_window") and settings.get("sliding_window") is None
-    return None if is_none else settings.whole("sliding_window", 4096)
+def _window(settings: Settings, family: Family) -> int | None:
+    """Mistral's; Qwen2 has one for some layers, and names it where it does not use it, too."""
+    if family == "llama":
+        settings.only("sliding_window", None)
+    elif family == "qwen2":
+        settings.only("use_sliding_window", False)
+        for key in ("sliding_window", "max_window_layers"):
+            settings.get(key)
+    elif settings.get("sliding_window", ...) is not None:
+        return settings.whole("sliding_window", 4096)
+    return None
 
 
-def _rotary(settings: Settings, d_k: int) -> Rotary:
-    """Newer files say all of it in one place, older ones the base beside it."""
-    newer = settings.says("rope_parameters")
-    scaling = settings.within("rope_parameters" if newer else "rope_scaling")
-    base = (scaling if newer else settings).number("rope_theta", 10000.0)
+def _rotary(settings: Settings) -> Rotary:
+    """Newer files say all of it in one place, older ones the base beside it.
+
+    Where there are both, transformers reads what stands in the older place, and the inner base.
+    """
+    newer, older = settings.within("rope_parameters"), settings.within("rope_scaling")
+    scaling = older if settings.get("rope_scaling") else newer
+    settings.get("rope_theta")
+    base = (scaling if scaling.says("rope_theta") else settings).number("rope_theta", 10000.0)
     scaling.only("partial_rotary_factor", 1.0)
-    kind = "type" if scaling.says("type") and not scaling.says("rope_type") else "rope_type"
-    factors = scaling.one_of(kind, SCALINGS, "default")
-    return Rotary(base, "halves", factors(scaling, base, d_k))
+    kind = "rope_type" if scaling.says("rope_type") else "type"
+    factor = scaling.one_of(kind, SCALINGS, "default")(scaling, base)
+    scaling.nothing_else({"type"})
+    return Rotary(base, "halves", factor)
 
 
-def _llama3(scaling: Settings, base: float, d_k: int) -> tuple[float, ...]:
+def _linear(scaling: Settings, base: float) -> RotaryFactor:
+    factor = scaling.number("factor")
+    return lambda pair, d_k: factor
+
+
+def _llama3(scaling: Settings, base: float) -> RotaryFactor:
     """Waves that are long beside the first context are stretched, short ones stay (Llama 3.1)."""
     factor, context = scaling.number("factor"), scaling.number("original_max_position_embeddings")
     low, high = scaling.number("low_freq_factor"), scaling.number("high_freq_factor")
     if low >= high:
         scaling.wrong("low_freq_factor", "expected less than high_freq_factor")
-        return ()
-    lengths = [2 * math.pi * base ** (2 * i / d_k) for i in range(d_k // 2)]
-    kept = [min(1.0, max(0.0, (context / length - low) / (high - low))) for length in lengths]
-    return tuple(1 / ((1 - share) / factor + share) for share in kept)
+
+    def of_pair(pair: int, d_k: int) -> float:
+        length = 2 * math.pi * math.pow(base, 2 * pair / d_k)
+        kept = min(1.0, max(0.0, (context / length - low) / (high - low)))
+        return 1 / ((1 - kept) / factor + kept)
+
+    return of_pair
 
 
-SCALINGS: Mapping[str, Callable[[Settings, float, int], tuple[float, ...] | None]] = {
-    "default": lambda scaling, base, d_k: None,
-    "linear": lambda scaling, base, d_k: (scaling.number("factor"),) * (d_k // 2),
+SCALINGS: Mapping[str, Callable[[Settings, float], RotaryFactor | None]] = {
+    "default": lambda scaling, base: None,
+    "linear": _linear,
     "llama3": _llama3,
 }
-"""The factors of the rotary angles, from what the file says, the base and d_k."""
+"""The factors of the rotary angles, from what the file says and the base."""

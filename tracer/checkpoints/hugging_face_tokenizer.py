@@ -2,53 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tracer.checkpoints.extras import extra
+from tracer.checkpoints.extras import isolated
 from tracer.checkpoints.json_file import read_json
 from tracer.checkpoints.settings import Settings
-from tracer.errors import Problem, TracerError
 from tracer.files.reading import read_file
-from tracer.tokenization.alphabets import ByteLetters, Characters
+from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
 from tracer.tokenization.tokenizer import Tokenizer
 
 FILE = "tokenizer.json"
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
-    """The tokenizer, of merges of bytes or of characters.
+    """The tokenizer, of merges of bytes or of characters; without a file, one of numbers alone.
 
     Raises:
-        TracerError: it is missing, damaged or of another kind, or so is the tokenizers library.
+        TracerError: it is damaged or of another kind, or the tokenizers library is missing.
     """
     path = folder / FILE
+    if not path.exists():
+        return Tokenizer(None, {}, {}, (), Alphabet())
     said = read_json(path)
     model = Settings(str(path), said).within("model")
     model.one_of("type", {"BPE": None})
     whole_first = model.flag("ignore_merges", False)
     for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(key):
-            model.wrong(key, "known is null")
+            model.wrong(key, "supported is null")
     model.check()
-    with extra("tokenizers"):
-        import tokenizers
-    try:
-        library = tokenizers.Tokenizer.from_str(read_file(path))
-    except Exception as error:  # the library raises no other
-        raise TracerError(Problem(str(error), str(path))) from None
-    library.no_truncation()
-    library.no_padding()
+    library = isolated(str(path))
+    library.open(read_file(path))
+    added = library.added()  # which is answered where all is as the library wants it
+    vocabulary = model.get("vocab")
     has_letters = _has_byte_letters(said.get("pre_tokenizer"))
-    alphabet = ByteLetters() if has_letters else Characters(library.get_vocab())
-    merges = [_pair(merge) for merge in model.get("merges")]
-    return Tokenizer(library, merges, alphabet, whole_first=whole_first)
+    alphabet = ByteLetters() if has_letters else Characters(vocabulary)
+    merges = [*_pairs(model.get("merges"))]
+    return Tokenizer(library, vocabulary, added, merges, alphabet, whole_first=whole_first)
 
 
-def _pair(merge: str | list[str]) -> tuple[str, str]:
+def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:
     """Older files write a pair with a space between, newer ones as a list."""
-    left, right = merge.split(" ") if isinstance(merge, str) else merge
-    return left, right
+    for merge in merges:
+        if not isinstance(merge, str):
+            yield tuple(merge)
+        elif not merge.startswith("#version"):  # as merges.txt begins
+            left, _, right = merge.partition(" ")
+            yield left, right
 
 
 def _has_byte_letters(pre_tokenizer: Any) -> bool:

@@ -19,18 +19,16 @@ class Layout:
     names: Mapping[str, str]
     transposed: bool
     """Whether a matrix is stored with a row for each output, to be multiplied as W·x."""
-    optional: frozenset[str] = frozenset()
-    """What a model may lack."""
     unused: tuple[str, ...] = ()
     """Patterns of tensors that say nothing which is not known without them."""
+    prefix: str = ""
+    """What stands before all names but the unembedding's, unless the model was saved without."""
 
-
-ATTENTION_BIASES = frozenset(f"layer.attention.b_{part}" for part in "QKVO")
 
 _TENSORS: Mapping[str, tuple[str | None, str | None, str | None, str | None]] = {
-    "embeddings": ("token_embd", "token_embd", "model.embed_tokens", "wte"),
+    "embeddings": ("token_embd", "token_embd", "embed_tokens", "wte"),
     "positions": (None, "position_embd", None, "wpe"),
-    "final_norm.gain": ("output_norm", "output_norm", "model.norm", "ln_f"),
+    "final_norm.gain": ("output_norm", "output_norm", "norm", "ln_f"),
     "unembedding.W_U": ("output", "output", "lm_head", "lm_head"),
     "layer.attention.norm.gain": ("attn_norm", "attn_norm", "input_layernorm", "ln_1"),
     "layer.attention.W_Q": ("attn_q", None, "self_attn.q_proj", None),
@@ -49,12 +47,13 @@ GGUF_LLAMA, GGUF_GPT2, LLAMA, GPT2 = range(4)
 ALL_BIASES = ("layer.", "final_norm.")
 
 
-def _names(column: int, layer: str, biased: tuple[str, ...]) -> dict[str, str]:
+def _names(column: int, layer: str, biased: tuple[str, ...], prefix: str = "") -> dict[str, str]:
     """The tensors of a column; `layer` begins those of a layer, `biased` parameters have biases."""
     found: dict[str, str] = {}
     for parameter, names in _TENSORS.items():
         if name := names[column]:
             tensor = layer + name if parameter.startswith("layer.") else name
+            tensor = tensor if name == "lm_head" else prefix + tensor
             found[parameter] = f"{tensor}.weight"
             if parameter.startswith(biased):
                 bias = parameter.replace("W_", "b_").replace("gain", "shift")
@@ -62,24 +61,32 @@ def _names(column: int, layer: str, biased: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-_GGUF_LLAMA = _names(GGUF_LLAMA, "blk.{}.", ("layer.attention.W",))
-_LLAMA = _names(LLAMA, "model.layers.{}.", ("layer.attention.W",))
-
 # The factors of the rotary angles are read with the architecture.
-_GGUF_UNUSED = ("rope_freqs.weight",)
-_ONLY_OUTPUT = frozenset({"layer.attention.b_O"})
+_GGUF_LLAMA = Layout(
+    _names(GGUF_LLAMA, "blk.{}.", ("layer.attention.W",)), True, ("rope_freqs.weight",)
+)
+_OF_GPT2, _OF_LLAMA = "transformer.", "model."
+_LLAMA = Layout(
+    _names(LLAMA, "layers.{}.", ("layer.attention.W",), _OF_LLAMA),
+    True,
+    ("*.rotary_emb.inv_freq",),
+    _OF_LLAMA,
+)
 
 GGUF: Mapping[Family, Layout] = {
     "gpt2": Layout(_names(GGUF_GPT2, "blk.{}.", ALL_BIASES), True),
-    "llama": Layout(_GGUF_LLAMA, True, ATTENTION_BIASES, _GGUF_UNUSED),
-    "qwen2": Layout(_GGUF_LLAMA, True, _ONLY_OUTPUT, _GGUF_UNUSED),
+    "llama": _GGUF_LLAMA,
+    "qwen2": _GGUF_LLAMA,
 }
 
 HUGGING_FACE: Mapping[Family, Layout] = {
     "gpt2": Layout(
-        _names(GPT2, "h.{}.", ALL_BIASES), False, unused=("h.*.attn.bias", "h.*.attn.masked_bias")
+        _names(GPT2, "h.{}.", ALL_BIASES, _OF_GPT2),
+        False,
+        ("*.attn.bias", "*.attn.masked_bias"),
+        _OF_GPT2,
     ),
-    "llama": Layout(_LLAMA, True, ATTENTION_BIASES, ("*.rotary_emb.inv_freq",)),
-    "mistral": Layout(_LLAMA, True, ATTENTION_BIASES, ("*.rotary_emb.inv_freq",)),
-    "qwen2": Layout(_LLAMA, True, _ONLY_OUTPUT, ("*.rotary_emb.inv_freq",)),
+    "llama": _LLAMA,
+    "mistral": _LLAMA,
+    "qwen2": _LLAMA,
 }

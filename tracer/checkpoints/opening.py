@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,10 +15,11 @@ from tracer.checkpoints.architecture import Architecture
 from tracer.checkpoints.extras import INSTALL
 from tracer.checkpoints.gguf_file import read_gguf
 from tracer.checkpoints.json_file import read_json
-from tracer.checkpoints.layouts import GGUF, HUGGING_FACE
+from tracer.checkpoints.layouts import GGUF, HUGGING_FACE, Layout
 from tracer.checkpoints.parameter import Parameter
-from tracer.checkpoints.parameters import parameters
+from tracer.checkpoints.parameters import UNEMBEDDING, parameters
 from tracer.checkpoints.safetensors_files import read_folder
+from tracer.checkpoints.tensor import Tensor
 from tracer.errors import Problem, TracerError
 from tracer.files.reading import reason
 from tracer.frozen import frozen
@@ -92,10 +94,18 @@ def _folder(path: Path) -> Checkpoint:
     said = read_json(config)
     architecture = hugging_face.architecture_of(said, str(config))
     layout = HUGGING_FACE[architecture.family]
-    # A GPT-2 alone and one within a model for texts call the same tensor by two names.
-    tensors = {
-        name.removeprefix("transformer."): tensor for name, tensor in read_folder(path).items()
-    }
+    tensors = _within_a_whole(read_folder(path), layout)
+    embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))
+    if embeddings and own and not own.holds_the_same(embeddings):
+        architecture = replace(architecture, tied=False)  # as transformers does, whatever is said
     found = parameters(architecture, layout, tensors, str(path))
     tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
     return Checkpoint(architecture, found, hugging_face.ends(said, str(config)), tokenizer)
+
+
+def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:
+    """The tensors by their names in a model for texts, also of one that was saved without it."""
+    if any(name.startswith(layout.prefix) for name in tensors):
+        return tensors
+    without = layout.names[UNEMBEDDING]
+    return {name if name == without else layout.prefix + name: tensors[name] for name in tensors}

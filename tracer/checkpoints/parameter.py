@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tracer.checkpoints.tensor import Floats, Rows, Tensor
+from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 
 
@@ -13,10 +16,14 @@ from tracer.frozen import frozen
 class Parameter:
     """Its numbers are read from the file, as float64, each time that they are asked for.
 
+    A TracerError is raised where one of them is NaN or infinite: nothing can be computed of it.
+
     `numpy.asarray(parameter)` reads all of them, `parameter[5:7]` or `parameter[[3, 8]]` some
     rows, `parameter[:, 5:7]` some columns.
     """
 
+    address: str
+    """That of the decoder's parameter, for messages."""
     tensor: Tensor
     part: tuple[range, ...]
     """Which rows and columns of the tensor, as the file holds them."""
@@ -34,7 +41,12 @@ class Parameter:
         axes = chosen if isinstance(chosen, tuple) else (chosen,)
         axes = (*axes, *[slice(None)] * (len(self.part) - len(axes)))
         ranges = zip(self.part, self._turned(axes), strict=True)
-        found = self.tensor.read(*(_within(part, rows) for part, rows in ranges))
+        with np.errstate(all="ignore"):  # what comes of it is looked at below
+            found = self.tensor.read(*(_within(part, rows) for part, rows in ranges))
+        finite = np.isfinite(found)
+        if not finite.all():
+            message = f"holds {found[~finite][0]}, which nothing can be computed of: {self.address}"
+            raise TracerError(Problem(message, self.tensor.file, address=self.tensor.name))
         return found.T if self.transposed else found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -47,10 +59,11 @@ class Parameter:
         """Rows as columns."""
         return replace(self, transposed=not self.transposed)
 
-    def columns(self, begin: int, end: int) -> Parameter:
-        """The same of some columns, or of some numbers of a vector."""
+    def columns(self, begin: int, end: int, address: str) -> Parameter:
+        """Some columns, or some numbers of a vector, as a parameter of their own."""
         *rows, columns = self._turned(self.part)
-        return replace(self, part=self._turned((*rows, columns[begin:end])))
+        part = self._turned((*rows, columns[begin:end]))
+        return replace(self, address=address, part=part)
 
     def _turned(self, axes: tuple[Any, ...]) -> tuple[Any, ...]:
         return axes[::-1] if self.transposed else axes

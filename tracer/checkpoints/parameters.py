@@ -32,12 +32,15 @@ def parameters(
     found = dict[str, Parameter]()
     for name, each in expected.items():
         tensor = tensors.get(name)
-        if tensor and tensor.shape != each.stored:
+        if tensor and not tensor.is_floats:
+            message = f"whole numbers, expected floating-point numbers: {each.address}"
+            problems.append(Problem(message, tensor.file, address=tensor.name))
+        elif tensor and tensor.shape != each.stored:
             message = f"{written(tensor.shape)}, expected {written(each.stored)}: {each.address}"
             problems.append(Problem(message, tensor.file, address=tensor.name))
         elif tensor:
-            whole = Parameter(tensor, tuple(map(range, each.stored)), each.transposed)
-            found |= dict(_by_heads(each.address, whole, architecture))
+            whole = Parameter(each.address, tensor, tuple(map(range, each.stored)), each.transposed)
+            found |= {part.address: part for part in _by_heads(whole, architecture)}
     if problems:
         raise TracerError(*problems)
     return found
@@ -51,7 +54,6 @@ class _Expected:
     address: str
     stored: tuple[int, ...]
     transposed: bool
-    optional: bool
 
 
 def _expected(architecture: Architecture, layout: Layout) -> Iterator[_Expected]:
@@ -61,11 +63,16 @@ def _expected(architecture: Architecture, layout: Layout) -> Iterator[_Expected]
         # The unembedding is stored as embeddings are, a row for each word, in each format.
         transposed = ".W_" in key and (layout.transposed or key == UNEMBEDDING)
         stored = shapes[key][::-1] if transposed else shapes[key]
-        return _Expected(name, address, stored, transposed, key in layout.optional)
+        return _Expected(name, address, stored, transposed)
 
-    of_layers = {key: name for key, name in layout.names.items() if key.startswith("layer.")}
+    of_layers = {
+        key: name
+        for key, name in layout.names.items()
+        if key.startswith("layer.")
+        and (".attention.b_" not in key or {*key.rpartition("_")[2]} <= {*architecture.biases})
+    }
     for key, name in layout.names.items():
-        if key not in of_layers and not (architecture.tied and key == UNEMBEDDING):
+        if not key.startswith("layer.") and not (architecture.tied and key == UNEMBEDDING):
             yield expected(key, name, key)
     for layer in range(architecture.layers):
         for key, name in of_layers.items():
@@ -101,7 +108,7 @@ def _missing(
     expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], file: str
 ) -> Iterator[Problem]:
     for name, each in expected.items():
-        if name not in tensors and not each.optional:
+        if name not in tensors:
             message = f"missing, expected {written(each.stored)}: {each.address}"
             yield Problem(message, file, address=name)
 
@@ -113,23 +120,22 @@ def _unknown(
     unused = (*layout.unused, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
-            message = f"{written(tensor.shape)}, expected no such tensor in this family"
+            message = f"{written(tensor.shape)}, expected no such tensor in this architecture"
             yield Problem(message, tensor.file, address=tensor.name)
 
 
-def _by_heads(
-    address: str, whole: Parameter, architecture: Architecture
-) -> Iterator[tuple[str, Parameter]]:
+def _by_heads(whole: Parameter, architecture: Architecture) -> Iterator[Parameter]:
     """What holds several heads side by side, head by head; all else as it is."""
-    attention, _, name = address.rpartition(".")
+    attention, _, name = whole.address.rpartition(".")
     kind, _, parts = name.partition("_")
     if parts not in ("Q", "K", "V", "QKV"):
-        yield address, whole
+        yield whole
         return
     begin, d_k = 0, architecture.d_k
     for part in parts:
         heads = architecture.heads if part == "Q" else architecture.key_heads
         # Heads that share keys and values have them under the address of the first of them.
         for head in range(1, architecture.heads + 1, architecture.heads // heads):
-            yield f"{attention}.head{head}.{kind}_{part}", whole.columns(begin, begin + d_k)
+            address = f"{attention}.head{head}.{kind}_{part}"
+            yield whole.columns(begin, begin + d_k, address)
             begin += d_k

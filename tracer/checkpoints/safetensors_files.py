@@ -22,16 +22,26 @@ KINDS = {
 """The types of numbers that are known, as NumPy calls what is stored."""
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+PICKLES = "pytorch_model*.bin"
 
 
 def read_folder(folder: Path) -> dict[str, Tensor]:
-    """The tensors by name; they stay where they are.
+    """The tensors by name; they stay where they are. A whole file counts more than an index.
 
     Raises:
         TracerError: a file is missing or damaged, or the index leads out of the folder.
     """
-    index = folder / INDEX
-    return _sharded(index) if index.exists() else read_tensors(folder / WHOLE)
+    whole, index = folder / WHOLE, folder / INDEX
+    if not whole.exists():
+        if index.exists():
+            return _sharded(index)
+        for pickle in sorted(folder.glob(PICKLES)):
+            message = (
+                "not read, because a pickle can run code. Load the model with transformers and "
+                f"save it with model.save_pretrained(folder), which writes {WHOLE}"
+            )
+            raise TracerError(Problem(message, str(pickle)))
+    return read_tensors(whole)
 
 
 def _sharded(index: Path) -> dict[str, Tensor]:
@@ -89,7 +99,8 @@ def _tensor(entry: dict[str, Any], data: Bytes, file: str, name: str) -> Tensor:
     if kind not in KINDS:
         raise ValueError(f"numbers of type {kind}, known are {', '.join(KINDS)}")
     stored = data[begin:end].view(KINDS[kind]).reshape(shape)
-    return Tensor(file, name, shape, stored, widened if kind == "BF16" else np.asarray)
+    decoded = widened if kind == "BF16" else np.asarray
+    return Tensor(file, name, shape, stored, decoded, "F" in kind)
 
 
 def widened(stored: NDArray[Any]) -> NDArray[Any]:

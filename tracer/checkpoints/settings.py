@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import json
+import sys
+from collections.abc import Container, Mapping
 from typing import Any, TypeVar
 
 from tracer.errors import Problem, TracerError
-from tracer.names import closest
 
 MOST = 2**31
 MOST_LAYERS = 10_000
@@ -21,24 +21,27 @@ class Settings:
     """Values of any type, taken as the type that is needed; without a default they must be there.
 
     Where one is wrong, that is kept to be raised by `check`, and something of its type is given.
+    A key that nobody asks for is wrong, too, unless it is known to change nothing.
     """
 
     def __init__(self, file: str, values: Mapping[str, Any], prefix: str = "") -> None:
         self._file, self._values, self._prefix = file, values, prefix
         self._problems: list[Problem] = []
+        self._asked = set[str]()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Whatever is there; the default where nothing is, or null."""
-        value = self._values.get(self._prefix + key)
-        return default if value is None else value
+        """Whatever is there, be it null; the default where nothing is."""
+        self._asked.add(key)
+        return self._values.get(self._prefix + key, default)
 
     def says(self, key: str) -> bool:
         """Whether the key is there, be it with null."""
+        self._asked.add(key)
         return self._prefix + key in self._values
 
     def within(self, key: str) -> Settings:
-        """The mapping at a key, which may be missing; what is wrong in it is kept here, too."""
-        values = self.get(key, {})
+        """The mapping at a key, where none and null are empty; what is wrong is kept here, too."""
+        values = self.get(key) or {}
         if not isinstance(values, dict):
             self.wrong(key, "expected a mapping")
             values = {}
@@ -50,8 +53,9 @@ class Settings:
     def whole(
         self, key: str, default: int | None = None, *, least: int = 1, most: int = MOST
     ) -> int:
-        """A whole number within bounds."""
-        value = self.get(key, default)
+        """A whole number within bounds; null is the default, too."""
+        value = self.get(key)
+        value = default if value is None else value
         if type(value) is int and least <= value <= most:
             return value
         self.wrong(key, f"expected a whole number from {least} to {most}")
@@ -60,7 +64,7 @@ class Settings:
     def number(self, key: str, default: float | None = None) -> float:
         """A positive number."""
         value = self.get(key, default)
-        if type(value) in (int, float) and 0 < value < math.inf:
+        if type(value) in (int, float) and 0 < value <= sys.float_info.max:
             return float(value)
         self.wrong(key, "expected a positive number")
         return 1.0
@@ -70,8 +74,8 @@ class Settings:
         value = self.get(key, default)
         if isinstance(value, str) and value in known:
             return known[value]
-        near = closest(value, known) if isinstance(value, str) else ""
-        self.wrong(key, f"known are {', '.join(known)}{near}")
+        # No program misspells a word: one that is like another still means something else.
+        self.wrong(key, f"supported are {', '.join(known)}")
         return next(iter(known.values()))
 
     def flag(self, key: str, default: bool) -> bool:
@@ -91,13 +95,20 @@ class Settings:
 
     def only(self, key: str, known: Any) -> None:
         """What changes what is computed, and is known with one value alone; it may be missing."""
-        if self.get(key, known) != known:
-            self.wrong(key, f"known is {_written(known)}")
+        if self.get(key) not in (None, known):
+            self.wrong(key, f"supported is {_written(known)}")
+
+    def nothing_else(self, harmless: Container[str] = ()) -> None:
+        """Keep a problem for each key that is neither asked for before nor harmless."""
+        for address in self._values:
+            key = address.removeprefix(self._prefix)
+            if address.startswith(self._prefix) and key not in self._asked and key not in harmless:
+                self.wrong(key, "this key is not known, and it may change what is computed")
 
     def wrong(self, key: str, expected: str) -> None:
         """Keep a problem."""
         value = self.get(key)
-        came = "missing" if value is None else f"got {_written(value)}"
+        came = f"got {_written(value)}" if self.says(key) else "missing"
         address = self._prefix + key
         self._problems.append(Problem(f"{came}, {expected}", self._file, address=address))
 
@@ -112,4 +123,4 @@ class Settings:
 
 
 def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    return json.dumps(value) if value is None or isinstance(value, bool) else repr(value)

@@ -35,6 +35,8 @@ class Tensor:
     """A row of the matrix in each row, in whatever form."""
     decoded: Callable[[NDArray[Any]], NDArray[Any]]
     """Stored rows → their numbers."""
+    is_floats: bool = True
+    """Whether they are the numbers that a model is made of, and not the codes of such numbers."""
 
     def read(self, *chosen: Rows) -> Floats:
         """Some rows of some columns, or some numbers of a vector; new each time."""
@@ -48,6 +50,16 @@ class Tensor:
             block = slice(begin, begin + at_once)
             found[block] = self.decoded(stored[block])[:, columns]
         return found
+
+    def holds_the_same(self, other: Tensor) -> bool:
+        """Whether the bytes of both are equal."""
+        if (self.shape, self.stored.dtype) != (other.shape, other.stored.dtype):
+            return False
+        at_once = max(1, AT_ONCE // self.shape[-1])
+        return all(
+            np.array_equal(self.stored[i : i + at_once], other.stored[i : i + at_once])
+            for i in range(0, self.shape[0], at_once)
+        )
 
 
 def written(shape: tuple[int, ...]) -> str:

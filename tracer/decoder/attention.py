@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import numbered
-from tracer.decoder.elementwise import Divide, Mask, SquareRoot
+from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
@@ -35,7 +35,7 @@ class AttentionInputs:
 
     `earlier` finds the keys and values of an earlier pass by address; `new` says whether this pass
     adds rows to them. With `unmasked`, softmax is also computed without the mask; with `shifted`,
-    each row's largest score is subtracted first.
+    each row's largest score is subtracted first. `only_hides`: the mask is 0 or -∞.
     """
 
     vectors: Value
@@ -45,6 +45,7 @@ class AttentionInputs:
     shifted: bool
     unmasked: bool = False
     rotary: RotaryAngles | None = None
+    only_hides: bool = True
 
 
 def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attention) -> Value:
@@ -128,8 +129,12 @@ def attention_head(
 ) -> Value:
     """softmax(Q Kᵀ / √d_k + M) V: Q (n, d_k), K (m, d_k), V (m, d_v) → (n, d_v)."""
     scores = scaled(tape, q, k, scale)
-    masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask) if inputs.mask else scores
-    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted)
+    masked, exp = scores, Exp()
+    if inputs.mask and inputs.only_hides:
+        masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
+    elif inputs.mask:
+        masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
+    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted, exp=exp)
     if inputs.mask and inputs.unmasked:
         softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=inputs.shifted)
     return tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)

@@ -119,6 +119,13 @@ class Exp(Elementwise):
     entry = ex.Exponential(A)
 
 
+class VanishingExp(Exp):
+    """e^a, and 0 where that is too small a number to work with.
+
+    For what a mask such as -1e9 puts far below the largest of its row, which is at most 0.
+    """
+
+
 class Square(Elementwise):
     """a²."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from tracer.decoder import roles
 from tracer.decoder.attention import AttentionInputs, attention
 from tracer.decoder.axes import Axis, numbered
-from tracer.decoder.inputs import attention_mask, input_vectors
+from tracer.decoder.inputs import attention_mask, input_vectors, only_hides
 from tracer.decoder.loss import cross_entropy, token_losses
 from tracer.decoder.operations import Copy, Reused
 from tracer.decoder.parameters import columns
@@ -231,9 +231,12 @@ def run_layers(
     earlier = cache.values if cache else None
     # The tokens of an encoder see each other.
     mask = attention_mask(tape, tower, x) if isinstance(tower, Scenario) else None
+    hides = only_hides(mask)
 
     def self_attention(tape: Tape, x: Value, part: Attention) -> Value:
-        inputs = AttentionInputs(x, mask, earlier, True, options.shifted, options.unmasked, rotary)
+        inputs = AttentionInputs(
+            x, mask, earlier, True, options.shifted, options.unmasked, rotary, hides
+        )
         return attention(tape, x, inputs, part)
 
     def cross_attention(tape: Tape, x: Value, part: Attention) -> Value:

@@ -108,7 +108,8 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngle
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     """M (n, m): -∞ where a query must not attend to a key, else 0; None without mask or attention.
 
-    The mask is causal, a causal window, or typed. Padding is always hidden.
+    The mask is causal, a causal window, or typed. Padding is always hidden. A typed mask may hold
+    any other numbers, too.
     """
     if not any(layer.attention for layer in scenario.layers):
         return None
@@ -140,3 +141,8 @@ def hidden(
     later = (back < 0) & (asked != "none")
     far = back >= (asked.window if isinstance(asked, Window) else n)
     return np.asarray(later | far | fills)
+
+
+def only_hides(mask: Value | None) -> bool:
+    """Whether it changes no score but those that it hides; else its numbers are added to them."""
+    return mask is None or bool(((mask.array == 0) | np.isneginf(mask.array)).all())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Overflow
+from decimal import Decimal, Overflow
 from typing import assert_never, get_args
 
 import numpy as np
@@ -31,6 +31,10 @@ def _result(
     match operation:  # the most frequent first
         case op.MatMul():
             return arithmetic.matmul(x[0], x[1], x[2:], part)
+        case el.VanishingExp():
+            hidden = arithmetic.array(Decimal("-Infinity"))
+            far = x[0] < -arithmetic.largest_exponent
+            return arithmetic.exp(np.where(far, hidden, x[0]) if far.any() else x[0])
         case el.Elementwise():
             return _entries(arithmetic, operation, x, part)
         case op.Dot():

@@ -8,8 +8,10 @@ from tracer.decoder.roles import Softmax
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value
 
+EXP = Exp()
 
-def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Value:
+
+def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool, exp: Exp = EXP) -> Value:
     """e^scores / Σ e^scores, row by row: (n, m) → (n, m).
 
     With `shifted`, or where e^scores would overflow, each row's largest score is subtracted first.
@@ -17,6 +19,6 @@ def softmax(tape: Tape, roles: Softmax, scores: Value, *, shifted: bool) -> Valu
     if shifted or not tape.arithmetic.has_powers_of(scores.numbers):
         largest = tape.record(roles.largest, Largest(), scores)
         scores = tape.record(roles.shifted, Subtract(), scores, largest)
-    exponentials = tape.record(roles.exp, Exp(), scores)
+    exponentials = tape.record(roles.exp, exp, scores)
     total = tape.record(roles.total, Total(), exponentials)
     return tape.record(roles.shares, DivideByRowSum(), exponentials, total)

@@ -259,11 +259,11 @@ def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | N
         return "as rows of different lengths"
     if array.shape != expected:
         return f"as {_shape(array.shape)}, expected {_shape(expected)}"
-    finite = np.isfinite(array.astype(np.float64))
-    if role not in roles.MASKS and not finite.all():
+    floats = array.astype(np.float64)
+    if not (floats < np.inf).all():
+        return "as NaN or ∞, expected numbers"
+    if role not in roles.MASKS and np.isneginf(floats).any():
         return "as -∞, which only a mask and what it masks can hold"
-    if role is roles.MASK and array[finite].any():
-        return "as other numbers than 0 and -∞, and a mask only hides"
     return None
 
 

@@ -51,6 +51,9 @@ def no_rounding(numbers: Array) -> Array:
 class Arithmetic:
     """Arrays of float64, as a checkpoint's framework computes; other kinds override methods."""
 
+    largest_exponent: float | Decimal = LARGEST_FLOAT_EXPONENT
+    """e to the power of more is beyond all bounds."""
+
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
         if isinstance(numbers, (int, Decimal)):

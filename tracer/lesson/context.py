@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tracer.decoder.forward import Trace
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Columns
 from tracer.decoder.roles import MASK, Place, Role
 from tracer.decoder.tape import Record
@@ -97,9 +98,12 @@ class LessonContext:
 
     @property
     def visible_tokens(self) -> str:
-        """The other tokens that a token may attend to, in words; empty if there are none."""
+        """The other tokens that a token may attend to, in words; empty if there are none.
+
+        Empty, too, where the mask adds numbers: a token may then be as good as hidden.
+        """
         n, mask = len(self.names), self.mask
-        if n < 2 or not any(layer.attention for layer in self.tower.layers):
+        if n < 2 or not only_hides(mask) or not any(layer.attention for layer in self.tower.layers):
             return ""
         seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
         if np.triu(seen, 1).any():

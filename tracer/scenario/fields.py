@@ -58,14 +58,6 @@ def _pinned_number(text: Any) -> Decimal:
     return MINUS_INFINITY if text in HIDDEN else _number(text)
 
 
-def _hides(text: Any) -> Decimal:
-    if text in HIDDEN:
-        return MINUS_INFINITY
-    if text == "0":
-        return Decimal(0)
-    raise _expected("expected 0 or -inf")
-
-
 def _row(value: Any, one_by_one: Callable[[Any], tuple[Decimal, ...]]) -> tuple[Decimal, ...]:
     # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
     # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
@@ -273,11 +265,6 @@ class Window(Frozen):
     window: AtLeastOne = described("How many tokens are seen, the token itself included.", "3")
 
 
-_MASK_ROWS = core.tuple_variable_schema(
-    core.tuple_variable_schema(core.no_info_plain_validator_function(_hides))
-)
-
-
 def _given(value: Any) -> Any:
     """The arrays of a file are read elsewhere."""
     return {} if isinstance(value, str) else value
@@ -290,9 +277,9 @@ PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), 
 Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
     | Annotated[Window, Tag(MAPPING)]
-    | Annotated[tuple[tuple[Decimal, ...], ...], Parsed("MaskRows", _MASK_ROWS), Tag(ROWS)],
+    | Annotated[tuple[tuple[Decimal, ...], ...], Parsed("MaskRows", _PINNED_ROWS), Tag(ROWS)],
     Discriminator(
-        _kind_of_mask, OWN_MESSAGE, "expected causal, none, {window: 3} or rows of 0 and -inf"
+        _kind_of_mask, OWN_MESSAGE, "expected causal, none, {window: 3} or rows of numbers and -inf"
     ),
 ]
 """Which tokens a token sees."""

@@ -237,7 +237,7 @@ class Scenario(Tower):
     padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
     mask: fields.Mask = described(
         "What a token sees: itself and what comes before (causal), at most so many of it (window), "
-        "all (none), or where rows hold 0 rather than -inf.",
+        "all (none); or rows of what is added to each score, -inf where a token is not seen.",
         "{window: 3}",
         "causal",
     )
@@ -311,7 +311,8 @@ class Scenario(Tower):
     def looks_ahead(self) -> bool:
         """Whether the mask lets a token see a later one."""
         if isinstance(self.mask, tuple):
-            return any(not entry for i, row in enumerate(self.mask) for entry in row[i + 1 :])
+            later = [entry for i, row in enumerate(self.mask) for entry in row[i + 1 :]]
+            return any(entry.is_finite() for entry in later)
         return self.mask == "none"
 
     @property

@@ -75,7 +75,7 @@ def _definitions() -> Schema:
         "Words": _any(
             _list(word), {"type": "string", "description": "A sentence, split at its spaces."}
         ),
-        "MaskRows": _list(_list(_hidden({"const": 0}))),
+        "MaskRows": _list(_list(_hidden(number))),
         "Pinned": _any(number, row, rows, _list(_hidden(number)), _list(_list(_hidden(number)))),
         "Pair": _any(
             {**_list(word), "minItems": 2, "maxItems": 2},

@@ -18,6 +18,7 @@ from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.parameter import Parameter
 from tracer.errors import Problem, TracerError
 from tracer.formula.numbers import trimmed
+from tracer.names import count
 from tracer.scenario import fields, model
 from tracer.scenario.blueprint import Blueprint, Lookup
 from tracer.scenario.fields import Frozen, Names, WholeNumber, described
@@ -134,6 +135,11 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     words = _distinct_texts(tokenizer.texts(architecture.words))
     ids = tokenizer.encode(asked.text).ids if asked.text is not None else asked.token_ids or ()
     _known(ids, len(words))
+    most = architecture.context if "positions" in parameters else len(ids)
+    if not 1 <= len(ids) <= most:
+        key = "text" if asked.text is not None else "token_ids"
+        message = f"{count(len(ids), 'token')}, expected 1 to {most} (one for each position)"
+        raise TracerError(Problem(message, address=key, yaml_path=(key,)))
     embeddings = parameters["embeddings"]
     blueprint = Blueprint(
         lambda address, _: parameters.get(address),
@@ -195,9 +201,13 @@ def _positions(
     if rotary is None:
         table = parameters.get("positions")
         return None if table is None else model.Positions.model_construct(table=table)
-    factors = None if rotary.factors is None else tuple(map(_decimal, rotary.factors))
+    factors = architecture.factors
     base = _decimal(rotary.base)
-    turning = model.Rotary.model_construct(base=base, layout=rotary.layout, factors=factors)
+    turning = model.Rotary.model_construct(
+        base=base,
+        layout=rotary.layout,
+        factors=None if factors is None else tuple(map(_decimal, factors)),
+    )
     return model.Positions.model_construct(rotary=turning)
 
 

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, takewhile
 
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import bpe, merged, ranks
+from tracer.tokenization.isolated import IsolatedLibrary
+from tracer.tokenization.library import Library
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
-
-if TYPE_CHECKING:
-    import tokenizers
 
 
 class Tokenizer:
-    """Text → tokens and back."""
+    """Text → tokens and back.
+
+    A number that no token has, as of the rows that only fill up embeddings, is written `[304]`.
+    """
 
     def __init__(
         self,
-        library: tokenizers.Tokenizer,
+        library: Library | IsolatedLibrary | None,
+        vocabulary: Mapping[str, int],
+        added: Mapping[str, int],
         merges: Sequence[tuple[str, str]],
         alphabet: Alphabet,
         *,
         whole_first: bool = False,
     ) -> None:
-        """`whole_first`: a piece that is in the vocabulary as it is needs no merges."""
-        self._library = library
+        """`added`: the tokens that a text may hold as a whole.
+
+        `whole_first`: a piece that is in the vocabulary as it is needs no merges.
+
+        Without a library there are numbers alone.
+        """
+        self._library, self._vocabulary = library, vocabulary
         self._ranks = ranks(merges)
+        self._added = added
         self._alphabet = alphabet
         self._whole_first = whole_first
-        added = library.get_added_tokens_decoder()
-        self._added = {token.content: id for id, token in added.items()}
+        self._ids = {**vocabulary, **self._added}
+        self._symbols = {id: symbol for symbol, id in self._ids.items()}
         # The longest first: of two that begin alike, a text holds the longer one.
         names = sorted(self._added, key=len, reverse=True)
         self._names = re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
@@ -44,24 +53,33 @@ class Tokenizer:
         Raises:
             TracerError: the text cannot be tokenized.
         """
-        theirs = self._encoded(text)
-        outside = [bool(mask) for mask in theirs.special_tokens_mask]
+        if not self._library:
+            message = "the model has no tokenizer.json, which a text needs: use token_ids instead"
+            raise TracerError(Problem(message))
+        parts = [*filter(None, self._names.split(text) if self._names else [text])]
+        split = [part for part in parts if part not in self._added]
+        theirs = self._library.encode(_utf_8(text), split)
+        ids, outside = theirs["ids"], theirs["outside"]
         before = len(list(takewhile(bool, outside)))
         behind = len(list(takewhile(bool, outside[before:][::-1])))
         pieces = (
-            *(_put_in(self.token(id)) for id in theirs.ids[:before]),
-            *self._pieces(text),
-            *(_put_in(self.token(id)) for id in theirs.ids[len(theirs.ids) - behind :]),
+            *(_put_in(self.token(id)) for id in ids[:before]),
+            *self._pieces(parts, iter(theirs["pieces"])),
+            *(_put_in(self.token(id)) for id in ids[len(ids) - behind :]),
         )
         tokenization = Tokenization(text, pieces, self._alphabet)
-        if list(tokenization.ids) != theirs.ids:
+        if list(tokenization.ids) != ids:
             message = f"the tokens of {text!r} come about in a way that is not known"
             raise TracerError(Problem(message))
         return tokenization
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of tokens; bytes that are no whole character are �."""
-        return self._library.decode(list(ids), skip_special_tokens=False)
+        runs = groupby(ids, self._symbols.__contains__)
+        return "".join(
+            self._library.decode([*run]) if known and self._library else "".join(map(numbered, run))
+            for known, run in runs
+        )
 
     def token(self, id: int) -> Token:
         """The token of a number.
@@ -69,51 +87,32 @@ class Tokenizer:
         Raises:
             TracerError: there is none.
         """
-        symbol = self._library.id_to_token(id) if 0 <= id < 2**32 else None
-        if symbol is None:
+        if id not in self._symbols:
             raise TracerError(Problem(f"no token has the number {id}"))
+        symbol = self._symbols[id]
         return Token(id, symbol, self._content(symbol))
 
     def texts(self, words: int) -> list[str]:
-        """What the tokens of the first so many numbers stand for, all at once.
-
-        Raises:
-            TracerError: a number among them is no token's.
-        """
-        known = {id: symbol for symbol, id in self._library.get_vocab().items()}
-        missing = [id for id in range(words) if id not in known]
-        if missing:
-            raise TracerError(Problem(f"no token has the number {missing[0]}"))
-        return [as_text(self._content(known[id])) for id in range(words)]
+        """What the tokens of the first so many numbers stand for, all at once."""
+        return [
+            as_text(self._content(self._symbols[id])) if id in self._symbols else numbered(id)
+            for id in range(words)
+        ]
 
     def _content(self, symbol: str) -> bytes:
         return symbol.encode() if symbol in self._added else self._alphabet.content(symbol)
 
-    def _encoded(self, text: str) -> tokenizers.Encoding:
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise TracerError(Problem(f"{text!r} is not UTF-8")) from None
-        return self._library.encode(text)
-
-    def _pieces(self, text: str) -> Iterator[Piece]:
-        for part in self._names.split(text) if self._names else [text]:
+    def _pieces(self, parts: Sequence[str], split: Iterator[list[str]]) -> Iterator[Piece]:
+        for part in parts:
             if part in self._added:
                 yield Piece(part, (part,), (), (self.token(self._added[part]),))
-            elif part:
-                yield from map(self._piece, self._split(part))
-
-    def _split(self, text: str) -> list[str]:
-        if self._library.normalizer is not None:
-            text = self._library.normalizer.normalize_str(text)
-        if self._library.pre_tokenizer is None:
-            return [text]
-        return [piece for piece, _ in self._library.pre_tokenizer.pre_tokenize_str(text)]
+            else:
+                yield from map(self._piece, next(split))
 
     def _piece(self, piece: str) -> Piece:
         """A piece as the library writes it, in symbols."""
         text = as_text(self._alphabet.content(piece))
-        whole = self._library.model.token_to_id(piece) if self._whole_first else None
+        whole = self._vocabulary.get(piece) if self._whole_first else None
         if whole is not None:
             return Piece(text, (piece,), (), (self.token(whole),))
         symbols = tuple(self._alphabet.symbols(piece))
@@ -122,12 +121,24 @@ class Tokenizer:
         return Piece(text, symbols, merges, tokens)
 
     def _known(self, symbol: str) -> Token:
-        id = self._library.token_to_id(symbol)
-        if id is None:
+        if symbol not in self._ids:
             raise TracerError(Problem(f"{symbol!r} is not in the vocabulary"))
-        return self.token(id)
+        return self.token(self._ids[symbol])
 
 
 def _put_in(token: Token) -> Piece:
     """A token that stands for no part of the text."""
     return Piece("", (token.symbol,), (), (token,))
+
+
+def numbered(id: int) -> str:
+    """A number without a token."""
+    return f"[{id}]"
+
+
+def _utf_8(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise TracerError(Problem(f"{text!r} is not UTF-8")) from None
+    return text

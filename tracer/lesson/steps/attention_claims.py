@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.operations import Append
 from tracer.decoder.roles import MASKED, QUERY, ROTATED_QUERY, WEIGHTS
 from tracer.formula.expression import Number
@@ -109,6 +110,8 @@ def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
     if len(ctx.names) < 2:
         return None
     unseen = hidden(step, ctx)
+    if not unseen and not only_hides(ctx.mask):
+        return None  # a score may have become as small as if it were hidden
     if not unseen:
         return ("Nothing is hidden from ", ctx.name, ".")
     if len(unseen) == len(ctx.names):
@@ -144,7 +147,12 @@ def leak(step: Step, ctx: LessonContext) -> Sentence | None:
     weights = step.last.output
     unseen, tokens = hidden(step, ctx), ctx.tower.tokens
     later = [i for i in unseen if i > ctx.token and tokens[i] != ctx.padding]
-    if len(ctx.names) > 1 and not unseen and ctx.token == len(ctx.names) - 1:
+    if (
+        len(ctx.names) > 1
+        and not unseen
+        and ctx.token == len(ctx.names) - 1
+        and only_hides(ctx.mask)
+    ):
         return (ctx.name, " comes last: the mask takes nothing from it.")
     if not later:
         return None

@@ -44,8 +44,9 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
             ends = ", which only fills up: its score becomes "
             return (seen, Name(ctx.padding), ends, HIDDEN, ".")
         case _:
-            added = "The mask is added to the scores. Where it is "
-            return (added, HIDDEN, ", a token is not seen.")
+            added, mask = "The mask is added to the scores.", step.last.inputs[1].array
+            hides: Sentence = (" Where it is ", HIDDEN, ", a token is not seen.")
+            return (added, *hides) if np.isneginf(mask).any() else (added,)
 
 
 def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

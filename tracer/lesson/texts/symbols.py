@@ -117,19 +117,19 @@ def _plain(role: Role) -> Expression:
 
 
 def of_encoder(symbol: Expression) -> Expression:
-    """An expression with each of its symbols as the encoder's."""
-
-    def raised(own: Symbol) -> Symbol:
-        above = own.above if own.above.startswith(ENCODER) else ENCODER + own.above
-        return Symbol(own.base, own.below, above)
-
-    of_it: Expression = rewritten(symbol, Symbol, raised)
+    """Return an expression with each of its symbols as the encoder's."""
+    of_it: Expression = rewritten(symbol, Symbol, _raised)
     return of_it
 
 
 def in_encoder(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A sentence or a sign with each of its symbols as the encoder's."""
-    return tuple(of_encoder(part) if isinstance(part, Node) else part for part in parts)
+    """Return a sentence or a sign with each of its symbols as the encoder's."""
+    return tuple(rewritten(p, Symbol, _raised) if isinstance(p, Node) else p for p in parts)
+
+
+def _raised(own: Symbol) -> Symbol:
+    above = own.above if own.above.startswith(ENCODER) else ENCODER + own.above
+    return Symbol(own.base, own.below, above)
 
 
 def _pass(value: Value) -> Pass:

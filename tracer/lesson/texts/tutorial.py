@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.generation import GenerationOptions, generate
+from tracer.decoder.inputs import only_hides
 from tracer.decoder.loss import targets_of
+from tracer.decoder.roles import MASK
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import TracerError
@@ -88,6 +90,8 @@ def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple
 def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
     if len(found.tokens) == 1 or not found.masks:
+        return
+    if not only_hides(found.values.get(MASK.name)):
         return
     unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)

@@ -1,0 +1,94 @@
+"""The tokenizers library: text → numbers of tokens and back.
+
+As a program it serves one tokenizer over its standard streams. Its input is the length of what a
+tokenizer.json says in a line, then that, then a line for each question; it answers with a line.
+It then imports nothing of this project, so that it starts in a few hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import tokenizers
+
+MOST_SECONDS, MOST_BYTES = 20, 3 * 2**30
+"""What one answer may take, and the whole program."""
+
+
+class Library:
+    """A tokenizer of the library, whose arguments and answers can be written as JSON."""
+
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def added(self) -> dict[str, int]:
+        """The tokens that a text may hold as a whole, and their numbers."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return {token.content: id for id, token in added.items()}
+
+    def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
+        """Its tokens, which of them stand for none of it, and the pieces of each of its parts."""
+        found = self._tokenizer.encode(text)
+        return {
+            "ids": found.ids,
+            "outside": found.special_tokens_mask,
+            "pieces": [self._pieces(part) for part in parts],
+        }
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of tokens; bytes that are no whole character are �."""
+        return self._tokenizer.decode(list(ids), skip_special_tokens=False)
+
+    def _pieces(self, text: str) -> list[str]:
+        if self._tokenizer.normalizer is not None:
+            text = self._tokenizer.normalizer.normalize_str(text)
+        if self._tokenizer.pre_tokenizer is None:
+            return [text]
+        return [piece for piece, _ in self._tokenizer.pre_tokenizer.pre_tokenize_str(text)]
+
+
+def _opened(description: bytes) -> Library:
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_buffer(description)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Library(tokenizer)
+
+
+def _limit() -> None:
+    """Bound the memory, where the system can; leave Ctrl-C to the parent, whose end ends this."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+
+
+def _serve() -> None:
+    _limit()
+    source, library = sys.stdin.buffer, None
+    description = source.read(int(source.readline()))
+    for line in source:
+        faulthandler.dump_traceback_later(MOST_SECONDS, exit=True)
+        name, *arguments = json.loads(line)
+        try:
+            library = library or _opened(description)
+            answer = {"found": getattr(library, name)(*arguments)}
+        except BaseException as error:  # a panic of the library is no Exception
+            answer = {"problem": str(error)}
+        faulthandler.cancel_dump_traceback_later()
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _serve()
