@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -273,7 +273,7 @@ def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
                 kept.append(token)
                 continue
             indent = len(token.text.replace("\0", ""))
-        kept.append(replace(token, kind=Is.BREAK, text="\n"))
+        kept.append(token._replace(kind=Is.BREAK, text="\n"))
     return kept
 
 

@@ -32,6 +32,11 @@ class Verdict(IntEnum):
     FALSE = 6
 
     @property
+    def at_face(self) -> bool:
+        """Whether the sides agree with the digits as they stand."""
+        return self <= Verdict.ROUNDED
+
+    @property
     def holds(self) -> bool:
         """Whether there is nothing to say."""
         return self <= Verdict.CONSISTENT

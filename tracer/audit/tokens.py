@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from decimal import Decimal
 from enum import Enum, auto
+from typing import NamedTuple
 
 from tracer.audit.passages import CUT, Kind, Passage
 
@@ -36,8 +35,7 @@ class Is(Enum):
     """A part of an expression that is not understood; what it stands in is left alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token; `text` is its plain form, whatever the notation."""
 
     kind: Is
@@ -131,6 +129,8 @@ _KINDS = {
 """Of matches that are their own plain form; of any other kind, they are not understood."""
 
 _SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
+_ITEMS = re.compile(r"(?<!\{),|(?:\{,\}|[^,{])+")
+"""The numbers in a row without spaces, and the commas between; {,} separates thousands."""
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 
 
@@ -153,7 +153,7 @@ def tokens(passage: Passage) -> list[Token]:
         gap = max(gap, group == "said")  # what is said in words stands apart
         if read is None:  # it is only there for the eye
             continue
-        if group == "number" and "," in match[0] and brackets[-1:] in (["["], ["f("]):
+        if group == "number" and brackets[-1:] in (["["], ["f("]):
             found += _separated(match, passage.start, gap)  # [100,200] has two numbers
         else:
             found.append(Token(*read, passage.start + start, passage.start + end, gap))
@@ -169,17 +169,23 @@ def tokens(passage: Passage) -> list[Token]:
 def _with_base(log: Token, base: str) -> Token:
     """A logarithm with its base."""
     name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
-    return replace(log, kind=Is.NAME if name else Is.OTHER, text=name or base)
+    return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
 
 
 def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
     """The numbers and commas of what would be a number with thousands separators elsewhere."""
     parts: list[Token] = []
-    for part in re.finditer(r",|[^,]+", match[0]):
-        kind = Is.COMMA if part[0] == "," else Is.NUMBER
+    for part in _ITEMS.finditer(match[0]):
+        read = (Is.COMMA, ",") if part[0] == "," else _number(part[0])
         start = at + match.start() + part.start()
-        parts.append(Token(kind, part[0], start, start + len(part[0]), 0 if parts else gap))
+        parts.append(Token(*read, start, start + len(part[0]), 0 if parts else gap))
     return parts
+
+
+def _number(written: str) -> tuple[Is, str]:
+    """A number without its thousands separators."""
+    plain = _SEPARATOR.sub("", written)
+    return (Is.NUMBER, plain) if len(plain) <= MOST_DIGITS else (Is.OTHER, written)
 
 
 def _read(
@@ -193,11 +199,12 @@ def _read(
         case "row":
             return Is.LINE, "\\&" if "&" in match["row"] else "\\"
         case "number":
-            plain = _SEPARATOR.sub("", text)
-            is_read = len(plain) <= MOST_DIGITS and not match.string.startswith("_", match.end())
-            return (Is.NUMBER, plain) if is_read else (Is.OTHER, text)
+            is_name = match.string.startswith("_", match.end())
+            return (Is.OTHER, text) if is_name else _number(text)
         case "rest":
-            return Is.NUMBER, match["rest"]
+            digits, _, power = match["rest"].partition("×10")
+            scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
+            return _number(digits + scale)
         case "said":
             word = match["said"].strip().lower()
             return (Is.NAME, word) if word in FUNCTIONS else (Is.WORD, match["said"])
@@ -245,9 +252,3 @@ def _name(text: str) -> tuple[Is, str]:
     plain = text.lower() if len(text) > 2 else text  # PI is something else
     known = plain if plain in FUNCTIONS else _OTHER_NAMES.get(plain)
     return (Is.NAME, known) if known else (Is.WORD, text)
-
-
-def decimal_of(text: str) -> Decimal:
-    """The number that a token of one is."""
-    base, _, power = text.partition("×10")
-    return Decimal(base) * Decimal(10) ** int(power.translate(SUPERSCRIPTS) or 0)
