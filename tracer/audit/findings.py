@@ -61,13 +61,16 @@ class Finding:
         return " ".join(self.text.content[self.start : self.end].split())
 
 
-@frozen
-class Weighed:
-    """Two sides of an equation, and how they agree."""
+class Weighed(NamedTuple):
+    """Two sides that do not agree with the digits as they stand."""
 
-    left: Side
-    right: Side
-    judgement: Judgement
+    verdict: Verdict
+    decides: bool
+    """Whether rounding could hide an error."""
+    finding: Finding
+    """What is said of them if it is said, and if it follows from no other."""
+    put_in: tuple[str, ...]
+    """The figures by which another finding is known again."""
 
 
 class Chain(NamedTuple):
@@ -86,7 +89,7 @@ class Chain(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """That of the sides that agree least."""
-        return max((pair.judgement.verdict for pair in self.pairs), default=Verdict.ROUNDED)
+        return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
 @dataclass
@@ -148,14 +151,16 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
                 if doubted := doubt(row, named, gains=gains):
                     kind, computed = doubted
                     place = row.row.start, row.row.end
-                    found.findings.append(Finding(text, *CODES[kind], *place, place, None, computed))
+                    found.findings.append(
+                        Finding(text, *CODES[kind], *place, place, None, computed)
+                    )
         if _computes_with_printed(found.chains):
             found.chains = list(map(_as_printed, found.chains))
         roots = _Roots()
         for chain in found.chains:
-            found.findings += _findings(chain.pairs, text, roots)
-            only = [pair for pair in chain.pairs if pair.judgement.verdict is Verdict.CONSISTENT]
-            found.findings += [_finding(pair, text) for pair in only if strict]
+            found.findings += _findings(chain.pairs, roots)
+            only = [pair.finding for pair in chain.pairs if pair.verdict is Verdict.CONSISTENT]
+            found.findings += only if strict else []
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     found.findings = [each for each in found.findings if not _is_silenced(each)]
@@ -182,7 +187,9 @@ def _weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int]]:
         elif found.verdict.at_face:
             decides += found.decides
         else:
-            pairs.append(Weighed(left, right, found))
+            put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
+            finding = _finding(left, right, found, text)
+            pairs.append(Weighed(found.verdict, found.decides, finding, tuple(put_in)))
     if len(unread) == len(equation.signs):
         return None, unread
     return Chain(equation.sides[0].start, decides, tuple(pairs)), unread
@@ -224,7 +231,7 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     for other in others:
         instead = judge(other, sides[i + 1].expression)
         if instead and instead.verdict.holds:
-            return replace(instead, verdict=Verdict.CONSISTENT)
+            return instead._replace(verdict=Verdict.CONSISTENT)
     return found
 
 
@@ -263,19 +270,22 @@ def _computes_with_printed(chains: Sequence[Chain]) -> bool:
 
 def _may_be_unrounded(pair: Weighed) -> bool:
     """Whether it holds for unrounded numbers only, and would not hold for others."""
-    return pair.judgement.verdict is Verdict.CONSISTENT and pair.judgement.decides
+    return pair.verdict is Verdict.CONSISTENT and pair.decides
 
 
 def _as_printed(chain: Chain) -> Chain:
     """In such a text, what only unrounded numbers give is another last digit."""
-    return chain._replace(
-        pairs=tuple(
-            replace(pair, judgement=replace(pair.judgement, verdict=Verdict.LAST_DIGIT))
-            if _may_be_unrounded(pair)
-            else pair
-            for pair in chain.pairs
+    code, verdict, level = CODES[Verdict.LAST_DIGIT]
+    pairs = tuple(
+        pair._replace(
+            verdict=Verdict.LAST_DIGIT,
+            finding=replace(pair.finding, code=code, verdict=verdict, level=level),
         )
+        if _may_be_unrounded(pair)
+        else pair
+        for pair in chain.pairs
     )
+    return chain._replace(pairs=pairs)
 
 
 class _Roots:
@@ -293,46 +303,44 @@ class _Roots:
             self.places.setdefault(figure, len(self.found))
         self.found.append(finding)
 
-    def of(self, finding: Finding, pair: Weighed) -> Finding | None:
+    def of(self, pair: Weighed) -> Finding | None:
         """The first of the same figure, or whose wrong figure is put in here."""
-        put_in = ex.numbers(pair.left.expression)
-        figures: list[object] = [number.printed for number in put_in if number.digits >= SAME]
-        if finding.computed is not None:
-            figures.append((finding.printed, finding.computed))
+        figures: list[object] = [*pair.put_in]
+        if pair.finding.computed is not None:
+            figures.append((pair.finding.printed, pair.finding.computed))
         places = [self.places[figure] for figure in figures if figure in self.places]
         return self.found[min(places)] if places else None
 
 
-def _findings(pairs: Sequence[Weighed], text: Text, roots: _Roots) -> Iterator[Finding]:
+def _findings(pairs: Sequence[Weighed], roots: _Roots) -> Iterator[Finding]:
     """What is wrong in a chain: what comes behind the first error follows from it."""
     root: Finding | None = None
     for pair in pairs:
-        if not pair.judgement.verdict.holds:
-            found = _finding(pair, text)
-            found = replace(found, follows_from=root or roots.of(found, pair))
-            if found.follows_from is None:
-                roots.add(found)
-            root = root or found.follows_from or found
-            yield found
+        if not pair.verdict.holds:
+            root = root or roots.of(pair)
+            yield replace(pair.finding, follows_from=root) if root else pair.finding
+            if root is None:
+                root = pair.finding
+                roots.add(root)
 
 
-def _finding(pair: Weighed, text: Text) -> Finding:
-    left, right = pair.left, pair.right
+def _finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
+    start, end = left.start, right.end
     if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
-    figure = _figure(right.expression, pair.judgement.place)
-    shown = pair.judgement.computed is not None
+    figure = _figure(right.expression, found.place)
+    shown = found.computed is not None
     scale = 100 if ex.is_percent(right.expression) else 1  # 14 % stands for 0.14
     return Finding(
         text,
-        *CODES[pair.judgement.verdict],
-        start=pair.left.start,
-        end=pair.right.end,
+        *CODES[found.verdict],
+        start=start,
+        end=end,
         marks=(figure.start, figure.end) if figure else (right.start, right.end),
         printed=text.content[figure.start : figure.end] if figure else None,
-        computed=_computed(pair.judgement, scale) if shown else None,
-        cause=cause(left.expression, pair.judgement),
-        right=_apart(pair.judgement)[1] if shown and not figure else None,
+        computed=_computed(found, scale) if shown else None,
+        cause=cause(left.expression, found),
+        right=_apart(found)[1] if shown and not figure else None,
     )
 
 

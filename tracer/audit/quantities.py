@@ -28,22 +28,21 @@ def doubt(named: Named, earlier: dict[str, Named], *, gains: bool) -> tuple[str,
     `earlier` are the first rows of each name. With `gains`, a norm may come out otherwise.
     """
     shares, normed = SHARES.search(named.name), not gains and NORMED.search(named.name)
-    if not (shares or normed or INDEXED.fullmatch(named.name)):
+    again = INDEXED.fullmatch(named.name)
+    if not (shares or normed or again):
         return None
     printed = numbers(named.row.expression)
     values, windows = (_flat(evaluate(named.row.expression, f, USUAL)) for f in (face, window))
     if len(values) != len(printed) or not values:
         return None  # rows of a matrix
-    if shares:
-        is_right = _may_be_shares(values, windows)
-        return None if is_right else ("sum", f"{sum(x.low for x in values)}")
-    if normed:
-        mean = sum((x.low for x in values), Decimal(0)) / len(values)
-        return None if _may_be_normed(values, windows) else ("norm", f"{mean:.4f}")
-    if not _is_known_again(printed):
-        return None
-    differing = _differs(earlier.setdefault(named.name, named), windows)
-    return ("two values", differing) if differing else None
+    if shares and not _may_be_shares(values, windows):
+        return "sum", f"{sum(x.low for x in values)}"
+    if normed and not _may_be_normed(values, windows):
+        return "norm", f"{sum((x.low for x in values), Decimal(0)) / len(values):.4f}"
+    if again and _is_known_again(printed):
+        differing = _differs(earlier.setdefault(named.name, named), windows)
+        return ("two values", differing) if differing else None
+    return None
 
 
 def _flat(value: Value) -> list[Interval]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -60,13 +61,14 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
     """Each finding with its equation, what follows from it folded under it, and the summary."""
     found = _all(audits)
+    following = defaultdict[int, list[Finding]](list)
     for finding in found:
-        if finding.follows_from is None:
-            yield from _told(finding)
-            for other in found:
-                if other.follows_from is finding:
-                    yield f"  from it follows {_headline(other)}", ""
-            yield "", ""
+        following[id(finding.follows_from)].append(finding)
+    for root in following[id(None)]:
+        yield from _told(root)
+        for other in following[id(root)]:
+            yield f"  from it follows {_headline(other)}", ""
+        yield "", ""
     if skipped:
         for audit in audits:
             yield from (_skipped(text, at) for text, at in audit.unread)
@@ -148,7 +150,10 @@ def _all(audits: Sequence[Audit]) -> list[Finding]:
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    """JSON of which nothing acts on a terminal, not even the name of a file that is not UTF-8."""
+    written = json.dumps(data, ensure_ascii=False, indent=2)
+    signs = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in written)
+    return "".join(signs) + "\n"
 
 
 def _plain(finding: Finding) -> dict[str, object]:
@@ -212,7 +217,7 @@ def _sentence(finding: Finding) -> str:
 def _uri(file: str) -> str:
     from urllib.parse import quote
 
-    return quote(file.replace("\\", "/") if sys.platform == "win32" else file)
+    return quote(os.fsencode(file.replace("\\", "/") if sys.platform == "win32" else file))
 
 
 def _command(finding: Finding) -> str:
@@ -233,7 +238,7 @@ def _command(finding: Finding) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

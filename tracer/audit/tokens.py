@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from tracer.audit.passages import CUT, Kind, Passage
 
+MOST = 200_000
+"""Tokens of a passage that are read."""
+
 MOST_DIGITS = 40
 """A longer number is not read."""
 
@@ -129,8 +132,8 @@ _KINDS = {
 """Of matches that are their own plain form; of any other kind, they are not understood."""
 
 _SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
-_ITEMS = re.compile(r"(?<!\{),|(?:\{,\}|[^,{])+")
-"""The numbers in a row without spaces, and the commas between; {,} separates thousands."""
+_ITEMS = re.compile(r"(?<![{\\]),|(?:\{,\}|\\,|[^,{\\])+")
+"""The numbers in a row without spaces, and the commas between, but not those of LaTeX."""
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 
 
@@ -140,7 +143,10 @@ def tokens(passage: Passage) -> list[Token]:
     brackets: list[str] = []
     gap = 0
     in_math = passage.kind is Kind.MATH
-    for match in _TOKEN.finditer(passage.text):
+    for number, match in enumerate(_TOKEN.finditer(passage.text)):
+        if number == MOST:  # with its last expression nothing is certain
+            found.append(Token(Is.OTHER, "", passage.start + match.start(), found[-1].end, 0))
+            break
         group = match.lastgroup
         if group == "space":
             gap += match[0].count(" ") + 2 * match[0].count("\t") + (match[0] > "\x7f")
