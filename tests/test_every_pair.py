@@ -50,7 +50,8 @@ def formats(parameters: dict[str, Any]) -> list[str | None]:
 
 
 def pairs() -> Iterator[Any]:
-    for command, found in sorted(COMMANDS(app).commands.items()):
+    group: Any = COMMANDS(app)
+    for command, found in sorted(group.commands.items()):
         parameters = {each.name: each for each in found.params}
         for scenario in bundled() if "scenario" in parameters else [None]:
             for form in formats(parameters):

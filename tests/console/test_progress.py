@@ -47,8 +47,8 @@ def test_what_takes_long_is_shown_until_it_is_done(
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
     with redirect_stderr(terminal), progress.shown("weave"):
         wait_for(terminal, "weave")
-        progress.report("weave [bold]a.md")
-        wait_for(terminal, "weave [bold]a.md")
+        progress.report("weave [bold]a.md\x9b\x1b]0;x")
+        wait_for(terminal, r"weave [bold]a.md\x9b\x1b]0;x")
     # Its line is erased, and the cursor is back.
     assert terminal.getvalue().rstrip("\r").endswith("\x1b[2K")
     assert terminal.getvalue().count(HIDE) == terminal.getvalue().count(SHOW) == 1

@@ -9,6 +9,7 @@ from threading import Timer
 from typing import Any
 
 from tracer.console import interruption
+from tracer.errors import printable
 
 PATIENCE = 1.0
 """Seconds until something is shown, and the most to wait for it when it is to be taken away."""
@@ -35,7 +36,7 @@ class _Sign:
         if self.status is not None:
             from rich.text import Text
 
-            self.status.update(Text(what, no_wrap=True, overflow="ellipsis"))
+            self.status.update(Text(printable(what), no_wrap=True, overflow="ellipsis"))
 
     def stop(self) -> None:
         self.timer.cancel()

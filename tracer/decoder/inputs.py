@@ -136,7 +136,7 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     if asked == "none" and scenario.padding not in tokens:
         return None
     if tape.arithmetic is SHAPES:  # without the (n, n) numbers, which may be many
-        return tape.given(roles.MASK, np.broadcast_to(SEEN, (n - first, n)), axes)
+        return tape.given(roles.MASK, np.broadcast_to(0.0, (n - first, n)), axes)
     unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
     return tape.given(
         roles.MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes
