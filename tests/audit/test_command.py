@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+from decimal import InvalidOperation
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.helpers.command import printed, run
+from tracer.audit import auditing, texts
+from tracer.audit.findings import Audit, audit
+from tracer.audit.texts import Text
 
 FALSE = "2 + 2 = 5\n"
 
@@ -101,6 +107,71 @@ def test_what_cannot_be_read_is_told_and_the_others_are_judged() -> None:
         "empty: a folder without texts, expected .md, .markdown, .mdx, .qmd, .rmd, .tex, .ltx, "
         ".rst, .rest, .html, .htm, .xhtml, .txt, .text, .ipynb",
     ]
+
+
+def test_what_cannot_be_computed_with_is_told_and_the_others_are_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def trapped(text: Text, **options: Any) -> Audit:
+        if text.name == "a.md":
+            raise InvalidOperation
+        return audit(text, **options)
+
+    monkeypatch.setattr(auditing, "audit", trapped)
+    for name in ("a.md", "b.md"):
+        Path(name).write_text(FALSE)
+    ran = run("audit", ".")
+    assert (ran.exit_code, ran.stderr) == (2, "a.md: cannot be computed with: InvalidOperation\n")
+    assert "b.md:1:1: A01" in ran.stdout
+
+
+def test_what_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "MOST", 1_000_000)
+    Path("a.md").write_text(FALSE + "." * 1_000_000)
+    Path("b.ipynb").write_text(json.dumps({"cells": [], "metadata": "." * 1_000_000}))
+    said = "a.md: more than 1 million characters, expected less\n"
+    ran = run("audit", "a.md", "b.ipynb")
+    assert (ran.exit_code, ran.stderr) == (2, said)
+
+
+def test_a_name_that_no_file_has_is_told() -> None:
+    Path("b.md").write_text(FALSE)
+    ran = run("audit", "a" * 5000, "b.md")
+    assert (ran.exit_code, len(ran.stderr.splitlines())) == (2, 1)
+    assert "b.md:1:1: A01" in ran.stdout
+
+
+def test_a_folder_that_cannot_be_listed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("docs/closed").mkdir(parents=True)
+    Path("docs/a.md").write_text(FALSE)
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    ran = run("audit", "docs")
+    closed = Path("docs/closed")
+    assert (ran.exit_code, ran.stderr) == (2, f"{closed}: cannot be read: Permission denied\n")
+    assert "A01" in ran.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are text")
+@pytest.mark.parametrize("form", ["terminal", "json", "sarif", "github"])
+def test_a_name_acts_on_no_terminal_and_need_not_be_utf8(form: str) -> None:
+    for name in (b"\xff.md", "\x1b]0;x\x9b\x7f\u202e\u2028.md".encode()):
+        Path(os.fsdecode(name)).write_text(FALSE)
+    ran = run("audit", ".", "-f", form)
+    assert (ran.exit_code, ran.stderr) == (1, "")
+    assert ran.stdout.count("A01") >= 2
+    assert ran.stdout.replace("\n", "").isprintable()
+    if form == "json":
+        names = {each["file"] for each in json.loads(ran.stdout)["findings"]}
+        assert names == set(map(str, Path().iterdir()))
+    if form == "sarif":
+        assert '"uri": "%FF.md"' in ran.stdout
 
 
 def test_a_report_is_written_and_never_over_what_is_read() -> None:

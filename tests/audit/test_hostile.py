@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import time
+import tracemalloc
+from decimal import Decimal
 
 import pytest
 
+from tracer.audit import passages, tokens
 from tracer.audit.findings import Audit, audit
 from tracer.audit.texts import Markup, Text
 
@@ -43,6 +47,12 @@ SIGNS = {
     "large powers": "9^9999 = 3 ",
 }
 
+OPENED = ("", "2 * ", "max(", "[", "x_1 = [", "[3 more: 1.5×10", "softmax(x) = [", "√", "e^", "‖")
+DIGITS = ("1", "20", "000", ".5", "٣", "2e5", "3e-999", " ")
+BETWEEN = (",", "{,}", "\\,", "\u202f", "×10", " * 10^", "³", "⁻⁶", "⁹" * 30, *"^+-/%°!\n_")
+"""What numbers, and what is computed with them, are put together of."""
+CLOSED = (" = 1", ") = 1", "] = 1", "]", "‖ ≈ 0.5", "] = [1, 2]")
+
 
 def audited(content: str, markup: Markup) -> Audit:
     return audit(Text("text", content, markup))
@@ -55,6 +65,40 @@ def audited(content: str, markup: Markup) -> Audit:
 def test_it_ends_without_an_error(name: str, markup: Markup) -> None:
     sign = SIGNS[name]
     audited(sign * (LENGTH // len(sign)) + "\n1 = 1 = 2", markup)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_mixture_of_digits_and_signs_raises_anything(seed: int) -> None:
+    drawn = random.Random(seed)
+    for _ in range(200):
+        parts = (drawn.choice(each) for each in (OPENED, *(DIGITS, BETWEEN) * 2, DIGITS, CLOSED))
+        text = "".join(parts)
+        audited(text, drawn.choice((Markup.MARKDOWN, Markup.LATEX, Markup.PLAIN)))
+
+
+@pytest.mark.parametrize(
+    ("written", "holds"),
+    [
+        ("max(1{,}000, 2) = 1000", True),
+        ("max(1{,}000, 2) = 3", False),
+        ("max([1{,}000,2]) = 1000", True),
+        ("max(1\u202f000,200) = 1000", True),
+        ("max(1\\,000,200) = 1200", False),
+        ("2 * 1e5 * 10^3 = 2e8", True),
+        ("2 * 1.5e5 × 10³ = 3.1e8", False),
+        ("(stride $2 * 5000 = 10{,}000$)", True),
+        ("2 + [3 more: 1.5×10⁻²] = 2.015", True),
+    ],
+)
+def test_numbers_with_separators_and_powers_are_read(written: str, holds: bool) -> None:
+    found = audited(written, Markup.MARKDOWN)
+    assert (found.read, found.hold) == (1, holds)
+
+
+@pytest.mark.parametrize("power", ["⁹" * 7, "⁹" * 5000, "⁻⁻⁵"])
+def test_a_number_with_too_many_zeros_is_left_alone(power: str) -> None:
+    assert audited(f"2 + [3 more: 1.5×10{power}] = 3", Markup.MARKDOWN).read == 0
+    assert audited(f"2{power} = 3", Markup.MARKDOWN).read == 0
 
 
 def test_brackets_in_brackets_are_left_alone_from_some_depth_on() -> None:
@@ -77,8 +121,57 @@ def seconds(content: str) -> float:
     return min(times)
 
 
-@pytest.mark.parametrize("name", ["equal apart", "chains", "false sums", "displays", "lists"])
+DIFFERENT = "".join(f"{i}+1.1={i}.3\n" for i in range(10_000, 18_000))
+"""False, each with figures of its own."""
+
+
+@pytest.mark.parametrize(
+    "name", ["equal apart", "chains", "false sums", "displays", "lists", "different"]
+)
 def test_four_times_the_text_takes_four_times_as_long(name: str) -> None:
-    sign = SIGNS[name]
-    once = sign * (5_000 // len(sign))
-    assert seconds(once * 4) < 4 * 2.5 * seconds(once) + 0.05
+    text = SIGNS[name] * 20_000 if name in SIGNS else DIFFERENT
+    once = 5_000 if name in SIGNS else len(DIFFERENT) // 4
+    assert seconds(text[: 4 * once]) < 4 * 2 * seconds(text[:once]) + 0.05
+
+
+def memory(content: str) -> float:
+    """Of each character of a text, the bytes that auditing it takes at most."""
+    tracemalloc.start()
+    audited(content, Markup.MARKDOWN)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most / len(content)
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_of_what_holds_little_is_kept(between: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens and expressions are let go; a blank line is not needed for that."""
+    monkeypatch.setattr(passages, "LONGEST", 1_000)
+    lines = [f"0.5 * {i} + 1 = {Decimal(i) / 2 + 1}, x_{i} = [0.1, 0.2, 0.7]." for i in range(500)]
+    assert memory(between.join(lines)) < 60
+
+
+def test_of_what_is_false_a_finding_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passages, "LONGEST", 1_000)
+    assert memory(DIFFERENT[:20_000]) < 200
+
+
+def test_a_stretch_is_cut_only_where_nothing_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passages, "LONGEST", 1)
+    text = "1 + 2\n+ 3 = 6\n2 * 3 =\n6\n4 -\n1 = 3\n1 + 1 = 2\n"
+    whole = Text("text", f"```\n{text}```\n", Markup.MARKDOWN)
+    assert [p.text for p in passages.passages(whole) if p.text.strip()] == [
+        "1 + 2\n+ 3 = 6\n",
+        "2 * 3 =\n6\n",
+        "4 -\n1 = 3\n",
+        "1 + 1 = 2\n",
+    ]
+
+
+def test_a_line_without_an_end_is_read_up_to_some_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands at the cut is not read: 1 + 1 = 2 is cut from 1 + 1 = 2 + 3."""
+    text = "1 + 1 = 2 + 0; 1 + 1 = 2 + 3"
+    assert audited(text, Markup.MARKDOWN).read == 2
+    for most in range(1, 30):
+        monkeypatch.setattr(tokens, "MOST", most)
+        assert not audited(text.replace("+ 3", "+ 0"), Markup.MARKDOWN).findings, most

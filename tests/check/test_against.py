@@ -288,3 +288,29 @@ def test_a_small_scenario_is_compared_by_its_addresses(tmp_path: Path) -> None:
         (f"{HEAD}.scale", False),
     ]
     assert told["values"][0]["relative"] == 0.25
+
+
+def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
+    """Under no address of the pass, words, or a gradient, which the pass does not compute."""
+    others = {"x": np.zeros(2), "gradient.output": np.zeros((3, 4)), "tokens": np.zeros(3)}
+    arrays = {"input": reference(SPEC)["input"], **others}
+    ran = against(tmp_path, arrays)
+    told = " ".join(ran.stdout.split("Value by value")[0].split())
+    assert (
+        "1 value of “theirs.npz” beside that of the scenario. It agrees. Not compared, because "
+        in told
+    )
+    assert "the pass has no such value: “x”, “gradient.output”, “tokens”." in told
+    data = found(against(tmp_path, arrays, "-f", "json"))
+    assert (data["compared"], data["not_compared"]) == (1, list(others))
+    many = {f"x{n}": np.zeros(2) for n in range(10)}
+    assert ", and 5 more." in against(tmp_path, arrays | many).stdout
+
+
+def test_one_value_agrees_and_two_agree(tmp_path: Path) -> None:
+    wrong = reference(SPEC)
+    arrays = {name: wrong[name] for name in ("input", f"{HEAD}.query", f"{HEAD}.key")}
+    arrays[f"{HEAD}.key"] = arrays[f"{HEAD}.key"] + 1
+    assert "Before it 2 values agree," in against(tmp_path, arrays).stdout
+    del arrays["input"]
+    assert "Before it 1 value agrees," in against(tmp_path, arrays).stdout

@@ -9,7 +9,7 @@ from tracer.audit.findings import Audit, audit
 from tracer.audit.texts import ENDINGS, files, texts
 from tracer.console import progress
 from tracer.errors import Problem, TracerError
-from tracer.files.reading import read_file, read_standard_input
+from tracer.files.reading import read_file, read_standard_input, reason
 
 STANDARD_INPUT = "-"
 
@@ -18,10 +18,15 @@ def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit],
     """Each text of the files that can be read, weighed; and why others cannot be."""
     found: list[Audit] = []
     problems: list[Problem] = []
+
+    def unreadable(error: OSError) -> None:
+        problems.append(Problem(f"cannot be read: {reason(error)}", str(error.filename)))
+
     done: set[Path] = set()
     for name in names:
-        paths = list(files(Path(name)))
-        if not paths:
+        before = len(problems)
+        paths = list(files(Path(name), unreadable))
+        if not paths and len(problems) == before:
             message = f"a folder without texts, expected {', '.join(ENDINGS)}"
             problems.append(Problem(message, name))
         for path in paths:
@@ -35,4 +40,7 @@ def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit],
                 found += [audit(text, strict=strict) for text in texts(str(path), content)]
             except TracerError as error:
                 problems += error.problems
+            except ArithmeticError as error:  # in numbers that nobody thought of
+                message = f"cannot be computed with: {type(error).__name__}"
+                problems.append(Problem(message, str(path)))
     return found, problems

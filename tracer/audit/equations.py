@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
@@ -11,6 +10,7 @@ from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.passages import Kind, Passage
 from tracer.audit.syntax import END, UnreadableError, partners, read
 from tracer.audit.tokens import Is, Token, tokens
+from tracer.frozen import frozen
 
 MOST_TOKENS = 20_000
 """Of one side of an equation."""
@@ -19,7 +19,7 @@ MOST_TOKENS = 20_000
 LONGEST_NAME = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """One side of an equation, from where to where it stands in the text."""
 
@@ -30,7 +30,7 @@ class Side:
     """Whether it might be meant in another way, or only be the end of something longer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Equation:
     """A chain of at least two sides with a sign between each and the next."""
 
@@ -39,7 +39,7 @@ class Equation:
     """Where each sign stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """A row of numbers, and what stands before its sign."""
 
@@ -273,7 +273,7 @@ def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
                 kept.append(token)
                 continue
             indent = len(token.text.replace("\0", ""))
-        kept.append(replace(token, kind=Is.BREAK, text="\n"))
+        kept.append(token._replace(kind=Is.BREAK, text="\n"))
     return kept
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial, reduce
 from itertools import product
@@ -13,6 +12,7 @@ from typing import TypeAlias
 
 from tracer.audit import expression as ex, intervals
 from tracer.audit.intervals import Interval, UndefinedError, point, rising
+from tracer.frozen import frozen
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
 """A number, a vector, a matrix by its rows."""
@@ -51,7 +51,7 @@ def as_part(number: ex.Number) -> Interval:
     return face(number) if number.is_whole else window(number)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meaning:
     """Which one is meant of what is written alike."""
 

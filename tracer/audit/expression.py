@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
+
+from tracer.frozen import frozen
 
 SIGNIFICANT = 3
 """A decimal number with so many significant digits was rounded, for all that a reader knows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Number:
     """A number with the digits that it is printed with, from where to where."""
 
@@ -40,35 +41,35 @@ class Number:
         return Decimal(1).scaleb(len(plain) - len(plain.rstrip("0")))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """Euler's number or that of the circle."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Negative:
     """A sign before something."""
 
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sum:
     """Terms; one that is taken away is negative."""
 
     terms: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Product:
     """Factors, each with * (elementwise or as matrices), @ or / before it."""
 
     factors: tuple[tuple[str, Expression], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Power:
     """A base and an exponent."""
 
@@ -76,7 +77,7 @@ class Power:
     exponent: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A function of one or more things."""
 
@@ -84,7 +85,7 @@ class Call:
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vector:
     """Numbers in a row, or rows of a matrix."""
 

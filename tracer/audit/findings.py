@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
+from typing import NamedTuple
 
 from tracer.audit import expression as ex
 from tracer.audit.causes import cause
@@ -14,7 +14,7 @@ from tracer.audit.equations import Equation, Named, Side, equations
 from tracer.audit.intervals import CONTEXT
 from tracer.audit.judgement import Judgement, Verdict, judge
 from tracer.audit.passages import passages
-from tracer.audit.quantities import doubts
+from tracer.audit.quantities import doubt
 from tracer.audit.texts import Text
 from tracer.frozen import frozen
 
@@ -61,21 +61,43 @@ class Finding:
         return " ".join(self.text.content[self.start : self.end].split())
 
 
-@frozen
-class Weighed:
-    """Two sides of an equation, and how they agree."""
+class Weighed(NamedTuple):
+    """Two sides that do not agree with the digits as they stand."""
 
-    left: Side
-    right: Side
-    judgement: Judgement
+    verdict: Verdict
+    decides: bool
+    """Whether rounding could hide an error."""
+    finding: Finding
+    """What is said of them if it is said, and if it follows from no other."""
+    put_in: tuple[str, ...]
+    """The figures by which another finding is known again."""
+
+
+class Chain(NamedTuple):
+    """An equation that was judged, and where it begins.
+
+    Of the sides that agree with the digits as they stand nothing is kept but a count, so that a
+    long text needs little memory.
+    """
+
+    start: int
+    decides: int
+    """In how many of those rounding could have hidden an error."""
+    pairs: tuple[Weighed, ...]
+    """The others."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the sides that agree least."""
+        return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
 @dataclass
 class Audit:
     """What was read of a text, and what was found."""
 
-    weighed: list[list[Weighed]] = field(default_factory=list)
-    """Of each equation, the pairs of sides that could be judged."""
+    chains: list[Chain] = field(default_factory=list)
+    """The equations that could be judged."""
     unread: list[tuple[Text, int]] = field(default_factory=list)
     """The signs that were not read."""
     findings: list[Finding] = field(default_factory=list)
@@ -83,21 +105,17 @@ class Audit:
     @property
     def read(self) -> int:
         """How many equations were read."""
-        return len(self.weighed)
+        return len(self.chains)
 
     @property
     def hold(self) -> int:
         """In how many of them nothing is wrong."""
-        return sum(_worst(pairs).holds for pairs in self.weighed)
+        return sum(chain.verdict.holds for chain in self.chains)
 
     @property
     def hold_unrounded(self) -> int:
         """In how many nothing is wrong only because the numbers put in may have been rounded."""
-        return sum(_worst(pairs) is Verdict.CONSISTENT for pairs in self.weighed)
-
-
-def _worst(pairs: Sequence[Weighed]) -> Verdict:
-    return max(pair.judgement.verdict for pair in pairs)
+        return sum(chain.verdict is Verdict.CONSISTENT for chain in self.chains)
 
 
 CODES: dict[Verdict | str, tuple[str, str, str]] = {
@@ -119,26 +137,30 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     do only if the numbers put in had more.
     """
     found = Audit()
+    gains = bool(_GAINS.search(text.content))
+    named: dict[str, Named] = {}
     with localcontext(CONTEXT):
-        named: list[Named] = []
         for passage in passages(text):
             read, unread, rows = equations(passage)
-            named += rows
             for equation in read:
-                pairs, others = _weighed(equation, text)
+                chain, others = _weighed(equation, text)
                 unread += others
-                found.weighed += [pairs] if pairs else []
+                found.chains += [chain] if chain else []
             found.unread += [(text, at) for at in unread]
-        if _computes_with_printed(found.weighed):
-            found.weighed = [[_as_printed(pair) for pair in pairs] for pairs in found.weighed]
-        for pairs in found.weighed:
-            found.findings += list(_findings(pairs, text, found.findings))
-            only = [pair for pair in pairs if pair.judgement.verdict is Verdict.CONSISTENT]
-            found.findings += [_finding(pair, text) for pair in only if strict]
-        gains = bool(_GAINS.search(text.content))
-        for kind, row, computed in doubts(named, gains=gains):
-            place = row.start, row.end
-            found.findings.append(Finding(text, *CODES[kind], *place, place, None, computed))
+            for row in rows:
+                if doubted := doubt(row, named, gains=gains):
+                    kind, computed = doubted
+                    place = row.row.start, row.row.end
+                    found.findings.append(
+                        Finding(text, *CODES[kind], *place, place, None, computed)
+                    )
+        if _computes_with_printed(found.chains):
+            found.chains = list(map(_as_printed, found.chains))
+        roots = _Roots()
+        for chain in found.chains:
+            found.findings += _findings(chain.pairs, roots)
+            only = [pair.finding for pair in chain.pairs if pair.verdict is Verdict.CONSISTENT]
+            found.findings += only if strict else []
     found.findings.sort(key=lambda finding: finding.start)
     found.unread.sort(key=lambda place: place[1])
     found.findings = [each for each in found.findings if not _is_silenced(each)]
@@ -153,18 +175,24 @@ def _is_silenced(finding: Finding) -> bool:
     return not finding.text.silenced.isdisjoint(range(first, last + 1))
 
 
-def _weighed(equation: Equation, text: Text) -> tuple[list[Weighed], list[int]]:
-    """The pairs of a chain that can be judged, and the signs between the others."""
-    pairs, unread = [], []
+def _weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int]]:
+    """A chain, if any two of its sides can be judged, and the signs between the others."""
+    pairs, unread, decides = list[Weighed](), list[int](), 0
     computes = any(_computes(side.expression) for side in equation.sides)
     for i, sign in enumerate(equation.signs):
         left, right = equation.sides[i : i + 2]
         found = _judged(equation, i, text) if computes else None
         if found is None or not (found.verdict.holds or _is_meant(left, right, found)):
             unread.append(sign)
+        elif found.verdict.at_face:
+            decides += found.decides
         else:
-            pairs.append(Weighed(left, right, found))
-    return pairs, unread
+            put_in = [n.printed for n in ex.numbers(left.expression) if n.digits >= SAME]
+            finding = _finding(left, right, found, text)
+            pairs.append(Weighed(found.verdict, found.decides, finding, tuple(put_in)))
+    if len(unread) == len(equation.signs):
+        return None, unread
+    return Chain(equation.sides[0].start, decides, tuple(pairs)), unread
 
 
 def _computes(expression: ex.Expression) -> bool:
@@ -203,7 +231,7 @@ def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
     for other in others:
         instead = judge(other, sides[i + 1].expression)
         if instead and instead.verdict.holds:
-            return replace(instead, verdict=Verdict.CONSISTENT)
+            return instead._replace(verdict=Verdict.CONSISTENT)
     return found
 
 
@@ -229,70 +257,90 @@ def _are_one(left: ex.Expression, right: ex.Expression, found: Judgement) -> boo
     return abs(found.computed - found.printed) * 10 <= abs(found.computed)
 
 
-def _computes_with_printed(weighed: Sequence[Sequence[Weighed]]) -> bool:
+def _computes_with_printed(chains: Sequence[Chain]) -> bool:
     """Whether a text goes on with the numbers that it prints, rather than with unrounded ones.
 
     Then nearly all of its equations hold with the digits as they stand, even those in which
     unrounded numbers would give another last digit.
     """
-    deciding = [pair.judgement for pairs in weighed for pair in pairs if pair.judgement.decides]
-    counts = Counter(judgement.verdict for judgement in deciding)
-    at_face = counts[Verdict.EXACT] + counts[Verdict.ROUNDED]
-    return at_face >= ENOUGH and at_face >= EXCEPTIONS * counts[Verdict.CONSISTENT]
+    at_face = sum(chain.decides for chain in chains)
+    unrounded = sum(_may_be_unrounded(pair) for chain in chains for pair in chain.pairs)
+    return at_face >= ENOUGH and at_face >= EXCEPTIONS * unrounded
 
 
-def _as_printed(pair: Weighed) -> Weighed:
+def _may_be_unrounded(pair: Weighed) -> bool:
+    """Whether it holds for unrounded numbers only, and would not hold for others."""
+    return pair.verdict is Verdict.CONSISTENT and pair.decides
+
+
+def _as_printed(chain: Chain) -> Chain:
     """In such a text, what only unrounded numbers give is another last digit."""
-    found = pair.judgement
-    if found.verdict is Verdict.CONSISTENT and found.decides:
-        return replace(pair, judgement=replace(found, verdict=Verdict.LAST_DIGIT))
-    return pair
+    code, verdict, level = CODES[Verdict.LAST_DIGIT]
+    pairs = tuple(
+        pair._replace(
+            verdict=Verdict.LAST_DIGIT,
+            finding=replace(pair.finding, code=code, verdict=verdict, level=level),
+        )
+        if _may_be_unrounded(pair)
+        else pair
+        for pair in chain.pairs
+    )
+    return chain._replace(pairs=pairs)
 
 
-def _findings(
-    pairs: Sequence[Weighed], text: Text, earlier: Sequence[Finding]
-) -> Iterator[Finding]:
+class _Roots:
+    """The findings so far that follow from no other, by their figures."""
+
+    def __init__(self) -> None:
+        self.found: list[Finding] = []
+        self.places: dict[object, int] = {}
+
+    def add(self, finding: Finding) -> None:
+        """Remember one; of those with the same figure, the first."""
+        if finding.level == "note":
+            return
+        for figure in (finding.printed, (finding.printed, finding.computed)):
+            self.places.setdefault(figure, len(self.found))
+        self.found.append(finding)
+
+    def of(self, pair: Weighed) -> Finding | None:
+        """The first of the same figure, or whose wrong figure is put in here."""
+        figures: list[object] = [*pair.put_in]
+        if pair.finding.computed is not None:
+            figures.append((pair.finding.printed, pair.finding.computed))
+        places = [self.places[figure] for figure in figures if figure in self.places]
+        return self.found[min(places)] if places else None
+
+
+def _findings(pairs: Sequence[Weighed], roots: _Roots) -> Iterator[Finding]:
     """What is wrong in a chain: what comes behind the first error follows from it."""
     root: Finding | None = None
     for pair in pairs:
-        if not pair.judgement.verdict.holds:
-            found = _finding(pair, text)
-            found = replace(found, follows_from=root or _root(found, pair, earlier))
-            root = root or found.follows_from or found
-            yield found
+        if not pair.verdict.holds:
+            root = root or roots.of(pair)
+            yield replace(pair.finding, follows_from=root) if root else pair.finding
+            if root is None:
+                root = pair.finding
+                roots.add(root)
 
 
-def _root(found: Finding, pair: Weighed, earlier: Sequence[Finding]) -> Finding | None:
-    """An earlier finding of the same figure, or whose wrong figure is put in here."""
-    put_in = {
-        number.printed for number in ex.numbers(pair.left.expression) if number.digits >= SAME
-    }
-    for other in earlier:
-        if other.follows_from is not None or other.level == "note":
-            continue
-        same = (other.printed, other.computed) == (found.printed, found.computed)
-        if (same and found.computed is not None) or other.printed in put_in:
-            return other
-    return None
-
-
-def _finding(pair: Weighed, text: Text) -> Finding:
-    left, right = pair.left, pair.right
+def _finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
+    start, end = left.start, right.end
     if ex.is_printed(left.expression) and not ex.is_printed(right.expression):
         left, right = right, left
-    figure = _figure(right.expression, pair.judgement.place)
-    shown = pair.judgement.computed is not None
+    figure = _figure(right.expression, found.place)
+    shown = found.computed is not None
     scale = 100 if ex.is_percent(right.expression) else 1  # 14 % stands for 0.14
     return Finding(
         text,
-        *CODES[pair.judgement.verdict],
-        start=pair.left.start,
-        end=pair.right.end,
+        *CODES[found.verdict],
+        start=start,
+        end=end,
         marks=(figure.start, figure.end) if figure else (right.start, right.end),
         printed=text.content[figure.start : figure.end] if figure else None,
-        computed=_computed(pair.judgement, scale) if shown else None,
-        cause=cause(left.expression, pair.judgement),
-        right=_apart(pair.judgement)[1] if shown and not figure else None,
+        computed=_computed(found, scale) if shown else None,
+        cause=cause(left.expression, found),
+        right=_apart(found)[1] if shown and not figure else None,
     )
 
 

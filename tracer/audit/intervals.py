@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
+
+from tracer.frozen import frozen
 
 DIGITS = 40
 
@@ -27,7 +28,7 @@ class UndefinedError(ArithmeticError):
     """It has no value, or one that is not known here: 1/0, the logarithm of -1, e^1000000."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """All numbers from `low` to `high`."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
+from typing import NamedTuple
 
 from tracer.audit import evaluation as ev, expression as ex
 from tracer.audit.intervals import Interval, UndefinedError, point
@@ -32,13 +32,17 @@ class Verdict(IntEnum):
     FALSE = 6
 
     @property
+    def at_face(self) -> bool:
+        """Whether the sides agree with the digits as they stand."""
+        return self <= Verdict.ROUNDED
+
+    @property
     def holds(self) -> bool:
         """Whether there is nothing to say."""
         return self <= Verdict.CONSISTENT
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What is to be said of two sides."""
 
     verdict: Verdict
@@ -67,7 +71,7 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     best: Judgement | None = None
     for meaning in ev.meanings(left, right):
         try:
-            found = replace(_judged(left, right, meaning), meaning=meaning)
+            found = _judged(left, right, meaning)._replace(meaning=meaning)
         except ArithmeticError:  # undefined, or too large
             continue
         if not found.verdict.holds and meaning.vectors == "each":
@@ -90,13 +94,13 @@ def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> J
     )
     in_percent = ex.is_percent(right) and _has_hundred(left)
     found = [
-        replace(_of_a_figure(*figure, in_percent=in_percent), place=place)
+        _of_a_figure(*figure, in_percent=in_percent)._replace(place=place)
         for place, figure in enumerate(figures)
     ]
     if not found:
         raise UndefinedError
     worst = max(found, key=lambda judgement: judgement.verdict)
-    return replace(worst, decides=any(judgement.decides for judgement in found))
+    return worst._replace(decides=any(judgement.decides for judgement in found))
 
 
 def _of_a_figure(

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from html import unescape
 
 from tracer.audit.texts import Markup, Text
+from tracer.frozen import frozen
 
 FILL = "\0"
 """Takes the place of markup that is nothing to a reader, such as the stars of **bold**."""
@@ -30,7 +30,7 @@ class Kind(Enum):
     """LaTeX's displayed mathematics."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passage:
     """Some text, what it is written in, and where it begins."""
 
@@ -39,7 +39,12 @@ class Passage:
     kind: Kind
 
 
+LONGEST = 100_000
+"""Characters without a blank line; more are cut where a line ends, for the sake of memory."""
+
 _BLANK_LINES = re.compile(r"\n(?=[ \t\r\0]*\n)")
+_LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*\n(?=[ \t\0]*[^\W_])")
+"""One that no equation goes over: no sign before it, and a word or a number behind."""
 
 
 def passages(text: Text) -> Iterator[Passage]:
@@ -50,7 +55,11 @@ def passages(text: Text) -> Iterator[Passage]:
             continue
         at = passage.start
         for part in _BLANK_LINES.split(passage.text):
-            yield Passage(part, at, passage.kind)
+            begin = 0
+            while len(part) - begin > LONGEST and (end := _LINE_END.search(part, begin + LONGEST)):
+                yield Passage(part[begin : end.end()], at + begin, passage.kind)
+                begin = end.end()
+            yield Passage(part[begin:], at + begin, passage.kind)
             at += len(part) + 1
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
-from tracer.audit.equations import Named, Side
+from tracer.audit.equations import Named
 from tracer.audit.evaluation import USUAL, Value, evaluate, face, window
 from tracer.audit.expression import Number, numbers
 from tracer.audit.intervals import Interval, point, to_the_power
@@ -22,26 +22,27 @@ ALIKE = Decimal("0.05")
 """Two rows that differ by a larger share of their largest number are two different things."""
 
 
-def doubts(named: Sequence[Named], *, gains: bool) -> Iterator[tuple[str, Side, str]]:
-    """The rows that cannot be right: what is wrong, the row, and what its numbers come to.
+def doubt(named: Named, earlier: dict[str, Named], *, gains: bool) -> tuple[str, str] | None:
+    """What is wrong with a row that cannot be right, and what its numbers come to.
 
-    With `gains`, a norm may come out otherwise.
+    `earlier` are the first rows of each name. With `gains`, a norm may come out otherwise.
     """
-    earlier: dict[str, Named] = {}
-    for each in named:
-        printed = numbers(each.row.expression)
-        values, windows = (_flat(evaluate(each.row.expression, f, USUAL)) for f in (face, window))
-        if len(values) != len(printed) or not values:
-            continue  # rows of a matrix
-        if SHARES.search(each.name) and not _may_be_shares(values, windows):
-            yield "sum", each.row, f"{sum(x.low for x in values)}"
-        elif NORMED.search(each.name) and not gains and not _may_be_normed(values, windows):
-            mean = sum((x.low for x in values), Decimal(0)) / len(values)
-            yield "norm", each.row, f"{mean:.4f}"
-        elif INDEXED.fullmatch(each.name) and _is_known_again(printed):
-            other = earlier.setdefault(each.name, each)
-            if differing := _differs(other, windows):
-                yield "two values", each.row, differing
+    shares, normed = SHARES.search(named.name), not gains and NORMED.search(named.name)
+    again = INDEXED.fullmatch(named.name)
+    if not (shares or normed or again):
+        return None
+    printed = numbers(named.row.expression)
+    values, windows = (_flat(evaluate(named.row.expression, f, USUAL)) for f in (face, window))
+    if len(values) != len(printed) or not values:
+        return None  # rows of a matrix
+    if shares and not _may_be_shares(values, windows):
+        return "sum", f"{sum(x.low for x in values)}"
+    if normed and not _may_be_normed(values, windows):
+        return "norm", f"{sum((x.low for x in values), Decimal(0)) / len(values):.4f}"
+    if again and _is_known_again(printed):
+        differing = _differs(earlier.setdefault(named.name, named), windows)
+        return ("two values", differing) if differing else None
+    return None
 
 
 def _flat(value: Value) -> list[Interval]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -59,13 +59,14 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
     """Each finding with its equation, what follows from it folded under it, and the summary."""
     found = _all(audits)
+    following = defaultdict[int, list[Finding]](list)
     for finding in found:
-        if finding.follows_from is None:
-            yield from _told(finding)
-            for other in found:
-                if other.follows_from is finding:
-                    yield f"  from it follows {_headline(other)}", ""
-            yield "", ""
+        following[id(finding.follows_from)].append(finding)
+    for root in following[id(None)]:
+        yield from _told(root)
+        for other in following[id(root)]:
+            yield f"  from it follows {_headline(other)}", ""
+        yield "", ""
     if skipped:
         for audit in audits:
             yield from (_skipped(text, at) for text, at in audit.unread)

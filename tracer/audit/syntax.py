@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 
 from tracer.audit import expression as ex
-from tracer.audit.tokens import FUNCTIONS, Is, Token, decimal_of
+from tracer.audit.tokens import FUNCTIONS, Is, Token
 
 DEEPEST = 40
 """Brackets in brackets, powers of powers; what is deeper is not read."""
 
 MOST_ZEROS = 1000
-"""Of a number in scientific notation."""
+"""Of a number; one with more is not read."""
 
 _CLOSES = {"(": ")", "[": "]", "{": "}", "matrix": "matrix"}
 
@@ -181,7 +181,7 @@ class _Reader:
 
     def exponent(self, sign: Token) -> ex.Expression:
         if len(sign.text) > 1:  # a superscript
-            return _number(sign, sign.text[1:].lstrip("+"))
+            return _number(sign.text[1:].lstrip("+"), sign.start, sign.end)
         negative = self.sign("-")
         self.sign("+")
         found = self.primary()
@@ -195,7 +195,7 @@ class _Reader:
         self.at += 1
         match token.kind:
             case Is.NUMBER:
-                return _number(token, token.text)
+                return _number(token.text, token.start, token.end)
             case Is.OPEN:
                 self.at -= 1
                 return self.bracket()
@@ -345,9 +345,19 @@ class _Reader:
         return (of,)
 
 
-def _number(token: Token, text: str) -> ex.Number:
-    plain = text if "×" not in text else str(decimal_of(text))
-    return ex.Number(Decimal(plain), plain, token.start, token.end)
+def _number(digits: str, start: int, end: int) -> ex.Number:
+    """A number as it is printed; all numbers are made here.
+
+    Raises:
+        UnreadableError: it is none, or nobody computes with so many zeros.
+    """
+    try:
+        value = Decimal(digits)
+    except InvalidOperation:
+        raise UnreadableError from None
+    if abs(value.adjusted()) > MOST_ZEROS:
+        raise UnreadableError
+    return ex.Number(value, digits, start, end)
 
 
 def _scientific(one: ex.Expression, other: ex.Expression) -> ex.Expression | None:
@@ -358,7 +368,6 @@ def _scientific(one: ex.Expression, other: ex.Expression) -> ex.Expression | Non
         case ex.Number() as digits, ex.Power(ex.Number(printed="10"), exponent) if digits.value:
             power = exponent.of if isinstance(exponent, ex.Negative) else exponent
             if isinstance(power, ex.Number) and power.is_whole and abs(power.value) < MOST_ZEROS:
-                sign = "-" if power is not exponent else ""
-                printed = f"{digits.printed}e{sign}{power.value}"
-                return ex.Number(Decimal(printed), printed, digits.start, power.end)
+                zeros = -power.value if power is not exponent else power.value
+                return _number(f"{digits.value.scaleb(zeros):e}", digits.start, power.end)
     return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +49,8 @@ class Text:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.content))]
+        ends = (found.end() for found in re.finditer("\n", self.content))
+        return [0, *ends, len(self.content) + 1]
 
     def place(self, at: int) -> tuple[int, int]:
         """Line and column, from 1."""
@@ -57,8 +59,8 @@ class Text:
 
     def line(self, number: int) -> str:
         """A line without its end."""
-        starts = [*self._starts, len(self.content) + 1]
-        return self.content[starts[number - 1] : starts[number] - 1].rstrip("\r")
+        start, following = self._starts[number - 1 : number + 1]
+        return self.content[start : following - 1].rstrip("\r")
 
     @cached_property
     def silenced(self) -> frozenset[int]:
@@ -70,30 +72,42 @@ class Text:
         return frozenset(found)
 
 
-def files(path: Path) -> Iterator[Path]:
-    """A file, or those in a folder that are read here, hidden ones left out."""
-    if not path.is_dir():
+MOST = 10_000_000
+"""Characters of a text that is read: it takes half a minute."""
+
+
+def files(path: Path, unreadable: Callable[[OSError], None]) -> Iterator[Path]:
+    """A file, or those in a folder that are read here, hidden ones left out.
+
+    `unreadable` is called for each folder in it that cannot be listed.
+    """
+    if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
         yield path
         return
-    for inner in sorted(path.rglob("*")):
-        hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
-        if inner.suffix.lower() in ENDINGS and not hidden and inner.is_file():
-            yield inner
+    found: list[Path] = []
+    for folder, inner, names in os.walk(path, onerror=unreadable):
+        inner[:] = (name for name in inner if not name.startswith("."))
+        found += (Path(folder, name) for name in names if not name.startswith("."))
+    yield from sorted(each for each in found if each.suffix.lower() in ENDINGS)
 
 
 def texts(name: str, content: str) -> list[Text]:
     """What a file holds; the end of its name says what it is written in, of others it is plain.
 
     Raises:
-        TracerError: it is binary, or no notebook although its name says so.
+        TracerError: it is binary, too large, or no notebook although its name says so.
     """
     if "\0" in content:
         line = content[: content.index("\0")].count("\n") + 1
         raise TracerError(Problem("a NUL character, expected text", name, line))
     markup = ENDINGS.get(Path(name).suffix.lower(), Markup.PLAIN)
-    if markup is Markup.NOTEBOOK:
-        return list(_cells(name, content))
-    return [Text(name, content, markup)]
+    found = (
+        list(_cells(name, content)) if markup is Markup.NOTEBOOK else [Text(name, content, markup)]
+    )
+    if sum(len(text.content) for text in found) > MOST:
+        message = f"more than {MOST // 10**6} million characters, expected less"
+        raise TracerError(Problem(message, name))
+    return found
 
 
 _OF_CELLS = {"markdown": Markup.MARKDOWN}

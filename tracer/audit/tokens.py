@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from decimal import Decimal
 from enum import Enum, auto
+from typing import NamedTuple
 
 from tracer.audit.passages import CUT, Kind, Passage
+
+MOST = 200_000
+"""Tokens of a passage that are read."""
 
 MOST_DIGITS = 40
 """A longer number is not read."""
@@ -36,8 +38,7 @@ class Is(Enum):
     """A part of an expression that is not understood; what it stands in is left alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token; `text` is its plain form, whatever the notation."""
 
     kind: Is
@@ -131,6 +132,8 @@ _KINDS = {
 """Of matches that are their own plain form; of any other kind, they are not understood."""
 
 _SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
+_ITEMS = re.compile(r"(?<![{\\]),|(?:\{,\}|\\,|[^,{\\])+")
+"""The numbers in a row without spaces, and the commas between, but not those of LaTeX."""
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 
 
@@ -140,7 +143,10 @@ def tokens(passage: Passage) -> list[Token]:
     brackets: list[str] = []
     gap = 0
     in_math = passage.kind is Kind.MATH
-    for match in _TOKEN.finditer(passage.text):
+    for number, match in enumerate(_TOKEN.finditer(passage.text)):
+        if number == MOST:  # with its last expression nothing is certain
+            found.append(Token(Is.OTHER, "", passage.start + match.start(), found[-1].end, 0))
+            break
         group = match.lastgroup
         if group == "space":
             gap += match[0].count(" ") + 2 * match[0].count("\t") + (match[0] > "\x7f")
@@ -153,7 +159,7 @@ def tokens(passage: Passage) -> list[Token]:
         gap = max(gap, group == "said")  # what is said in words stands apart
         if read is None:  # it is only there for the eye
             continue
-        if group == "number" and "," in match[0] and brackets[-1:] in (["["], ["f("]):
+        if group == "number" and brackets[-1:] in (["["], ["f("]):
             found += _separated(match, passage.start, gap)  # [100,200] has two numbers
         else:
             found.append(Token(*read, passage.start + start, passage.start + end, gap))
@@ -169,17 +175,23 @@ def tokens(passage: Passage) -> list[Token]:
 def _with_base(log: Token, base: str) -> Token:
     """A logarithm with its base."""
     name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
-    return replace(log, kind=Is.NAME if name else Is.OTHER, text=name or base)
+    return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
 
 
 def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
     """The numbers and commas of what would be a number with thousands separators elsewhere."""
     parts: list[Token] = []
-    for part in re.finditer(r",|[^,]+", match[0]):
-        kind = Is.COMMA if part[0] == "," else Is.NUMBER
+    for part in _ITEMS.finditer(match[0]):
+        read = (Is.COMMA, ",") if part[0] == "," else _number(part[0])
         start = at + match.start() + part.start()
-        parts.append(Token(kind, part[0], start, start + len(part[0]), 0 if parts else gap))
+        parts.append(Token(*read, start, start + len(part[0]), 0 if parts else gap))
     return parts
+
+
+def _number(written: str) -> tuple[Is, str]:
+    """A number without its thousands separators."""
+    plain = _SEPARATOR.sub("", written)
+    return (Is.NUMBER, plain) if len(plain) <= MOST_DIGITS else (Is.OTHER, written)
 
 
 def _read(
@@ -193,11 +205,12 @@ def _read(
         case "row":
             return Is.LINE, "\\&" if "&" in match["row"] else "\\"
         case "number":
-            plain = _SEPARATOR.sub("", text)
-            is_read = len(plain) <= MOST_DIGITS and not match.string.startswith("_", match.end())
-            return (Is.NUMBER, plain) if is_read else (Is.OTHER, text)
+            is_name = match.string.startswith("_", match.end())
+            return (Is.OTHER, text) if is_name else _number(text)
         case "rest":
-            return Is.NUMBER, match["rest"]
+            digits, _, power = match["rest"].partition("×10")
+            scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
+            return _number(digits + scale)
         case "said":
             word = match["said"].strip().lower()
             return (Is.NAME, word) if word in FUNCTIONS else (Is.WORD, match["said"])
@@ -245,9 +258,3 @@ def _name(text: str) -> tuple[Is, str]:
     plain = text.lower() if len(text) > 2 else text  # PI is something else
     known = plain if plain in FUNCTIONS else _OTHER_NAMES.get(plain)
     return (Is.NAME, known) if known else (Is.WORD, text)
-
-
-def decimal_of(text: str) -> Decimal:
-    """The number that a token of one is."""
-    base, _, power = text.partition("×10")
-    return Decimal(base) * Decimal(10) ** int(power.translate(SUPERSCRIPTS) or 0)

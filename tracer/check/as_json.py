@@ -68,7 +68,9 @@ def of_differences(found: Differences) -> str:
             "holds": found.holds,
             "first": first.value.address if first else None,
             "values": [_compared(each, found) for each in found.compared],
-            "unknown": list(found.unknown),
+            "compared": len(found.compared),
+            "not_compared": list(found.not_compared),
+            "unknown": list(found.not_compared),
         }
     )
 

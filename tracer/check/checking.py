@@ -62,10 +62,12 @@ def check_against(
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
     addresses = dump.arrays
-    trace = Pass(loaded, replace(PassOptions.recording(list(addresses)), gradients=False)).trace
-    unknown = tuple(d.name for address, d in addresses.items() if address not in trace.values)
+    of_pass = [each for each in addresses if not each.startswith(("gradient.", "update."))]
+    trace = Pass(loaded, PassOptions.recording(of_pass)).trace
     found = tuple(compared(trace, addresses, tolerance))
+    known = {each.value.address for each in found}
+    others = tuple(d.name for address, d in addresses.items() if address not in known)
     if not found:
-        known = "addresses, or TransformerLens's and Hugging Face's names"
-        raise TracerError(Problem(f"no array of it is known here, expected {known}", str(path)))
-    return Differences(trace, path.name, found, unknown)
+        expected = "addresses, or TransformerLens's and Hugging Face's names"
+        raise TracerError(Problem(f"no array of it is known here, expected {expected}", str(path)))
+    return Differences(trace, path.name, found, others)

@@ -23,17 +23,17 @@ from tracer.names import count
 from tracer.renderers.text import number_text
 
 MOST_NAMES = 8
-"""So many names that are not known are told."""
+"""So many of the names that are not compared are told."""
 
 
 @frozen
 class Differences:
-    """What was compared, in the order of computation, and the names that are not known here."""
+    """What was compared, in the order of computation, and the names of what was not."""
 
     trace: Trace
     file: str
     compared: tuple[Compared, ...]
-    unknown: tuple[str, ...]
+    not_compared: tuple[str, ...]
 
     @property
     def holds(self) -> bool:
@@ -59,22 +59,31 @@ class Differences:
         sections = (
             *self._first(),
             doc.Section(None, "Value by value", (self._table(),)),
-            *self._others(),
         )
         introduction = tuple(map(doc.Paragraph, self._introduction()))
         return doc.Document(self.trace.name, self.trace.scenario.title, introduction, sections)
 
     def _introduction(self) -> Iterator[doc.Sentence]:
-        differ = sum(each.differs for each in self.compared)
-        seen = count(len(self.compared), "value")
+        differ, seen = sum(each.differs for each in self.compared), len(self.compared)
         told = f": {differ} of them {'differs' if differ == 1 else 'differ'}." if differ else "."
-        agree = "" if differ else " All of them agree."
-        yield (f"{seen} of ", doc.Name(self.file), f" beside those of the scenario{told}{agree}")
+        agree = "" if differ else " All of them agree." if seen > 1 else " It agrees."
+        beside = f" beside {'those' if seen > 1 else 'that'} of the scenario{told}{agree}"
+        yield (f"{count(seen, 'value')} of ", doc.Name(self.file), beside, *self._others())
         allowed = {each.theirs.kind: each.allowed for each in self.compared}
         parts = [f"{written(share)} ({kind})" for kind, share in allowed.items()]
         yield (f"Up to {', '.join(parts)} of the largest number of a value is no difference.",)
         if not self.trace.pencil.rounds:
             yield ("Nothing is rounded here on the way, as other programs compute.",)
+
+    def _others(self) -> doc.Sentence:
+        """The names of what was not compared."""
+        if not self.not_compared:
+            return ()
+        names = [doc.Name(each) for each in self.not_compared[:MOST_NAMES]]
+        more = len(self.not_compared) - len(names)
+        listed = [part for name in names for part in (name, ", ")][:-1]
+        end = f", and {more} more." if more else "."
+        return (" Not compared, because the pass has no such value: ", *listed, end)
 
     def _first(self) -> Iterator[doc.Section]:
         first = self.first
@@ -100,7 +109,8 @@ class Differences:
         )
         earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
-            agree = f"Before it {count(len(earlier), 'value')} agree, the last: "
+            verb = "agrees" if len(earlier) == 1 else "agree"
+            agree = f"Before it {count(len(earlier), 'value')} {verb}, the last: "
             yield doc.Paragraph((agree, doc.Name(earlier[-1].value.address), "."))
         if line := self.origins.worked(entry):
             yield doc.Paragraph(("Here it is computed so:",))
@@ -119,14 +129,6 @@ class Differences:
         header = ("step", "difference", "relative", "", "value")
         marked = self.compared.index(self.first) if self.first else None
         return doc.Table(header, tuple(tuple(map(doc.Name, row)) for row in rows), marked)
-
-    def _others(self) -> Iterator[doc.Section]:
-        if self.unknown:
-            names = [(doc.Name(each),) for each in self.unknown[:MOST_NAMES]]
-            more = len(self.unknown) - MOST_NAMES
-            rest = [doc.Paragraph((f"There are {more} more.",))] if more > 0 else []
-            title = "Names that are not known here"
-            yield doc.Section(None, title, (doc.Table(("name",), tuple(names)), *rest))
 
 
 def written(number: float, digits: int = 7) -> str:

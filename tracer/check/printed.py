@@ -43,6 +43,12 @@ class Printed:
         """Whether it is this number, correctly rounded to the digits that it shows."""
         return self.like(number) == self.value
 
+    def cuts(self, number: Decimal) -> bool:
+        """Whether it is what is left of this number where the digits behind its last are cut."""
+        if not (number.is_finite() and self.value.is_finite()) or number * self.value < 0:
+            return False
+        return 0 <= abs(number) - abs(self.value) < Decimal(1).scaleb(-self.places)
+
     def is_near(self, number: Decimal) -> bool:
         """Whether it is off by one unit in its last place at most, and of that size."""
         units = self.units_from(number)

@@ -60,6 +60,7 @@ class Finding:
 
 BY_PENCIL = "by pencil, from the numbers printed before"
 AGAIN = "printed before"
+CUT = "cut instead of rounded"
 ONE_UNIT = "one unit in the last place"
 ONLY_SHAPES = "of this scenario only the shapes are known"
 
@@ -171,6 +172,8 @@ class _Judge:
         if any(printed.rounds(p.number) and not p.wrong for p in pencils):
             return Finding(figure, Verdict.ROUNDING, right, BY_PENCIL, units=off)
         decisive = [pencil.number for pencil in pencils if pencil.decides]
+        if self._is_cut(figure):
+            return Finding(figure, Verdict.ROUNDING, right, CUT, units=off)
         by = None if decisive else self._rounding(figure)
         if by:
             return Finding(figure, Verdict.ROUNDING, right, by, units=off)
@@ -182,6 +185,10 @@ class _Judge:
         return Finding(
             figure, Verdict.WRONG, right, pencil=other if other != right else "", units=off
         )
+
+    def _is_cut(self, figure: NumberFigure) -> bool:
+        """Whether its last digits are cut off, and those of all that is printed beside it."""
+        return all(f.printed.cuts(f.comes_to(self.trace)[0]) for f in self._beside(figure))
 
     def _rounding(self, figure: NumberFigure) -> str | None:
         """With which other digits on the way it comes out."""
@@ -205,9 +212,11 @@ class _Judge:
 
     def _variant(self, figure: NumberFigure) -> str | None:
         """By which change it comes out, with all that is printed beside it."""
-        beside = [f for f in self.figures if f.listed is figure.listed]
-        variants = self.within.variants
+        beside, variants = self._beside(figure), self.within.variants
         return next((name for name, t in variants if all(_comes_out(f, t) for f in beside)), None)
+
+    def _beside(self, figure: NumberFigure) -> list[NumberFigure]:
+        return [f for f in self.figures if f.listed is figure.listed]
 
     # --- with the text's own numbers -------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from tracer.decoder.operations import Copy, DivTerm, Interleave, Rotate
 from tracer.decoder.parameters import columns
 from tracer.decoder.tape import Tape
 from tracer.decoder.value import Value, tokens_of
+from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Rotary, Scenario, Tower
 from tracer.tokenization.tokenization import Tokenization
@@ -125,6 +126,8 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
         return tape.given(roles.MASK, typed[first:n], axes)
     if asked == "none" and scenario.padding not in tokens:
         return None
+    if tape.arithmetic is SHAPES:  # without the (n, n) numbers, which may be many
+        return tape.given(roles.MASK, np.broadcast_to(0.0, (n - first, n)), axes)
     unseen = hidden(tokens, scenario.padding, asked)[first:].tolist()
     return tape.given(
         roles.MASK, [[HIDDEN if each else SEEN for each in row] for row in unseen], axes

@@ -171,7 +171,7 @@ class Drawn:
         chosen = list(range(len(self))[rows]) if isinstance(rows, slice) else rows
         if self.transposed:
             return np.asarray(self)[chosen]
-        blocks = {row // TOGETHER: self._block(row // TOGETHER) for row in chosen}
+        blocks = {number: self._block(number) for number in {row // TOGETHER for row in chosen}}
         found = [blocks[row // TOGETHER][row % TOGETHER] for row in chosen]
         return np.array(found).reshape(-1, self.stored[1])
 

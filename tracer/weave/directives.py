@@ -10,7 +10,6 @@ from typing import TypeVar
 from tracer.decoder.training import TrainingOptions
 from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
-from tracer.lesson.texts.tutorial import MOST_TURNS
 from tracer.names import closest
 from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
@@ -27,11 +26,14 @@ from tracer.requests.resolve import (
     subject_of,
     training_of,
 )
-from tracer.weave.limits import Allowance
+from tracer.scenario.loading import Loaded
+from tracer.weave.limits import Allowance, Cost, cost, passes
 
 NOT_WOVEN = ("check", "page")
 """A text is checked, and the check is no part of it; a page is a file of its own."""
 WOVEN = [name for name in COMMANDS if name not in NOT_WOVEN]
+WITHOUT_A_PASS = ("steps", "shapes", "generate", "train")
+"""Commands that compute nothing that other marks share."""
 QUOTE = "value"
 """The command whose text stands inside a sentence."""
 
@@ -51,40 +53,40 @@ def renderer(path: Path) -> Callable[[Words], str]:
     folder = path.resolve().parent
     allowed = Allowance()
 
-    @_once
-    def shared(subject: Subject) -> Computed:
+    def opened(subject: Subject) -> tuple[Loaded, Cost]:
         allowed.read(folder, subject.scenario)
         loaded = resolve(replace(subject, vary=None))
-        allowed.compute(loaded.scenario, passes=1 if subject.vary is None else 1 + TRIES)
+        with loaded.locating_problems():
+            found = cost(loaded.scenario, lens=subject.options.lens)
+        allowed.load(found)
+        return loaded, found
+
+    @_once
+    def shared(subject: Subject) -> tuple[Computed, Cost]:
+        loaded, costs = opened(subject)
+        tries = 1 if subject.vary is None else 1 + TRIES
+        allowed.compute(costs, tries, len(loaded.scenario.tokens))
         if subject.vary is not None:
             loaded = resolve(subject)
         if subject.options.gradients:
             options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
-            return Computed(loaded, run_training(loaded, options).steps[0])
+            return Computed(loaded, run_training(loaded, options).steps[0]), costs
         # A summary, and a step, of a trained model share a pass that has the lens.
         lens = subject.options.lens or loaded.scenario.on_demand
-        return Computed(loaded, run_pass(loaded, replace(subject.options, lens=lens)))
+        return Computed(loaded, run_pass(loaded, replace(subject.options, lens=lens))), costs
 
     def content(request: Request) -> Content:
         subject = subject_of(request)
-        if request.command in ("steps", "shapes", "generate", "train"):
-            allowed.read(folder, request.scenario)
-            if request.command == "generate":
-                scenario = resolve(subject).scenario
-                turns = request.max_tokens or scenario.generation.max_tokens
-                allowed.compute(scenario, turns=turns, first=len(request.start) or 1)
-            elif request.command == "train":
-                allowed.train(resolve(subject).scenario, request.steps or 1)
+        if request.command in WITHOUT_A_PASS:
+            loaded, costs = opened(subject)
+            computed, scenario = None, loaded.scenario
+        else:
+            computed, costs = shared(subject)
+            scenario = computed.trace.scenario
+        for number, length in passes(request, scenario):
+            allowed.compute(costs, number, length)
+        if computed is None:
             return answer(request).content
-        computed = shared(subject)
-        scenario, tokens = computed.trace.scenario, computed.trace.tokens
-        if request.command == "tutorial":
-            # It also tells the pass without the mask, the loss and a generated text.
-            allowed.compute(scenario, turns=MOST_TURNS + 3, first=len(tokens))
-            if request.train:
-                allowed.train(scenario, 1)
-        elif request.command != QUOTE:
-            allowed.compute(scenario)
         if request.trains:
             computed = replace(computed, training=training_of(request, computed.loaded))
         return explain(request, computed)
@@ -129,7 +131,7 @@ def _once(make: Callable[[_Asked], _Made]) -> Callable[[_Asked], _Made]:
                 made[asked] = error
         found = made[asked]
         if isinstance(found, TracerError):
-            raise TracerError(*found.problems)
+            raise found.with_traceback(None)
         return found
 
     return known

