@@ -33,8 +33,11 @@ PRECISION, GUARD = 50, 10
 LONGEST_TIE, LONGEST_FLOAT_TIE = 40, 14
 """The most digits of a number that may be a tie when it is printed with one digit less."""
 
-NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-15
-"""A sum below its terms times this factor is only rounding error, and becomes 0."""
+NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-13
+"""A sum below its terms times this factor has no digit that is sure, and becomes 0."""
+
+FEW_TERMS = 0.01
+"""A sum of two floats has no more than the rounding error of one addition."""
 
 NEARLY_NOTHING = 1e-12
 """Float sums above this are not checked for rounding error, which saves time."""
@@ -77,20 +80,15 @@ class Arithmetic:
         total = x @ w
         if bias:
             total += bias[0]
-        return total
+        return _without_noise(total, lambda: abs(x) @ abs(w))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         """The sum along an axis, or of all entries."""
-        return np.asarray(a.sum(axis=axis))
+        return _without_noise(np.asarray(a.sum(axis=axis)), lambda: abs(a).sum(axis=axis))
 
     def add(self, a: Array, b: Array) -> Array:
         """a + b."""
-        total = np.asarray(a + b)
-        # What is 0 already need not be checked: each row's largest score minus itself.
-        small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
-        if not small or small == total.size - np.count_nonzero(total):
-            return total
-        return np.where(abs(total) < abs(a) * FLOAT_NOISE, 0.0, total)
+        return _without_noise(np.asarray(a + b), lambda: abs(a) * FEW_TERMS)
 
     def exp(self, a: Array) -> Array:
         """e^a; Overflow or Underflow if out of range."""
@@ -137,6 +135,15 @@ class Arithmetic:
         size = abs(a)
         too_large = np.count_nonzero(size >= LARGEST_FLOAT_EXPONENT)
         return not too_large or bool(too_large == np.count_nonzero(size == inf))
+
+
+def _without_noise(total: Array, size: Callable[[], Array]) -> Array:
+    """Return float sums, with 0 for those that are only the rounding error of terms of a size."""
+    # What is 0 already need not be checked: each row's largest score minus itself.
+    small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
+    if not small or small == total.size - np.count_nonzero(total):
+        return total
+    return np.where(abs(total) < size() * FLOAT_NOISE, 0.0, total)
 
 
 class Decimals(Arithmetic):
