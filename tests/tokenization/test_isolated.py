@@ -26,7 +26,7 @@ library._serve()
 @pytest.fixture
 def library() -> IsolatedLibrary:
     library = IsolatedLibrary("tokenizer.json")
-    library.open(tokenizer_json())
+    library.serve(tokenizer_json())
     return library
 
 

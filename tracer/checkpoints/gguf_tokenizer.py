@@ -85,7 +85,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
             "ignore_merges": name == LLAMA_3,
         },
     }
-    library.open(json.dumps(described, ensure_ascii=False))
+    library.serve(json.dumps(described, ensure_ascii=False))
     return Tokenizer(library, vocabulary, added, merges, ByteLetters(), whole_first=name == LLAMA_3)
 
 

@@ -34,7 +34,7 @@ def tokenizer_of(folder: Path) -> Tokenizer:
             model.wrong(key, "supported is null")
     model.check()
     library = isolated(str(path))
-    library.open(read_file(path))
+    library.serve(read_file(path))
     added = library.added()  # which is answered where all is as the library wants it
     vocabulary = model.get("vocab")
     has_letters = _has_byte_letters(said.get("pre_tokenizer"))

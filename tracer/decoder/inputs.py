@@ -148,4 +148,8 @@ def hidden(
 
 def only_hides(mask: Value | None) -> bool:
     """Whether it changes no score but those that it hides; else its numbers are added to them."""
-    return mask is None or bool(((mask.array == 0) | np.isneginf(mask.array)).all())
+    if mask is None or not any(
+        mask.numbers.strides
+    ):  # of shapes alone, (n, n) numbers are not kept
+        return True
+    return bool(((mask.array == 0) | np.isneginf(mask.array)).all())

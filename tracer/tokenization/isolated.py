@@ -38,7 +38,7 @@ class IsolatedLibrary:
         )
         weakref.finalize(self, _end, self._process)
 
-    def open(self, description: str) -> None:
+    def serve(self, description: str) -> None:
         """Serve what a tokenizer.json says; whether it can be used, the first answer tells."""
         content = description.encode()
         self._send(b"%d\n%b" % (len(content), content))
