@@ -87,8 +87,8 @@ def _is_typed(line: Worked) -> bool:
 
 
 _SQUARES = "sum((∂L/∂"
-_TYPED = (("c",), ("cᴱ",), ("T",), ("u",))
-"""What scores are divided by, the temperature, a random number."""
+_TYPED = (("c",), ("cᴱ",), ("√d_k",), ("√d_kᴱ",), ("T",), ("u",))
+"""What scores are divided by, also where it is given; the temperature, a random number."""
 
 
 def _query(blocks: Iterable[terminal_page.Block]) -> terminal_page.Table | None:
