@@ -218,7 +218,8 @@ def _attention(
         scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
     masked = scores if mask is None else scores + mask
-    weights = _softmax(masked, shifted)
+    finite = np.abs(masked[np.isfinite(masked)])
+    weights = _softmax(masked, shifted or finite.max(initial=0) > BEYOND)
     weights["weights"] = weights.pop("shares")
     output = np.einsum("hij,hjv->hiv", weights["weights"], value)
 
@@ -321,6 +322,10 @@ def _norm(x: Array, norm: Spec) -> dict[str, Array]:
     else:
         parts |= {"mean": mean, "deviation": deviation, "variance": variance, "std": std}
     return {"norm": normed} | {f"norm.{name}": part for name, part in parts.items()}
+
+
+BEYOND = 1e6
+"""A mask of -1e9 leaves scores that no exponential is made of before their largest is gone."""
 
 
 def _softmax(x: Array, shifted: bool) -> dict[str, Array]:

@@ -232,7 +232,7 @@ SELDOM = (
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 
 
-@settings(few, max_examples=20)
+@settings(few, max_examples=14)
 @given(
     scenarios(speaks=True, max_layers=1, max_tokens=4),
     scenarios(alike=True, speaks=True, max_layers=1, max_tokens=4),
