@@ -42,7 +42,7 @@ def _result(
         case op.Total():
             return arithmetic.sum(x[0], axis=1)
         case op.Mean(sample):
-            return arithmetic.sum(x[0], axis=1) / arithmetic.array(x[0].shape[1] - sample)
+            return arithmetic.mean(x[0], x[0].shape[1] - sample)
         case op.Largest():
             largest = x[0].max(axis=1)
             masked = largest == -np.inf

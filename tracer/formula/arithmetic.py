@@ -39,6 +39,9 @@ NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-13
 FEW_TERMS = 0.01
 """A sum of two floats has no more than the rounding error of one addition."""
 
+FEW_PRODUCTS = 32
+"""Sums of more products are not checked for rounding error: they hardly ever cancel."""
+
 NEARLY_NOTHING = 1e-12
 """Float sums above this are not checked for rounding error, which saves time."""
 
@@ -80,11 +83,17 @@ class Arithmetic:
         total = x @ w
         if bias:
             total += bias[0]
+        if len(w) > FEW_PRODUCTS:
+            return total
         return _without_noise(total, lambda: abs(x) @ abs(w))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         """The sum along an axis, or of all entries."""
-        return _without_noise(np.asarray(a.sum(axis=axis)), lambda: abs(a).sum(axis=axis))
+        return np.asarray(a.sum(axis=axis))
+
+    def mean(self, a: Array, over: int) -> Array:
+        """The sum of each row, divided by a number: of numbers that may cancel."""
+        return _without_noise(a.sum(axis=1), lambda: abs(a).sum(axis=1)) / over
 
     def add(self, a: Array, b: Array) -> Array:
         """a + b."""
@@ -139,11 +148,13 @@ class Arithmetic:
 
 def _without_noise(total: Array, size: Callable[[], Array]) -> Array:
     """Return float sums, with 0 for those that are only the rounding error of terms of a size."""
-    # What is 0 already need not be checked: each row's largest score minus itself.
-    small = np.count_nonzero(abs(total) < NEARLY_NOTHING)
-    if not small or small == total.size - np.count_nonzero(total):
+    sizes = np.abs(total)
+    if sizes.size and sizes.min() >= NEARLY_NOTHING:
         return total
-    return np.where(abs(total) < size() * FLOAT_NOISE, 0.0, total)
+    # What is 0 already need not be checked: each row's largest score minus itself.
+    if np.count_nonzero(sizes < NEARLY_NOTHING) == total.size - np.count_nonzero(total):
+        return total
+    return np.where(sizes < size() * FLOAT_NOISE, 0.0, total)
 
 
 class Decimals(Arithmetic):
@@ -180,6 +191,9 @@ class Decimals(Arithmetic):
     def sum(self, a: Array, axis: int | None = None) -> Array:
         with localcontext(SUMS):
             return self._settled(np.asarray(a.sum(axis=axis)), np.asarray(abs(a).sum(axis=axis)))
+
+    def mean(self, a: Array, over: int) -> Array:
+        return self.sum(a, axis=1) / self.array(over)
 
     def add(self, a: Array, b: Array) -> Array:
         with localcontext(SUMS):
