@@ -68,7 +68,7 @@ class Weighed(NamedTuple):
     decides: bool
     """Whether rounding could hide an error."""
     finding: Finding
-    """What is said of them if it is said, and if it follows from no other."""
+    """The finding to report, unless it follows from another or rounding explains it."""
     put_in: tuple[str, ...]
     """The figures by which another finding is known again."""
 

@@ -23,7 +23,7 @@ from tracer.names import count
 from tracer.renderers.text import number_text
 
 MOST_NAMES = 8
-"""So many of the names that are not compared are told."""
+"""The most names of arrays without a counterpart that the headline lists."""
 
 
 @frozen

@@ -157,15 +157,15 @@ def _here(findings: Sequence[Finding]) -> tuple[str]:
 def _table(
     header: tuple[str, ...],
     findings: Sequence[Finding],
-    told: Callable[[Sequence[Finding]], tuple[str, ...]],
+    cells_of: Callable[[Sequence[Finding]], tuple[str, ...]],
 ) -> doc.Table:
-    """What is told of each place in the file and reason, once, with the lines of the text."""
+    """Return one row for each place in the file and reason, with the lines of the text."""
     together = defaultdict[tuple[int, str], list[Finding]](list)
     for finding in findings:
         together[id(finding.figure.listed), finding.by].append(finding)
     lines = defaultdict[tuple[str, ...], list[int | None]](list)
     for those in together.values():
-        lines[told(those)].append(those[0].figure.listed.line)
+        lines[cells_of(those)].append(those[0].figure.listed.line)
     rows = [
         _row(", ".join(str(line or NONE) for line in once[i : i + LINES_TOGETHER]), *cells)
         for cells, every in lines.items()
