@@ -35,6 +35,8 @@ def _result(
             hidden = arithmetic.array(Decimal("-Infinity"))
             far = x[0] < -arithmetic.largest_exponent
             return arithmetic.exp(np.where(far, hidden, x[0]) if far.any() else x[0])
+        case el.Mask():
+            return np.asarray(x[0] + x[1])
         case el.Elementwise():
             return _entries(arithmetic, operation, x, part)
         case op.Dot():

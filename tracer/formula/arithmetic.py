@@ -141,14 +141,14 @@ class Arithmetic:
 
     def has_powers_of(self, a: Array) -> bool:
         """Whether e^a is neither too large nor too small to compute with."""
-        size = abs(a)
-        too_large = np.count_nonzero(size >= LARGEST_FLOAT_EXPONENT)
-        return not too_large or bool(too_large == np.count_nonzero(size == inf))
+        too_large = np.count_nonzero(a >= LARGEST_FLOAT_EXPONENT)
+        too_large += np.count_nonzero(a <= -LARGEST_FLOAT_EXPONENT)
+        return not too_large or too_large == np.count_nonzero(np.isinf(a))
 
 
 def _without_noise(total: Array, size: Callable[[], Array]) -> Array:
     """Return float sums, with 0 for those that are only the rounding error of terms of a size."""
-    sizes = np.abs(total)
+    sizes = abs(total)
     if sizes.size and sizes.min() >= NEARLY_NOTHING:
         return total
     # What is 0 already need not be checked: each row's largest score minus itself.

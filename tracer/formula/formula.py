@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import cached_property, partial, reduce
-from operator import mul
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
 
 from tracer.formula import expression as ex
-from tracer.formula.arithmetic import Arithmetic, Array, RoundPart
+from tracer.formula.computation import Computation, computation
 from tracer.formula.evaluation import value
-from tracer.formula.normal import PI
 from tracer.formula.slope import slope
-from tracer.frozen import frozen
 from tracer.node import Node, found, nodes_in, rewritten_within
 
 NumberOf: TypeAlias = Callable[[ex.Expression], ex.Number]
@@ -30,12 +26,13 @@ class Formula:
 
     expression: ex.Expression
 
-    def compute(self, x: Sequence[Array], arithmetic: Arithmetic, part: RoundPart) -> Array:
-        """Return the result for the operands x; `part` rounds each part that a line shows."""
-        computation = _Computation(x, arithmetic, part)
+    @cached_property
+    def compute(self) -> Computation:
+        """Return what computes it."""
         if isinstance(self.expression, ex.Exponential):  # a step uses it: it has to be a number
-            return arithmetic.exp(np.asarray(computation.of(self.expression.exponent)))
-        return computation.of(self.expression)
+            exponent = computation(self.expression.exponent)
+            return lambda x, kind, part: kind.exp(np.asarray(exponent(x, kind, part)))
+        return computation(self.expression)
 
     def symbols(self, of: Sequence[ex.Expression]) -> ex.Expression:
         """Return the formula with a symbol for each operand."""
@@ -69,78 +66,6 @@ class Formula:
     def slope(self) -> Formula:
         """Return the formula of the slope, for the first operand."""
         return Formula(slope(self.expression, 0) or ex.Number.of(0))
-
-
-@frozen
-class _Computation:
-    """Computes expressions of the operands x."""
-
-    x: Sequence[Array]
-    arithmetic: Arithmetic
-    part: RoundPart
-
-    def of(self, e: ex.Expression) -> Array:
-        match e:
-            case ex.Operand(position, along):
-                operand = self.x[position]
-                return operand[:, np.newaxis] if along == "row" else operand
-            case ex.Part(of):
-                return self.part(np.asarray(self.of(of)))
-            case ex.Subtotal(of):
-                return self.of(of)
-            case ex.Number():
-                return self.arithmetic.scalar(e.value)
-            case ex.Pi():
-                return self.arithmetic.scalar(PI)
-            case ex.Sum(terms):
-                return reduce(self.arithmetic.add, map(self.of, terms))
-            case ex.Difference(left, right):
-                return self.arithmetic.add(self.of(left), -self.of(right))
-            case ex.Product(factors):
-                return reduce(mul, map(self.of, factors))
-            case ex.Quotient(over, under) if any(found(under, ex.Exponential)):
-                return self.saturated(over, under)
-            case ex.Quotient(over, under):
-                return self.of(over) / self.of(under)
-            case ex.Power(base, ex.Number(exponent)):
-                return reduce(mul, [self.of(base)] * int(exponent))
-            case ex.Root(of):
-                return np.sqrt(self.of(of))
-            case ex.Exponential(exponent):
-                return self.arithmetic.unbounded_exp(np.asarray(self.of(exponent)))
-            case ex.Negative(of):
-                return -self.of(of)
-            case ex.Call(name, arguments):
-                return self.called(name, [np.asarray(self.of(each)) for each in arguments])
-            case _:
-                raise TypeError(f"{e} is not part of an elementwise formula")
-
-    def saturated(self, over: ex.Expression, under: ex.Expression) -> Array:
-        """Return a quotient, 0 where the divisor is ∞."""
-        with self.arithmetic.saturating():
-            divisor = np.asarray(self.of(under))
-            result = np.asarray(self.of(over) / divisor)
-        beyond = divisor == np.inf
-        zero = self.arithmetic.scalar(Decimal(0))
-        return np.where(beyond, zero, result) if beyond.any() else result
-
-    def called(self, name: str, of: list[Array]) -> Array:
-        match name:
-            case "max":
-                return np.maximum(*of)
-            case "ReLU′":
-                one, zero = (self.arithmetic.scalar(Decimal(n)) for n in (1, 0))
-                return np.where(of[0] > 0, one, zero)
-            case "Φ":
-                return self.arithmetic.normal(of[0])
-            case "ln":
-                return self.arithmetic.log(of[0])
-            case "sin":
-                return self.arithmetic.sin(of[0])
-            case "cos":
-                return self.arithmetic.cos(of[0])
-            case _:
-                raise TypeError(f"{name} is not a function of numbers")
 
 
 def _put_in(
