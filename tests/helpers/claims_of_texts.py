@@ -48,8 +48,8 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
     if "asked" in said:
         assert bool(said["asked"]) == ("—" in at.values["loss.target"]["data"])
     if "keeps" in said:
-        masks = {a: v for a, v in at.values.items() if re.match(r"layer.*\.masked$", a)}
-        masked = [value["data"] for value in masks.values()]
+        of_self_attention = re.compile(r"layer\d+\.attention\.(.*\.)?masked")
+        masked = [v["data"] for a, v in at.values.items() if of_self_attention.fullmatch(a)]
         kept = all(
             number(str(x)) < -1e300 for m in masked for i, r in enumerate(m) for x in r[i + 1 :]
         )

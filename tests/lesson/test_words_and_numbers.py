@@ -88,6 +88,15 @@ unembedding: {W_U: [[0.10, 0.2], [0, 0]]}
 training: [{tokens: [a, b], targets: [a, b]}]
 batch: [[a, b], [b, a]]
 """
+LENGTHS = """
+title: the first example is longer than the second
+tokens: [a, b, a]
+embeddings: {a: [1, 0.5], b: [2.5, 1]}
+layers: [{attention: {heads: [{W_Q: [[1], [1]], W_K: [[1], [0]], W_V: [[1], [1]]}], W_O: [[1, 2]]}}]
+vocabulary: [a, b]
+unembedding: {W_U: [[0.10, 0.2], [0, 0]]}
+training: [{tokens: [a, b, a], targets: [b, a, b]}, {tokens: [b, a], targets: [a, b]}]
+"""
 FROM_0 = """
 title: t
 tokens: [a, b]
@@ -209,6 +218,12 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("loss",),
         ("The batch has 1 example.", "At each position the model guesses the target beside it."),
         ("one further", "the mask", "filled up", "prediction are"),
+    ),
+    "a batch of different lengths": (
+        LENGTHS,
+        ("train",),
+        ("; the mask keeps each of them from seeing its own answer.",),
+        (),
     ),
     "a batch without padding": (
         TRAINING,

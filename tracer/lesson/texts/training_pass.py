@@ -49,10 +49,14 @@ def _forcing(trace: Trace) -> doc.Sentence:
             f"At each position{' with a target' * (len(asked) < len(tokens))} the model guesses "
             "the target beside it. All positions go through in one pass.",
         )
-    values = [record.output for record in trace.records]
-    masked = [value for value in values if value.role is MASKED and not value.place.encoder]
-    later = [(i, j) for j in range(len(tokens)) for i in range(j)]
-    unseen = all(value.numbers[at] == -Decimal("Infinity") for value in masked for at in later)
+    values = [record.output for record in trace.records if record.output.role is MASKED]
+    masked = [
+        value.numbers
+        for value in values
+        if value.place.sub_layer == "attention" and not value.place.encoder
+    ]
+    later = [score for scores in masked for i, row in enumerate(scores) for score in row[i + 1 :]]
+    unseen = all(score == -Decimal("Infinity") for score in later)
     keeps = "; the mask keeps each of them from seeing its own answer" * bool(masked and unseen)
     return (
         "Teacher forcing: at each position the model reads the right tokens, whatever it would "
