@@ -196,7 +196,7 @@ def entries_of(label: str, table: terminal_page.Table) -> list[tuple[str, str]]:
 def means(label: str, name: str) -> bool:
     """Whether a label is the name; of a long one, only its beginning and end may be shown."""
     beginning, *end = label.replace(" ", "").split("…")
-    pattern = ".+".join(map(re.escape, [beginning, *end]))
+    pattern = ".*".join(map(re.escape, [beginning, *end]))
     return re.fullmatch(pattern, name.replace(" ", ""), re.DOTALL) is not None
 
 

@@ -54,9 +54,16 @@ def _shares(at: Judge) -> str | None:
     shown = [number(row.shown[i]) for i in clear]
     if not shown:
         return None
-    nearly_all = shown[0] == 1 and sum(number(row.shown[i]) for i in seen) < 1.004
     # Shares that print as more than all are not spoken of.
-    return "shares" if nearly_all or (shown[0] < 1 and sum(shown) <= 1) else None
+    told = _nearly_all(at, clear[0]) if shown[0] == 1 else sum(shown) <= 1
+    return "shares" if told else None
+
+
+def _nearly_all(at: Judge, first: int) -> bool:
+    """Whether a share is 1 but for its rounding."""
+    exponentials, total = (at.values[address] for address in at.result["operands"])
+    row = at.followed - (len(at.tokens) - len(total["data"]))
+    return at.row(exponentials).data[first] > 0.999 * float(total["data"][row])
 
 
 def _relu(at: Judge) -> str | None:

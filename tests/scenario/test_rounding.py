@@ -39,6 +39,8 @@ THREE, NONE = Digits(decimals=3), Digits(decimals=0)
         ("-49", -2, "0E+2"),
         ("Infinity", 3, "Infinity"),
         ("-Infinity", 3, "-Infinity"),
+        ("-2.5E-510998", 511060, "-2.5E-510998"),
+        ("1.5E+70", 0, "1.5E+70"),
     ],
 )
 def test_round_half_away(number: str, places: int, expected: str) -> None:

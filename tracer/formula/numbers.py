@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import cache
 
 CONTEXT = Context(prec=60, rounding=ROUND_05UP)
@@ -33,7 +33,10 @@ def round_half_away(number: Decimal, places: int) -> Decimal:
     """Round to `places` decimals, ties away from zero, no −0; infinities stay."""
     if not number.is_finite():
         return number
-    rounded = number.quantize(_unit(places), ROUND_HALF_UP, CONTEXT)
+    try:
+        rounded = number.quantize(_unit(places), ROUND_HALF_UP, CONTEXT)
+    except InvalidOperation:  # its last digit stands far before that place
+        return CONTEXT.plus(number)
     return rounded or rounded.copy_abs()
 
 
