@@ -36,7 +36,7 @@ LONG = {
     "generated": (("generate", "pizza", "--worked", "--kv-cache", "--max-tokens", "2"), 500),
     "trained": (("train", "science", "--optimizer", "adamw", "--carry", "line"), 50),
     "trained in steps": (("train", "comics", "--steps", "2", "--momentum", "0.5"), 200),
-    "clipped": (("train", "pizza", "--clip", "0.1", "--carry", "never"), 700),
+    "clipped": (("train", "science", "--clip", "0.1", "--carry", "never"), 50),
     "tutorial": (("tutorial", "comics", "--train"), 200),
 }
 

@@ -319,6 +319,8 @@ def test_pinned_numbers_stand_in_place_of_any_of_them(layout: str) -> None:
     )
     addresses = [address for address in values if new.fullmatch(address)]
     assert len(addresses) > 25
+    if layout != LAYOUTS[0]:  # the same parts, but for what is rotated
+        addresses = [address for address in addresses if "rotated" in address]
     for address in addresses:
         shown = json.dumps(values[address]["data"]).replace('"-inf"', "-inf")
         text = f"{source}given: {{{address}: {shown}}}\n"

@@ -151,7 +151,7 @@ def test_every_number_of_training(name: str) -> None:
         assert_whole(ran, entry)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(max_layers=1, max_tokens=3, all_digits=True))
 def test_every_number_of_a_random_scenario(spec: dict[str, Any]) -> None:
     ran = traced_or_rejected(spec)
