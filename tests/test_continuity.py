@@ -118,7 +118,7 @@ def test_training_goes_back_into_an_encoder_of_fewer_tokens() -> None:
     text = printed("train", "-", "--format", "terminal", stdin=SHORTER_ENCODER, width=120)
     assert_continuous(text)
     assert "rotate back(∂L/∂K_Rᴱ, θᴱ)" in text and "rotate back(∂L/∂K_R, θ)" in text
-    assert "In the encoder it is worked for “c”, position 1 of 1." in " ".join(text.split())
+    assert "In the encoder it follows “c”, position 1 of 1." in " ".join(text.split())
 
 
 OF_THOSE_THAT_SPEAK = {

@@ -64,7 +64,7 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
         elif re.fullmatch("[═─]+", line):
             continue
         elif re.fullmatch("═+", below) and not re.match(ALONE, line):
-            part = re.sub("^The way back, (.)", lambda begins: begins[1].upper(), line)
+            part = re.sub("^Backward pass, (.)", lambda begins: begins[1].upper(), line)
         elif re.fullmatch("[═─]+", below) and not line.startswith("Turn "):
             found += missing(at, seen)
             at.look(into_encoder=False)

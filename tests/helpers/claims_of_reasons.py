@@ -497,13 +497,13 @@ def others(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"(?P<which>Every step|A part) of the calculation follows, in order, with its goal, its "
-    r"formula, the numbers put in, and the result\. A pencil and a calculator (?P<phi>that knows "
-    r"the normal distribution )?are enough to check each line\."
+    r"The text works through (?P<which>every step|a part) of the calculation in order: its goal, "
+    r"its formula, its numbers, its result\. You can check each line with a calculator"
+    r"(?P<phi> that has the normal distribution)?\."
 )
 def plan(at: Judge, said: dict[str, Any]) -> None:
     every = [*layers(at), *(at.spec.get("encoder", {}).get("layers") or [])]
     assert bool(said["phi"]) == any(
         layer.get("ffn", {}).get("activation") == "gelu" for layer in every
     )
-    assert (said["which"] == "Every step") == at.whole
+    assert (said["which"] == "every step") == at.whole

@@ -10,8 +10,8 @@ ANYWHERE = frozenset(
     {
         "A multiply-add is a product that is added to others, in a product of matrices. What is "
         "done number by number, as in a norm or a softmax, is not counted.",
-        "The model, to be read from below. Beside each sign stands the shape of what it gives, "
-        "rows×columns, and at the right the number of the step.",
+        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
+        "and the number of the step that computes it.",
         "W_U holds the embeddings of the words, as columns: its numbers are counted there.",
         "Bytes, if each number is kept as float32 (4) or float16 (2):",
     }

@@ -67,9 +67,7 @@ def batch(at: Judge, said: dict[str, Any]) -> None:
 # --- what surrounds the steps --------------------------------------------------------------------
 
 
-@form(
-    r"The calculation is worked for the token “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\."
-)
+@form(r"The calculation follows the token “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\.")
 def followed(at: Judge, said: dict[str, Any]) -> None:
     assert (said["who"], said["i"], said["n"]) == (
         at.who,
@@ -79,8 +77,8 @@ def followed(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"In the encoder it is worked for “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\. What is "
-    r"the encoder's has an ᴱ above it: Qᴱ is its query, Q the decoder's\."
+    r"In the encoder it follows “(?P<who>.+?)”, position (?P<i>\d+) of (?P<n>\d+)\. The "
+    r"encoder's symbols carry an ᴱ: Qᴱ is the encoder's query, Q the decoder's\."
 )
 def followed_in_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     at.look(into_encoder=True)
@@ -111,21 +109,23 @@ def encoded(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Where the sign is =, both sides are equal with the digits shown; ≈ means correctly rounded\. "
-    r"(?P<carried>.+)"
+    r"The sign = means that both sides are equal with the digits shown, ≈ that the right side is "
+    r"rounded\. (?P<carried>.+)"
 )
 def carried(at: Judge, said: dict[str, Any]) -> None:
     words = {
-        "line": r"Each number is rounded where it is printed, and used as it is printed\.",
+        "line": r"Each number is rounded where it is printed, and the rounded number is used from "
+        r"there on\.",
         "step": r"A number is rounded where its step ends(; inside a step it keeps up to \d digits?"
-        r" more)?\. Products on the way to a result show more where it needs them\.",
-        "never": r"Nothing is rounded on the way, only what is printed\. Where a line would not "
-        r"come out right with the usual digits, it shows more\.",
+        r" more)?\. Intermediate products show extra digits where the last digit of the result "
+        r"depends on them\.",
+        "never": r"Only the printed digits are rounded; the calculation keeps all of them\. A line "
+        r"shows extra digits where its result depends on them\.",
     }
     assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
 
 
-@form(r"It is worked for the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
+@form(r"It follows the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
 def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
@@ -142,7 +142,7 @@ def all_parameters(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"It reads (?P<tokens>“.+?”)\."
-    r"(?: (?P<looks>It also|No layer) looks at what an encoder has made of (?P<others>“.+”)\.)?"
+    r"(?: (?P<looks>It also|No layer) attends to the encoder's vectors for (?P<others>“.+”)\.)?"
 )
 def reads(at: Judge, said: dict[str, Any]) -> None:
     encoder = at.spec.get("encoder")
@@ -153,8 +153,8 @@ def reads(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"What does a decoder make of these tokens\? It turns each of them into a vector"
-    r"(?: that also tells of (?P<whom>those before it|the others))?\."
+    r"What does a decoder do with these tokens\? It rewrites each token's vector"
+    r"(?: using (?P<whom>the tokens before it|the other tokens))?\."
 )
 def question(at: Judge, said: dict[str, Any]) -> None:
     n = len(at.tokens)
@@ -164,11 +164,14 @@ def question(at: Judge, said: dict[str, Any]) -> None:
     if not at.only_hides():
         seen = []  # nothing is said of tokens of which nearly nothing may be left
     ahead, back = any(j > i for i, j in seen), any(j < i for i, j in seen)
-    assert said["whom"] == ("the others" if ahead else "those before it" if back else None)
+    before = "the tokens before it" if back else None
+    assert said["whom"] == ("the other tokens" if ahead else before)
     assert "prediction" not in at.values
 
 
-@form(r"Which word comes next\? A decoder answers with a probability for every word it knows\.")
+@form(
+    r"Which word comes next\? The decoder computes a probability for every word of its vocabulary\."
+)
 def next_word(at: Judge, said: dict[str, Any]) -> None:
     assert "prediction" in at.values
 
@@ -201,10 +204,10 @@ def as_in(at: Judge, said: dict[str, Any]) -> None:
     )
 
 
-@form(r"\S.* is made of (?P<parts>.+ from step .+)\.")
+@form(r"\S.* is computed from (?P<parts>.+ \(step .+\))\.")
 def takes(at: Judge, said: dict[str, Any]) -> None:
     here = int(at.heading.partition(".")[0])
-    assert all(int(n) < here for n in re.findall(r"from step (\d+)", said["parts"]))
+    assert all(int(n) < here for n in re.findall(r"\(step (\d+)\)", said["parts"]))
 
 
 @form(r"(?P<symbol>.+) is given here: it is not computed\.")
@@ -311,8 +314,8 @@ def other_rows(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Only the last token goes through the decoder(?:; the keys and values of “(?P<old>.+)” are "
-    r"reused from the turns before)?\."
+    r"Only the last token passes through the decoder(?:; the keys and values of “(?P<old>.+)” "
+    r"are reused from earlier turns)?\."
 )
 def only_last(at: Judge, said: dict[str, Any]) -> None:
     attends = any("attention" in layer for layer in at.spec.get("layers", []))
@@ -321,8 +324,8 @@ def only_last(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The mask stays as it was in training, so that what was made of a word does not change when "
-    r"another comes behind it\."
+    r"The mask is the same as in training, so a word's vectors do not change when another word is "
+    r"appended\."
 )
 def mask_stays(at: Judge, said: dict[str, Any]) -> None:
     masks = [v for a, v in at.spec.get("given", {}).items() if a == "mask"]
@@ -331,8 +334,7 @@ def mask_stays(at: Judge, said: dict[str, Any]) -> None:
 
 CANNOT = (
     r"(?:(?P<no_position>there is no (?P<what>vector|row in the mask) for one more position)|"
-    r"“(?P<unread>.+?)” has no "
-    r"embedding of its own, so that it cannot be read|“(?P<message>.+)”)\."
+    r"“(?P<unread>.+?)” has no embedding, so the model cannot read it|“(?P<message>.+)”)\."
 )
 
 
@@ -365,11 +367,11 @@ def stuck(at: Judge, said: dict[str, Any]) -> None:
     cannot_go_on(at, said)
 
 
-@form(r"The scenario has no vocabulary\. Therefore no word is predicted, there is no loss, .+")
-@form(r"There is no loss here, because at no position is a word of the vocabulary to be guessed\.")
+@form(r"The scenario has no vocabulary, so the model predicts no word, has no loss, .+")
+@form(r"There is no loss, because no position has a target word\.")
 def nothing_to_lose(at: Judge, said: dict[str, Any]) -> None:
     assert "loss" not in at.further
-    assert said[""].startswith("There is no loss here") == ("vocabulary" in at.spec)
+    assert said[""].startswith("There is no loss") == ("vocabulary" in at.spec)
 
 
 @form(r"The end token came after (?P<n>\d+) turns?\.")

@@ -12,8 +12,8 @@ LONG, COLUMNS = 24, 8
 """Rows of more numbers are shown in part, and so many of them are."""
 
 
-@form(r"Only the last layer says “(?P<word>.*)” after “(?P<who>.*)”\.")
-@form(r"From layer (?P<since>\d+) on every layer says “(?P<word>.*)” after “(?P<who>.*)”\.")
+@form(r"Only the last layer predicts “(?P<word>.*)” after “(?P<who>.*)”\.")
+@form(r"From layer (?P<since>\d+) on, every layer predicts “(?P<word>.*)” after “(?P<who>.*)”\.")
 def since_when(at: Judge, said: dict[str, Any]) -> None:
     words = [at.values[f"layer{n}.lens.prediction"]["data"] for n in range(1, at.layers + 1)]
     mine = [layer[at.followed - len(at.tokens)] for layer in words]
@@ -33,13 +33,13 @@ def looked_at(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Of a row of more than (?P<long>\d+) numbers only (?P<columns>\d+) numbers are shown: those "
-    r"that are largest in size for “(?P<who>.*)”, of numbers for words the largest, and of what "
-    r"belongs to no token the first\.(?P<rows> Of more than (?P<tokens>\d+) tokens a matrix shows "
-    r"the row of “(?P<one>.*)” alone\.)? Of a sum of more than (?P<most>\d+) terms only "
-    r"(?P<terms>\d+) terms? (?:is|are) written out, the (?:first|largest) products or the largest "
-    r"of a row\. Behind them stands in brackets how many more there are and what these come to; "
-    r"where the largest is looked for, which of them is that\."
+    r"A row of more than (?P<long>\d+) numbers is cut to (?P<columns>\d+) numbers: the largest "
+    r"in magnitude for “(?P<who>.*)”; for words of the vocabulary, the highest; in a row that "
+    r"belongs to no token, the first\.(?P<rows> With more than (?P<tokens>\d+) tokens, a matrix "
+    r"shows only the row of “(?P<one>.*)”\.)? A sum of more than (?P<most>\d+) terms is cut to "
+    r"(?P<terms>\d+) terms?: the (?:first|largest) products, or the largest numbers of a row\. "
+    r"The brackets after them contain the number of the other terms and their sum; for a "
+    r"maximum, the largest of the others\."
 )
 def excerpts(at: Judge, said: dict[str, Any]) -> None:
     assert (int(said["long"]), int(said["columns"]), said["who"]) == (LONG, COLUMNS, at.who)
@@ -48,9 +48,9 @@ def excerpts(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"(?P<adds>Every layer adds to the same vector, so that it can be read before it is finished: )"
-    r"?[Ww]hat leaves a layer is read as what leaves the last one is, down to the words\."
-    r"(?P<found> So it is seen where in the model a word is found\.)?"
+    r"(?P<adds>Every layer adds to the same vector, so the vector can be read before the last "
+    r"layer\. )?The logit lens treats the output of each layer as if it were that of the last one\."
+    r"(?P<found> This shows in which layer a word appears\.)?"
 )
 def through_the_lens(at: Judge, said: dict[str, Any]) -> None:
     parts = [

@@ -63,12 +63,12 @@ ANYWHERE = frozenset(
         "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
         "first in the list of merges, and again, until no neighbours are in the list: what is left "
         "are the tokens.",
-        "The model, to be read from below. Beside each sign stands the shape of what it gives, "
-        "rows×columns, and at the right the number of the step.",
-        "In each turn all words so far go in, and a word comes out behind each of them. Only the "
-        "last is kept and becomes part of the next turn's input, because the words behind the "
-        "others are known already. In training one pass is enough for all words; here nobody knows "
-        "the next one beforehand, so that each needs a pass of its own.",
+        "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
+        "and the number of the step that computes it.",
+        "In each turn the model reads all words so far and predicts a word after each of them. "
+        "Only the last prediction is kept and appended to the input of the next turn; the words "
+        "after the others are already known. Training needs one pass for all positions. "
+        "Generation needs one pass for each word, because each pass reads the word before.",
         # Captions.
         "The frequencies, one for two columns:",
         "The frequencies, one for each pair of columns:",
@@ -98,7 +98,7 @@ ANYWHERE = frozenset(
         "Their running sums:",
         "The loss at each such position, with the probability of the right word:",
         "Their mean:",
-        "How probable it holds its word:",
+        "The probability of its word:",
         # Reasons.
         "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
         "A token is a piece of text, often a word; large models have parts of words too, so that "

@@ -121,9 +121,9 @@ def test_every_claim_is_true(command: str, token: int, llama: str, seen: Trace) 
 
 def test_a_false_claim_is_found(llama: str, seen: Trace) -> None:
     text = unbroken(printed("lens", llama, width=WIDE))
-    claim = "Only the last layer says “f” after “is”."
+    claim = "Only the last layer predicts “f” after “is”."
     assert claim in text
-    for false in ("From layer 2 on every layer", "From layer 1 on every layer"):
+    for false in ("From layer 2 on, every layer", "From layer 1 on, every layer"):
         assert faults(text.replace("Only the last layer", false), judge(seen))
     assert faults(text.replace(claim, claim.replace("“f”", "“x”")), judge(seen))
 

@@ -213,8 +213,8 @@ def test_a_parallel_ffn_in_texts(tmp_path: Path) -> None:
         printed("page", "alex", "-o", str(page))
     assert "x₁ is added to what came out." in shown
     assert "r₂ (4 × 6) = x₁ + FFN(X′)" in shown
-    assert "h is made of X′ from step 3." in tutorial
-    assert "r₂ is made of x₁ from step 21 and FFN(X′) from step 24." in tutorial
+    assert "h is computed from X′ (step 3)." in tutorial
+    assert "r₂ is computed from x₁ (step 21) and FFN(X′) (step 24)." in tutorial
     reads = re.findall(r'reads <a class="box" href="#step-(\d+)">X \+ P', page.read_text())
     assert reads == ["3"]
     shown = printed("run", "alex")

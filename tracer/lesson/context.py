@@ -107,8 +107,8 @@ class LessonContext:
             return ""
         seen = np.isfinite(mask.array) if mask else np.full((n, n), True)
         if np.triu(seen, 1).any():
-            return "the others"
-        return "those before it" if np.tril(seen, -1).any() else ""
+            return "the other tokens"
+        return "the tokens before it" if np.tril(seen, -1).any() else ""
 
     @property
     def attends(self) -> bool:

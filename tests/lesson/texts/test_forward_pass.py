@@ -99,7 +99,7 @@ def test_introduction_steps_summary(name: str) -> None:
     assert [number for number, *_ in rows] == [h.split(".")[0] for h in numbered]
     assert all(all(row) for row in rows)
     introduction = paragraphs(told[title])
-    question = "What does a decoder make" if name == "alex" else "Which word comes next?"
+    question = "What does a decoder do" if name == "alex" else "Which word comes next?"
     assert introduction[0].startswith(question)
     assert unescaped(introduction[1]).startswith("It reads ")
 
@@ -108,7 +108,7 @@ def test_introduction_steps_summary(name: str) -> None:
 def test_every_step_shows_what_run_shows(name: str) -> None:
     told = steps(tutorial(name))
     for heading, body in steps(printed("run", name, "--format", "markdown")).items():
-        here = [block for block in told[heading].split("\n\n") if " is made of " not in block]
+        here = [block for block in told[heading].split("\n\n") if " is computed from " not in block]
         assert "\n\n".join(here) == body
 
 
@@ -118,12 +118,10 @@ def test_every_step_shows_what_run_shows(name: str) -> None:
 def references(body: str) -> list[tuple[str, int]]:
     """The symbols that a step takes, each with the step's number."""
     linked = re.sub(r"\[(step [0-9]+)\]\(#[^)]*\)", r"\1", body)
-    sentence = re.findall(r"^.+? is made of (.*)\.$", linked, re.MULTILINE)
+    sentence = re.findall(r"^.+? is computed from (.*)\.$", linked, re.MULTILINE)
     assert len(sentence) <= 1
-    parts = re.findall(
-        r"(?:^|, | and )((?:(?! from step).)+) from step ([0-9]+)", "".join(sentence)
-    )
-    assert "".join(sentence).count("from step") == len(parts)
+    parts = re.findall(r"(?:^|, | and )((?:(?! \(step).)+) \(step ([0-9]+)\)", "".join(sentence))
+    assert "".join(sentence).count("(step") == len(parts)
     return [(symbol, int(number)) for symbol, number in parts]
 
 
@@ -196,7 +194,7 @@ SAID: dict[str, tuple[str, set[str], set[str]]] = {
     "no W_O": (NO_W_O, {"There is no W_O here"}, {"mixes", "Residual"}),
     "W_O": (SMALL, {"W_O makes", "Residual connection after attention"}, {"There is no W_O"}),
     "words": (SMALL + WORDS, {"Which word comes next?", "After `b`"}, {"What does a decoder"}),
-    "no words": (SMALL, {"What does a decoder make"}, {"Which word comes next?", "Prediction"}),
+    "no words": (SMALL, {"What does a decoder do"}, {"Which word comes next?", "Prediction"}),
     "one token": (
         SMALL.replace("[a, b]", "[a]"),
         {"It reads `a`.", "1 of 1."},

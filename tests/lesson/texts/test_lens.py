@@ -38,8 +38,8 @@ def lens(*layers: str) -> str:
 @pytest.mark.parametrize(
     ("layers", "claim"),
     [
-        ((STAYS, STAYS, FLIPS), "Only the last layer says “y” after “a”."),
-        ((STAYS, FLIPS, STAYS), "From layer 2 on every layer says “y” after “a”."),
+        ((STAYS, STAYS, FLIPS), "Only the last layer predicts “y” after “a”."),
+        ((STAYS, FLIPS, STAYS), "From layer 2 on, every layer predicts “y” after “a”."),
         ((FLIPS, STAYS, STAYS), None),
         ((STAYS,), None),
     ],

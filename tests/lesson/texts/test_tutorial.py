@@ -27,22 +27,31 @@ ONE_TOKEN = WORDS.replace("tokens: [a, b]", "tokens: [a]")
 SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "all of it": (
         WORDS,
-        ("What the mask prevents", "Right predictions: ", "The limit: 5 turns.", "The mask stays"),
+        (
+            "What the mask prevents",
+            "Right predictions: ",
+            "The limit: 5 turns.",
+            "The mask is the same",
+        ),
         ("left out", "There is no loss"),
     ),
     "no vocabulary": (
         NO_VOCABULARY,
-        ("What the mask prevents", "What is left out", "The scenario has no vocabulary."),
+        (
+            "What the mask prevents",
+            "What is left out",
+            "The scenario has no vocabulary, so the model",
+        ),
         ("Right predictions", "Turn 1"),
     ),
     "nothing to guess": (
         NO_TARGETS,
-        ("There is no loss here, because at no position is a word of the vocabulary",),
+        ("There is no loss, because no position has a target word.",),
         ("Right predictions",),
     ),
     "a word that cannot be read": (
         TO_C,
-        ("Turn 1", "It ends after 1 turn: “c” has no embedding of its own, so that it cannot be"),
+        ("Turn 1", "It ends after 1 turn: “c” has no embedding, so the model cannot read"),
         ("Turn 2",),
     ),
     "a position too many": (
@@ -52,7 +61,7 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     ),
     "embeddings that are not looked up": (
         ROWS,
-        ("It is left out: “a” has no embedding of its own, so that it cannot be read.",),
+        ("It is left out: “a” has no embedding, so the model cannot read it.",),
         ("Turn 1",),
     ),
     "numbers that are given for these tokens": (

@@ -15,14 +15,14 @@ from tracer.names import count, distinct
 
 KEPT, DISCARDED = "kept", "discarded"
 TURN_BY_TURN: doc.Sentence = (
-    "In each turn all words so far go in, and a word comes out behind each of them. Only the last "
-    "is kept and becomes part of the next turn's input, because the words behind the others are "
-    "known already. In training one pass is enough for all words; here nobody knows the next one "
-    "beforehand, so that each needs a pass of its own.",
+    "In each turn the model reads all words so far and predicts a word after each of them. Only "
+    "the last prediction is kept and appended to the input of the next turn; the words after the "
+    "others are already known. Training needs one pass for all positions. Generation needs one "
+    "pass for each word, because each pass reads the word before.",
 )
 THE_MASK_STAYS: doc.Sentence = (
-    "The mask stays as it was in training, so that what was made of a word does not change when "
-    "another comes behind it.",
+    "The mask is the same as in training, so a word's vectors do not change when another word is "
+    "appended.",
 )
 
 
@@ -67,7 +67,7 @@ def cannot_go_on(met: TracerError) -> doc.Sentence:
     if met.token is None:
         mask = met.problems[0].address == "mask"
         return (f"there is no {'row in the mask' if mask else 'vector'} for one more position.",)
-    return (doc.Name(met.token), " has no embedding of its own, so that it cannot be read.")
+    return (doc.Name(met.token), " has no embedding, so the model cannot read it.")
 
 
 def _why(teacher: Teacher) -> list[doc.Block]:
@@ -88,10 +88,10 @@ def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:
     rows = zip(positions, names, outputs, kept, strict=True)
     written: list[doc.Block] = []
     if before:
-        new: doc.Sentence = ("Only the last token goes through the decoder",)
+        new: doc.Sentence = ("Only the last token passes through the decoder",)
         if any(layer.attention for layer in step.trace.scenario.layers):
             earlier = doc.Name(step.trace.scenario.written(tokens[:before]))
-            new = (*new, "; the keys and values of ", earlier, " are reused from the turns before")
+            new = (*new, "; the keys and values of ", earlier, " are reused from earlier turns")
         written.append(doc.Paragraph((*new, ".")))
     header = ("position", "input", "output", "")
     return [*written, doc.Table.of(header, rows, len(names) - 1)]

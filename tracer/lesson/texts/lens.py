@@ -54,29 +54,31 @@ def lens(trace: Trace, token: int) -> doc.Document:
         names,
         tuple(tuple(seen[layer, token].probability for token in tokens) for layer in layers),
         None,
-        doc.Figure(f"{ctx.trace.name}.lens", "The word that each layer would say", ("", "after")),
+        doc.Figure(
+            f"{ctx.trace.name}.lens", "The word that each layer would predict", ("", "after")
+        ),
         words,
     )
     rows = ((str(layer), *said) for layer, said in zip(layers, words, strict=True))
     blocks: tuple[doc.Block, ...] = (
         doc.Paragraph((why(ctx),)),
         doc.Table.of(("layer", *names), rows, ctx.layers - 1),
-        doc.Paragraph(("How probable it holds its word:",)),
+        doc.Paragraph(("The probability of its word:",)),
         shares,
         *doc.paragraphs(since_when(ctx)),
     )
-    section = doc.Section(None, "What each layer would say", blocks)
+    section = doc.Section(None, "What each layer would predict", blocks)
     return doc.Document(trace.name, trace.scenario.title, (), (section,), whole=True)
 
 
 def why(ctx: LessonContext) -> str:
     """What is read, and, where all sub-layers only add to one vector, why it can be."""
-    read = "hat leaves a layer is read as what leaves the last one is, down to the words."
+    read = "The logit lens treats the output of each layer as if it were that of the last one."
     if not all(_only_adds(layer) for layer in ctx.tower.layers):
-        return f"W{read}"
+        return read
     return (
-        "Every layer adds to the same vector, so that it can be read before it is finished: "
-        f"w{read} So it is seen where in the model a word is found."
+        "Every layer adds to the same vector, so the vector can be read before the last layer. "
+        f"{read} This shows in which layer a word appears."
     )
 
 
@@ -96,5 +98,5 @@ def since_when(ctx: LessonContext) -> doc.Sentence | None:
         return None
     word = doc.Name(words[-1])
     if since == len(words):
-        return ("Only the last layer says ", word, " after ", ctx.name, ".")
-    return (f"From layer {since} on every layer says ", word, " after ", ctx.name, ".")
+        return ("Only the last layer predicts ", word, " after ", ctx.name, ".")
+    return (f"From layer {since} on, every layer predicts ", word, " after ", ctx.name, ".")

@@ -70,7 +70,7 @@ def picture_back(ctx: LessonContext, steps: Sequence[Step]) -> doc.Picture:
     there = picture(ctx, [step for step in steps if step.number in boxes])
     drawn = rewritten(rewritten(there, doc.Layer, renumbered), doc.Box, lambda b: boxes[b.step])
     assert isinstance(drawn, doc.Picture)
-    return replace(drawn, figure=doc.Figure(f"{ctx.trace.name}.way-back", "The way back"))
+    return replace(drawn, figure=doc.Figure(f"{ctx.trace.name}.backward", "The backward pass"))
 
 
 def _tower(

@@ -27,10 +27,10 @@ PARTS: dict[SubLayer, str] = {
     "lens": "lens",
 }
 """A sub-layer as the heading of its part."""
-TRAINING: dict[Phase, str] = {"gradient": "The way back", "update": "The update"}
+TRAINING: dict[Phase, str] = {"gradient": "Backward pass", "update": "Update"}
 AT_A_GLANCE = (
-    "The model, to be read from below. Beside each sign stands the shape of what it gives, rows×"
-    "columns, and at the right the number of the step."
+    "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and "
+    "the number of the step that computes it."
 )
 
 
@@ -38,11 +38,11 @@ def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:
     """What is worked out, and what the signs mean."""
     position = f", position {ctx.token + 1} of {len(ctx.names)}."
     return [
-        ("The calculation is worked for the token ", ctx.name, position),
+        ("The calculation follows the token ", ctx.name, position),
         *([_of_encoder(ctx.of_encoder)] if ctx.has_two_towers else []),
         (
-            "Where the sign is =, both sides are equal with the digits shown; "
-            f"≈ means correctly rounded. {_carried(ctx.trace.pencil)}",
+            "The sign = means that both sides are equal with the digits shown, ≈ that the right "
+            f"side is rounded. {_carried(ctx.trace.pencil)}",
         ),
         *([_excerpts(ctx, terms)] if ctx.trace.scenario.on_demand else []),
     ]
@@ -50,45 +50,48 @@ def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:
 
 def _of_encoder(ctx: LessonContext) -> Sentence:
     """Which of the encoder's tokens is worked, and how its symbols are told from the decoder's."""
-    position = f", position {ctx.token + 1} of {len(ctx.names)}. What is the encoder's has an "
-    signs: Sentence = (Symbol("", above=ENCODER), " above it: ", of_encoder(Symbol("Q")))
-    ends: Sentence = (" is its query, ", Symbol("Q"), " the decoder's.")
-    return ("In the encoder it is worked for ", ctx.name, position, *signs, *ends)
+    position = f", position {ctx.token + 1} of {len(ctx.names)}. The encoder's symbols carry an "
+    signs: Sentence = (Symbol("", above=ENCODER), ": ", of_encoder(Symbol("Q")))
+    ends: Sentence = (" is the encoder's query, ", Symbol("Q"), " the decoder's.")
+    return ("In the encoder it follows ", ctx.name, position, *signs, *ends)
 
 
 def _excerpts(ctx: LessonContext, terms: Terms) -> Sentence:
     """What is shown of long rows and sums."""
     columns, sums = count(COLUMNS_SHOWN, "number"), count(terms.shown, "term")
-    rows = f" Of more than {MOST_COLUMNS} tokens a matrix shows the row of "
-    tokens = (rows, ctx.name, " alone.") if len(ctx.names) > MOST_COLUMNS else ()
+    rows = f" With more than {MOST_COLUMNS} tokens, a matrix shows only the row of "
+    tokens = (rows, ctx.name, ".") if len(ctx.names) > MOST_COLUMNS else ()
     return (
-        f"Of a row of more than {MOST_COLUMNS} numbers only {columns} are shown: those that are "
-        "largest in size for ",
-        *(ctx.name, ", of numbers for words the largest, and of what belongs to no token the "),
-        "first.",
+        f"A row of more than {MOST_COLUMNS} numbers is cut to {columns}: the largest in magnitude "
+        "for ",
+        *(ctx.name, "; for words of the vocabulary, the highest; in a row that belongs to no "),
+        "token, the first.",
         *tokens,
-        f" Of a sum of more than {count(terms.most, 'term')} only {sums} "
-        f"are written out, the {'largest' if terms.largest else 'first'} products or the largest "
-        "of a row. Behind them stands in brackets how many more there are and what these come "
-        "to; where the largest is looked for, which of them is that.",
+        f" A sum of more than {count(terms.most, 'term')} is cut to {sums}: the "
+        f"{'largest' if terms.largest else 'first'} products, or the largest numbers of a row. "
+        "The brackets after them contain the number of the other terms and their sum; for a "
+        "maximum, the largest of the others.",
     )
 
 
 def _carried(pencil: Pencil) -> str:
     match pencil.carry:
         case Carry.LINE:
-            return "Each number is rounded where it is printed, and used as it is printed."
+            return (
+                "Each number is rounded where it is printed, and the rounded number is used from "
+                "there on."
+            )
         case Carry.STEP:
             more = count(pencil.rounding.working, "digit")
             inside = f"; inside a step it keeps up to {more} more" * (more[0] != "0")
             return (
-                f"A number is rounded where its step ends{inside}. "
-                "Products on the way to a result show more where it needs them."
+                f"A number is rounded where its step ends{inside}. Intermediate products show "
+                "extra digits where the last digit of the result depends on them."
             )
         case Carry.NEVER:
             return (
-                "Nothing is rounded on the way, only what is printed. Where a line would not come "
-                "out right with the usual digits, it shows more."
+                "Only the printed digits are rounded; the calculation keeps all of them. A line "
+                "shows extra digits where its result depends on them."
             )
 
 
@@ -193,20 +196,21 @@ def same_as_in(before: Step, step: Step, ctx: LessonContext) -> Sentence:
 def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -> list[Sentence]:
     """What a tutorial works out, and how it goes about it; of a `whole` calculation or a part."""
     asked = (
-        "Which word comes next? A decoder answers with a probability for every word it knows."
+        "Which word comes next? The decoder computes a probability for every word of its "
+        "vocabulary."
         if predicts
-        else "What does a decoder make of these tokens? It turns each of them into a vector"
-        + (f" that also tells of {ctx.visible_tokens}." if ctx.visible_tokens else ".")
+        else "What does a decoder do with these tokens? It rewrites each token's vector"
+        + (f" using {ctx.visible_tokens}." if ctx.visible_tokens else ".")
     )
     read: Sentence = ("It reads ", *listed(ctx.names), ".")
     if ctx.crosses:
-        also = "It also looks" if ctx.attends_to_the_encoder else "No layer looks"
+        also = "It also attends" if ctx.attends_to_the_encoder else "No layer attends"
         names = listed(ctx.of_encoder.names)
-        read = (*read, f" {also} at what an encoder has made of ", *names, ".")
+        read = (*read, f" {also} to the encoder's vectors for ", *names, ".")
     plan = (
-        f"{'Every step' if whole else 'A part'} of the calculation follows, in order, with its "
-        "goal, its formula, the numbers put in, and the result. A pencil and a calculator "
-        f"{_with_phi(ctx)}are enough to check each line."
+        f"The text works through {'every step' if whole else 'a part'} of the calculation in "
+        "order: its goal, its formula, its numbers, its result. You can check each line with a "
+        f"calculator{_with_phi(ctx)}."
     )
     return [(asked,), read, (plan,), *introduction(ctx, terms)]
 
@@ -215,10 +219,10 @@ def _with_phi(ctx: LessonContext) -> str:
     towers = [ctx.tower, *([ctx.of_encoder.tower] if ctx.has_two_towers else [])]
     layers = [layer for tower in towers for layer in tower.layers]
     has_phi = any(layer.ffn and layer.ffn.activation == "gelu" for layer in layers)
-    return "that knows the normal distribution " if has_phi else ""
+    return " that has the normal distribution" if has_phi else ""
 
 
 def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:
     """From which steps the numbers come that a step is made of."""
-    parts = joined([(symbol, " from ", Reference(number)) for symbol, number in sources])
-    return (made, " is made of ", *parts, ".")
+    parts = joined([(symbol, " (", Reference(number), ")") for symbol, number in sources])
+    return (made, " is computed from ", *parts, ".")

@@ -30,12 +30,10 @@ from tracer.names import count
 TRAINING, GENERATION = "Training", "Generation"
 MOST_TURNS = 5
 NO_WORDS: doc.Sentence = (
-    "The scenario has no vocabulary. Therefore no word is predicted, there is no loss, and no text "
-    "can be generated.",
+    "The scenario has no vocabulary, so the model predicts no word, has no loss, and cannot "
+    "generate text.",
 )
-NO_TARGETS: doc.Sentence = (
-    "There is no loss here, because at no position is a word of the vocabulary to be guessed.",
-)
+NO_TARGETS: doc.Sentence = ("There is no loss, because no position has a target word.",)
 
 
 def tutorial(
@@ -101,7 +99,7 @@ def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
     section = teacher.section(step)
     place = sentences.where(step, teacher.ctx)
     here: doc.Sentence = (
-        "It is worked for the token ",
+        "It follows the token ",
         teacher.ctx.name,
         f", {place}." if place else ".",
     )
