@@ -14,8 +14,11 @@ from numpy.testing import assert_array_equal
 
 from tests.helpers import tiny_checkpoints
 from tracer.checkpoints.architecture import Architecture, Rotary
+from tracer.checkpoints import gguf_model, hugging_face
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
+from tracer.checkpoints.families import GGUF_NEEDS, NEEDS, family_of
 from tracer.errors import TracerError
+from tracer.checkpoints.settings import Settings
 
 LLAMA = Architecture(
     family="llama",
@@ -215,16 +218,43 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
-def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
+def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Path) -> None:
     """No other is suggested: Qwen3 is no Qwen2 with a spelling mistake."""
-    folder = tiny_checkpoints.write_folder(
-        tmp_path / "x", "qwen3", tiny_checkpoints.hugging_face_llama()
+    tensors = tiny_checkpoints.hugging_face_llama()
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "qwen3_moe", tensors)
+    assert refused(folder) == (
+        f"{folder / 'config.json'}: model_type: got 'qwen3_moe', which needs a mixture of experts "
+        "and a norm of queries and keys, not supported; "
+        "supported are gpt2, llama, mistral, qwen2"
     )
-    told = "model_type: got 'qwen3', supported are gpt2, llama, mistral, qwen2"
-    assert refused(folder) == f"{folder / 'config.json'}: {told}"
-    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "bloom", tiny_checkpoints.gguf_llama())
-    expected = "general.architecture: got 'bloom', supported are gpt2, llama, qwen2"
-    assert refused(file) == f"{file}: {expected}"
+    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "gemma", tiny_checkpoints.gguf_llama())
+    assert refused(file) == (
+        f"{file}: general.architecture: got 'gemma', which needs embeddings times √d, "
+        "not supported; supported are gpt2, llama, qwen2"
+    )
+
+
+def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama5", tensors)
+    told = "got 'llama5', not known here; supported are gpt2, llama, mistral, qwen2"
+    assert refused(folder) == f"{folder / 'config.json'}: model_type: {told}"
+    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "x", tiny_checkpoints.gguf_llama())
+    told = "got 'x', not known here; supported are gpt2, llama, qwen2"
+    assert refused(file) == f"{file}: general.architecture: {told}"
+
+
+@pytest.mark.parametrize(("known", "needs", "key"), [
+    (hugging_face.FAMILIES, NEEDS, "model_type"),
+    (gguf_model.FAMILIES, GGUF_NEEDS, "general.architecture"),
+])  # fmt: skip
+def test_each_message_about_a_family_is_whole(known: Any, needs: Any, key: str) -> None:
+    """Each has a part to name, none is supported, and no message is cut."""
+    for name in needs:
+        with pytest.raises(TracerError) as caught:
+            family_of(Settings("x", {key: name}), key, known, needs)
+        assert f"{key}: got {name!r}, which needs " in str(caught.value)
+        assert " … " not in str(caught.value)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])

@@ -13,6 +13,7 @@ from tracer.checkpoints.architecture import (
     Rotary,
     RotaryFactor,
 )
+from tracer.checkpoints.families import NEEDS, family_of
 from tracer.checkpoints.layouts import HUGGING_FACE
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 
@@ -76,8 +77,7 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
         TracerError: the family is not known, or a value is missing or wrong.
     """
     settings = Settings(file, config)
-    family = settings.one_of("model_type", FAMILIES)
-    settings.check()
+    family = family_of(settings, "model_type", FAMILIES, NEEDS)
     architecture = _gpt2(settings) if family == "gpt2" else _llama(settings, family)
     settings.get(EOS)  # which `ends` reads
     for key, (value, otherwise) in ONLY.items():
