@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tracemalloc
@@ -13,12 +14,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers import tiny_checkpoints
-from tracer.checkpoints.architecture import Architecture, Rotary
 from tracer.checkpoints import gguf_model, hugging_face
-from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
+from tracer.checkpoints.architecture import Architecture, Rotary
 from tracer.checkpoints.families import GGUF_NEEDS, NEEDS, family_of
-from tracer.errors import TracerError
+from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
 from tracer.checkpoints.settings import Settings
+from tracer.errors import TracerError
 
 LLAMA = Architecture(
     family="llama",
@@ -340,6 +341,42 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     folder = tiny_checkpoints.write_folder(tmp_path, "llama", tiny_checkpoints.hugging_face_llama())
     (folder / "model.safetensors").unlink()
     assert refused(folder).startswith(f"{folder / 'model.safetensors'}: cannot be read: No such")
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+def test_an_adapter_is_refused(with_base: bool, tmp_path: Path) -> None:
+    """Whether or not the weights of its base model are beside it."""
+    if with_base:
+        tensors = tiny_checkpoints.hugging_face_llama()
+        tiny_checkpoints.write_folder(tmp_path, "llama", tensors)
+    adapter = tmp_path / "adapter_config.json"
+    adapter.write_text('{"peft_type": "LORA"}', encoding="utf-8")
+    assert refused(tmp_path) == (
+        f"{adapter}: the folder holds an adapter such as LoRA's, which is not applied to its base "
+        "model. Merge them with PEFT's merge_and_unload() and open the folder of the merged model"
+    )
+
+
+FOLDER = (
+    *("config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"),
+    *("adapter_config.json", "part.safetensors"),
+)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+@pytest.mark.parametrize("name", FOLDER)
+def test_a_pipe_in_a_folder_is_refused_without_waiting(name: str, tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    tiny_checkpoints.write_folder(tmp_path, "llama", tensors)
+    if name in ("part.safetensors", "model.safetensors.index.json"):
+        (tmp_path / "model.safetensors").unlink()
+        tiny_checkpoints.write_shards(tmp_path, {"part.safetensors": tensors})
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(TracerError) as caught:
+        open_checkpoint(tmp_path).tokenizer()
+    assert str(caught.value).startswith(f"{tmp_path / name}: ")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.fixture
