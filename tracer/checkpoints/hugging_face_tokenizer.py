@@ -1,4 +1,8 @@
-"""The tokenizer of Hugging Face's folder: tokenizer.json."""
+"""The tokenizer of Hugging Face's folder: tokenizer.json.
+
+Its post-processor says which tokens stand before and behind a text. As transformers 5 does, this
+reads no add_bos_token or add_eos_token from a tokenizer_config.json beside it.
+"""
 
 from __future__ import annotations
 
