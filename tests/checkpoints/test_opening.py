@@ -14,6 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers import tiny_checkpoints
+from tests.helpers.tiny_models import tokenizer_json
 from tracer.checkpoints import gguf_model, hugging_face
 from tracer.checkpoints.architecture import Architecture, Rotary
 from tracer.checkpoints.families import GGUF_NEEDS, NEEDS, family_of
@@ -359,7 +360,7 @@ def test_an_adapter_is_refused(with_base: bool, tmp_path: Path) -> None:
 
 FOLDER = (
     *("config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"),
-    *("adapter_config.json", "part.safetensors"),
+    *("tokenizer_config.json", "adapter_config.json", "part.safetensors"),
 )
 
 
@@ -371,6 +372,7 @@ def test_a_pipe_in_a_folder_is_refused_without_waiting(name: str, tmp_path: Path
     if name in ("part.safetensors", "model.safetensors.index.json"):
         (tmp_path / "model.safetensors").unlink()
         tiny_checkpoints.write_shards(tmp_path, {"part.safetensors": tensors})
+    (tmp_path / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
     (tmp_path / name).unlink(missing_ok=True)
     os.mkfifo(tmp_path / name)
     with pytest.raises(TracerError) as caught:
