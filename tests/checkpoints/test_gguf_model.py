@@ -41,6 +41,7 @@ def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) ->
     ({"rope__dimension_count": 4}, "llama.rope.dimension_count: got 4, supported is 8"),
     ({"rope__scaling__type": "yarn"}, "llama.rope.scaling.type: got 'yarn', supported are none"),
     ({"attention__causal": False}, "llama.attention.causal: got false, supported is true"),
+    ({"expert_count": 8}, "llama.expert_count: got 8, supported is 0: the model is a mixture of"),
     ({"logit_scale": 2.0}, "llama.logit_scale: got 2.0, this key is not known, and it may change"),
     ({"rope__scaling__factor": 2.0}, "llama.rope.scaling.factor: got 2.0, this key is not known"),
     ({"factors": [1.0]}, "rope_freqs.weight: 1, expected 4: a factor for each pair"),

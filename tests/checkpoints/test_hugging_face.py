@@ -35,6 +35,14 @@ def test_a_window_is_mistrals() -> None:
     )
 
 
+def test_the_kinds_of_layers_are_those_of_the_window() -> None:
+    sliding = {"sliding_window": 7, "head_dim": 8, "layer_types": ["sliding_attention"] * 2}
+    assert read("mistral", **sliding).window == 7
+    assert read("mistral", **sliding | {"layer_types": None}).window == 7
+    full = read("llama", layer_types=["full_attention"] * 2)
+    assert full == read("llama", layer_types=None) == read("llama")
+
+
 @pytest.mark.parametrize(("name", "activation"), [
     ("gelu", "gelu"), ("gelu_new", "gelu_tanh"), ("gelu_pytorch_tanh", "gelu_tanh"),
     ("relu", "relu"), ("silu", "silu"), ("swish", "silu"),
@@ -102,10 +110,26 @@ def test_llama_3_scales_long_waves_alone() -> None:
     ("llama", {"rope_theta": 10**400}, "rope_theta: got 1"),
     ("llama", {"tie_word_embeddings": None}, "tie_word_embeddings: got null, expected true or"),
     ("llama", {"sliding_window": 7}, "sliding_window: got 7, supported is null"),
-    ("mistral", {"sliding_window": 7, "layer_types": ["sliding_attention", "full_attention"]},
+    ("mistral", {"sliding_window": 7, "head_dim": 8,
+                 "layer_types": ["sliding_attention", "full_attention"]},
      "layer_types: got ['sliding_attention', 'full_attention'], supported is ['sliding_attention'"),
     ("qwen2", {"use_sliding_window": False, "layer_types": ["sliding_attention"] * 2},
      "layer_types: got"),
+    ("mistral", {"sliding_window": None, "head_dim": 8, "layer_types": ["full_attention"] * 2},
+     "sliding_window: got null, expected a whole number: with layer_types, transformers loads a"),
+    ("mistral", {"sliding_window": None, "head_dim": 8, "layer_types": None},
+     "sliding_window: got null, expected a whole number: with layer_types, transformers loads a"),
+    ("mistral", {"sliding_window": 7, "layer_types": ["sliding_attention"] * 2},
+     "head_dim: missing, expected a whole number: with layer_types, transformers loads a"),
+    ("mistral", {"num_key_value_heads": None},
+     "num_key_value_heads: got null, expected a whole number: transformers raises an error for"),
+    ("qwen2", {"head_dim": None}, "head_dim: got null, expected a whole number: transformers"),
+    ("llama", {"mlp_bias": None}, "mlp_bias: got null, supported is false"),
+    ("llama", {"mlp_bias": 0}, "mlp_bias: got 0, supported is false"),
+    ("llama", {"rope_parameters": False}, "rope_parameters: got false, expected a mapping"),
+    ("llama", {"hidden_size": 34, "head_dim": 8},
+     "hidden_size: got 34, expected a multiple of the 4 heads"),
+    ("gpt2", {"n_embd": 34}, "n_embd: got 34, expected a multiple of the 4 heads"),
     ("mistral", {"attention_bias": True}, "attention_bias: got true, supported is false"),
     ("mistral", {"sliding_window": 0}, "sliding_window: got 0, expected a whole number from 1"),
     ("qwen2", {"use_sliding_window": True}, "use_sliding_window: got true, supported is false"),
@@ -121,8 +145,13 @@ def test_what_is_wrong_is_told(family: str, said: dict[str, Any], told: str) -> 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen2"])
 @pytest.mark.parametrize(("key", "value", "told"), [
-    ("is_causal", False, "supported is true"),
-    ("quantization_config", {"quant_method": "gptq"}, "supported is null"),
+    ("is_causal", False, "supported is true: without a causal mask, tokens attend to later tokens"),
+    ("is_causal", None, "supported is true: without a causal mask, tokens attend to later tokens"),
+    ("is_causal", 1, "supported is true: without a causal mask, tokens attend to later tokens"),
+    ("return_dict", False, "supported is true: with false, transformers raises an error"),
+    ("use_return_dict", True, "this key is not known, and it may change what is computed"),
+    ("quantization_config", {"quant_method": "gptq"},
+     "supported is null: the weights are stored as codes"),
     ("logit_scale", 2.0, "this key is not known, and it may change what is computed"),
     ("per_layer_config", None, "this key is not known, and it may change what is computed"),
 ])  # fmt: skip

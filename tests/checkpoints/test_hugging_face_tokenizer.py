@@ -53,6 +53,39 @@ def test_merges_are_written_in_two_ways(older: bool, said: dict[str, Any], tmp_p
     assert [merge.rank for merge in tokenization.pieces[2].merges] == [1, 2, 3]
 
 
+def test_what_stands_around_a_text_is_said_by_tokenizer_json_alone(
+    said: dict[str, Any], tmp_path: Path
+) -> None:
+    beside = {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "he"}
+    for adds in (False, True):
+        values = beside | {"add_bos_token": adds, "add_eos_token": adds}
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(values), encoding="utf-8")
+        assert tokenizer(tmp_path, said).encode("the").ids == (7, 1, 5)
+        alone = tokenizer(tmp_path, said | {"post_processor": None})
+        assert alone.encode("the").ids == (1, 5)
+
+
+@pytest.mark.parametrize(("beside", "told"), [
+    ('{"add_prefix_space": true}',
+     "add_prefix_space: got true, supported is false: tokenizer.json says so"),
+    ('{"add_prefix_space": 1}', "add_prefix_space: got 1, supported is false"),
+    ("[]", "expected a mapping"),
+    ('{"add_prefix_space": false}', None),
+    ('{"add_prefix_space": null}', None),
+])  # fmt: skip
+def test_a_contradiction_beside_tokenizer_json_is_refused(
+    beside: str, told: str | None, said: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "tokenizer_config.json").write_text(beside, encoding="utf-8")
+    if told is None:
+        assert tokenizer(tmp_path, said).encode("the").ids == (7, 1, 5)
+    else:
+        with pytest.raises(TracerError) as caught:
+            tokenizer(tmp_path, said)
+        assert str(caught.value).startswith(f"{tmp_path / 'tokenizer_config.json'}:")
+        assert told in str(caught.value)
+
+
 def test_letters_may_be_characters(tmp_path: Path) -> None:
     symbols = ["<unk>", "<0xC3>", "<0xA9>", "▁", "a", "▁a"]
     vocabulary = {symbol: id for id, symbol in enumerate(symbols)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tracemalloc
@@ -13,8 +14,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tests.helpers import tiny_checkpoints
+from tests.helpers.tiny_models import tokenizer_json
+from tracer.checkpoints import gguf_model, hugging_face
 from tracer.checkpoints.architecture import Architecture, Rotary
+from tracer.checkpoints.families import GGUF_NEEDS, NEEDS, family_of
 from tracer.checkpoints.opening import Checkpoint, open_checkpoint, packaged
+from tracer.checkpoints.settings import Settings
 from tracer.errors import TracerError
 
 LLAMA = Architecture(
@@ -215,16 +220,43 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
-def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
+def test_a_family_that_is_not_supported_is_told_with_what_it_needs(tmp_path: Path) -> None:
     """No other is suggested: Qwen3 is no Qwen2 with a spelling mistake."""
-    folder = tiny_checkpoints.write_folder(
-        tmp_path / "x", "qwen3", tiny_checkpoints.hugging_face_llama()
+    tensors = tiny_checkpoints.hugging_face_llama()
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "qwen3_moe", tensors)
+    assert refused(folder) == (
+        f"{folder / 'config.json'}: model_type: got 'qwen3_moe', which needs a mixture of experts "
+        "and a norm of queries and keys, not supported; "
+        "supported are gpt2, llama, mistral, qwen2"
     )
-    told = "model_type: got 'qwen3', supported are gpt2, llama, mistral, qwen2"
-    assert refused(folder) == f"{folder / 'config.json'}: {told}"
-    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "bloom", tiny_checkpoints.gguf_llama())
-    expected = "general.architecture: got 'bloom', supported are gpt2, llama, qwen2"
-    assert refused(file) == f"{file}: {expected}"
+    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "gemma", tiny_checkpoints.gguf_llama())
+    assert refused(file) == (
+        f"{file}: general.architecture: got 'gemma', which needs embeddings times √d, "
+        "not supported; supported are gpt2, llama, qwen2"
+    )
+
+
+def test_a_family_that_is_not_known_is_told_with_those_that_are(tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    folder = tiny_checkpoints.write_folder(tmp_path / "x", "llama5", tensors)
+    told = "got 'llama5', not known here; supported are gpt2, llama, mistral, qwen2"
+    assert refused(folder) == f"{folder / 'config.json'}: model_type: {told}"
+    file = tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "x", tiny_checkpoints.gguf_llama())
+    told = "got 'x', not known here; supported are gpt2, llama, qwen2"
+    assert refused(file) == f"{file}: general.architecture: {told}"
+
+
+@pytest.mark.parametrize(("known", "needs", "key"), [
+    (hugging_face.FAMILIES, NEEDS, "model_type"),
+    (gguf_model.FAMILIES, GGUF_NEEDS, "general.architecture"),
+])  # fmt: skip
+def test_each_message_about_a_family_is_whole(known: Any, needs: Any, key: str) -> None:
+    """Each has a part to name, none is supported, and no message is cut."""
+    for name in needs:
+        with pytest.raises(TracerError) as caught:
+            family_of(Settings("x", {key: name}), key, known, needs)
+        assert f"{key}: got {name!r}, which needs " in str(caught.value)
+        assert " … " not in str(caught.value)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
@@ -310,6 +342,43 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     folder = tiny_checkpoints.write_folder(tmp_path, "llama", tiny_checkpoints.hugging_face_llama())
     (folder / "model.safetensors").unlink()
     assert refused(folder).startswith(f"{folder / 'model.safetensors'}: cannot be read: No such")
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+def test_an_adapter_is_refused(with_base: bool, tmp_path: Path) -> None:
+    """Whether or not the weights of its base model are beside it."""
+    if with_base:
+        tensors = tiny_checkpoints.hugging_face_llama()
+        tiny_checkpoints.write_folder(tmp_path, "llama", tensors)
+    adapter = tmp_path / "adapter_config.json"
+    adapter.write_text('{"peft_type": "LORA"}', encoding="utf-8")
+    assert refused(tmp_path) == (
+        f"{adapter}: the folder holds an adapter such as LoRA's, which is not applied to its base "
+        "model. Merge them with PEFT's merge_and_unload() and open the folder of the merged model"
+    )
+
+
+FOLDER = (
+    *("config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json"),
+    *("tokenizer_config.json", "adapter_config.json", "part.safetensors"),
+)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+@pytest.mark.parametrize("name", FOLDER)
+def test_a_pipe_in_a_folder_is_refused_without_waiting(name: str, tmp_path: Path) -> None:
+    tensors = tiny_checkpoints.hugging_face_llama()
+    tiny_checkpoints.write_folder(tmp_path, "llama", tensors)
+    if name in ("part.safetensors", "model.safetensors.index.json"):
+        (tmp_path / "model.safetensors").unlink()
+        tiny_checkpoints.write_shards(tmp_path, {"part.safetensors": tensors})
+    (tmp_path / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(TracerError) as caught:
+        open_checkpoint(tmp_path).tokenizer()
+    assert str(caught.value).startswith(f"{tmp_path / name}: ")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.fixture

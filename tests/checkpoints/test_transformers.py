@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from tests.helpers import tiny_checkpoints
 from tests.helpers.reference_of_checkpoint import reference_of
 from tests.helpers.tiny_models import naming, tokenizer_json
+from tracer.checkpoints.hugging_face import FAMILIES, architecture_of
 from tracer.checkpoints.opening import open_checkpoint
 from tracer.decoder.forward import trace
 from tracer.decoder.generation import GenerationOptions, generate
+from tracer.errors import TracerError
 from tracer.scenario.loading import load
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -89,6 +93,34 @@ def test_numbers_are_those_of_transformers(
         text = generate("tiny", scenario, options).text
         words = scenario.vocabulary or ()
         assert text == tuple(words[id] for id in gone_on(model))
+
+
+@pytest.mark.parametrize(("family", "said"), [
+    *((family, {"return_dict": False}) for family in FAMILIES),
+    *((family, {"use_return_dict": True}) for family in FAMILIES),
+    ("gpt2", {"n_embd": 34}),
+    ("gpt2", {"scale_attn_weights": None}),
+    ("gpt2", {"add_cross_attention": None}),
+    ("llama", {"hidden_size": 34, "head_dim": 8}),
+    ("llama", {"mlp_bias": None}),
+    ("llama", {"rope_parameters": False}),
+    ("mistral", {"num_key_value_heads": None}),
+    ("mistral", {"sliding_window": None, "head_dim": 8, "layer_types": ["full_attention"] * 2}),
+    ("mistral", {"sliding_window": 3, "layer_types": ["sliding_attention"] * 2}),
+    ("qwen2", {"head_dim": None}),
+    ("qwen2", {"use_sliding_window": None}),
+])  # fmt: skip
+def test_what_transformers_cannot_run_is_refused(
+    family: str, said: dict[str, Any], tmp_path: Path
+) -> None:
+    values = tiny_checkpoints.config(family) | said
+    (tmp_path / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    strict = pytest.importorskip("huggingface_hub.errors").StrictDataclassError
+    with pytest.raises((AttributeError, TypeError, ValueError, strict)), torch.no_grad():
+        theirs = transformers.AutoConfig.from_pretrained(tmp_path)
+        transformers.AutoModelForCausalLM.from_config(theirs)(torch.tensor([IDS]))
+    with pytest.raises(TracerError):
+        architecture_of(values, "config.json")
 
 
 def gone_on(model: Any) -> list[int]:

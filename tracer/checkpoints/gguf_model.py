@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from tracer.checkpoints.architecture import Architecture, Family, Rotary, RotaryFactor
+from tracer.checkpoints.families import EXPERTS, GGUF_NEEDS, family_of
 from tracer.checkpoints.gguf_file import GGUFFile
 from tracer.checkpoints.layouts import GGUF
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
@@ -27,9 +28,8 @@ def architecture_of(read: GGUFFile) -> Architecture:
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
     """
-    settings = Settings(read.file, read.values)
-    family = settings.one_of("general.architecture", FAMILIES)
-    settings.check()
+    named = Settings(read.file, read.values)
+    family = family_of(named, "general.architecture", FAMILIES, GGUF_NEEDS)
     settings = Settings(read.file, read.values, f"{family}.")
     is_gpt2 = family == "gpt2"
     heads, width = settings.whole("attention.head_count"), settings.whole("embedding_length")
@@ -56,6 +56,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
         biases="QKVO" if is_gpt2 else _biases(read),
     )
     settings.only("attention.causal", True)
+    settings.only("expert_count", 0, f"the model is {EXPERTS}")
     settings.nothing_else(HARMLESS)
     settings.check()
     return architecture

@@ -13,6 +13,7 @@ from tracer.checkpoints.architecture import (
     Rotary,
     RotaryFactor,
 )
+from tracer.checkpoints.families import NEEDS, family_of
 from tracer.checkpoints.layouts import HUGGING_FACE
 from tracer.checkpoints.settings import MOST_LAYERS, Settings
 
@@ -28,7 +29,7 @@ _CHANGES_NOTHING = {
     "task_specific_params finetuning_task id2label label2id num_labels _num_labels n_special "
     "predict_special_tokens problem_type",
     "how it is run, and what that returns": "use_cache output_attentions output_hidden_states "
-    "output_scores return_dict use_return_dict return_dict_in_generate torchscript use_bfloat16 "
+    "output_scores return_dict_in_generate torchscript use_bfloat16 "
     "tf_legacy_loss pretraining_tp n_ctx max_sequence_length reorder_and_upcast_attn "
     "attn_implementation _attn_implementation _attn_implementation_autoset "
     "_flash_attn_2_enabled chunk_size_feed_forward is_decoder",
@@ -42,13 +43,18 @@ _CHANGES_NOTHING = {
 }
 HARMLESS = frozenset(key for keys in _CHANGES_NOTHING.values() for key in keys.split())
 """Keys that change nothing of what is computed, in any family."""
-ONLY: Mapping[str, Any] = {
-    "is_causal": True,
-    **dict.fromkeys(("is_encoder_decoder", "tie_encoder_decoder", "add_cross_attention"), False),
-    **dict.fromkeys(("cross_attention_hidden_size", "quantization_config", "auto_map")),
-    "pruned_heads": {},
+ONLY: Mapping[str, tuple[Any, str]] = {
+    "is_causal": (True, "without a causal mask, tokens attend to later tokens"),
+    "is_encoder_decoder": (False, "the model has an encoder and cross-attention"),
+    "tie_encoder_decoder": (False, "the model has an encoder and cross-attention"),
+    "add_cross_attention": (False, "the model has cross-attention"),
+    "cross_attention_hidden_size": (None, "the model has cross-attention"),
+    "quantization_config": (None, "the weights are stored as codes"),
+    "auto_map": (None, "the model brings its own code, which is not run"),
+    "pruned_heads": ({}, "heads are removed from the weights"),
+    "return_dict": (True, "with false, transformers raises an error"),
 }
-"""Keys that change what is computed, and the value that changes nothing, in any family."""
+"""Keys that change what is computed: the value that changes nothing, and what others mean."""
 ACTIVATIONS: Mapping[str, Activation] = {
     **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
     **{"silu": "silu", "swish": "silu", "relu": "relu"},
@@ -57,7 +63,11 @@ ACTIVATIONS: Mapping[str, Activation] = {
 
 KEY_HEADS = "num_key_value_heads"
 UNSAID_KEY_HEADS: Mapping[Family, int] = {"mistral": 8, "qwen2": 32}
-"""How many there are where nothing is said; null, and nothing in Llama, is as many as heads."""
+"""How many there are where the key is missing; in Llama as many as heads."""
+NOT_NULL: Mapping[str, Family] = {KEY_HEADS: "mistral", "head_dim": "qwen2"}
+"""Keys that transformers does not accept with null in one family; in others, null is a default."""
+DIVIDED: Mapping[Family, str] = {"gpt2": "n_embd", "llama": "hidden_size"}
+"""The width, where transformers requires a multiple of the heads even with a head_dim."""
 
 
 def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
@@ -67,13 +77,15 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
         TracerError: the family is not known, or a value is missing or wrong.
     """
     settings = Settings(file, config)
-    family = settings.one_of("model_type", FAMILIES)
-    settings.check()
+    family = family_of(settings, "model_type", FAMILIES, NEEDS)
     architecture = _gpt2(settings) if family == "gpt2" else _llama(settings, family)
     settings.get(EOS)  # which `ends` reads
-    for key, value in ONLY.items():
-        settings.only(key, value)
+    for key, (value, otherwise) in ONLY.items():
+        settings.only(key, value, otherwise)
     settings.nothing_else(HARMLESS)
+    settings.check()
+    if family in DIVIDED and architecture.width % architecture.heads:
+        settings.wrong(DIVIDED[family], f"expected a multiple of the {architecture.heads} heads")
     settings.check()
     return architecture
 
@@ -126,8 +138,12 @@ def _llama(settings: Settings, family: Family) -> Architecture:
     layers = settings.whole("num_hidden_layers", most=MOST_LAYERS)
     window = _window(settings, family)
     kind = "full_attention" if window is None else "sliding_attention"
-    settings.only("layer_types", [kind] * layers)
+    if settings.get("layer_types") is not None:
+        settings.only("layer_types", [kind] * layers)
     key_heads = heads if settings.says(KEY_HEADS) else UNSAID_KEY_HEADS.get(family, heads)
+    for key, null_fails in NOT_NULL.items():
+        if family == null_fails and settings.says(key) and settings.get(key) is None:
+            settings.wrong(key, "expected a whole number: transformers raises an error for null")
     has_biases = settings.flag("attention_bias", False)
     if family != "llama":
         settings.only("attention_bias", False)
@@ -160,9 +176,20 @@ def _window(settings: Settings, family: Family) -> int | None:
         settings.only("use_sliding_window", False)
         for key in ("sliding_window", "max_window_layers"):
             settings.get(key)
-    elif settings.get("sliding_window", ...) is not None:
-        return settings.whole("sliding_window", 4096)
+    else:
+        if settings.says("layer_types"):
+            _check_ministral(settings)
+        if settings.get("sliding_window", ...) is not None:
+            return settings.whole("sliding_window", 4096)
     return None
+
+
+def _check_ministral(settings: Settings) -> None:
+    """Keep a problem for what transformers needs of a Mistral with `layer_types`, Ministral."""
+    for key, default in (("sliding_window", 4096), ("head_dim", None)):
+        if settings.get(key, default) is None:
+            reason = "with layer_types, transformers loads a Ministral, which needs it"
+            settings.wrong(key, f"expected a whole number: {reason}")
 
 
 def _rotary(settings: Settings) -> Rotary:

@@ -1,4 +1,8 @@
-"""The tokenizer of Hugging Face's folder: tokenizer.json."""
+"""The tokenizer of Hugging Face's folder: tokenizer.json.
+
+Its post-processor says which tokens stand before and behind a text. As transformers 5 does, this
+reads no add_bos_token or add_eos_token from the tokenizer_config.json beside it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from tracer.files.reading import read_file
 from tracer.tokenization.alphabets import Alphabet, ByteLetters, Characters
 from tracer.tokenization.tokenizer import Tokenizer
 
-FILE = "tokenizer.json"
+FILE, BESIDE = "tokenizer.json", "tokenizer_config.json"
+PREFIX_SPACE = "add_prefix_space"
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
@@ -37,8 +42,9 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     library.serve(read_file(path))
     added = library.added()  # which is answered where all is as the library wants it
     vocabulary = model.get("vocab")
-    has_letters = _has_byte_letters(said.get("pre_tokenizer"))
-    alphabet = ByteLetters() if has_letters else Characters(vocabulary)
+    byte_levels = [*_byte_levels(said.get("pre_tokenizer"))]
+    _check_prefix_space(folder / BESIDE, byte_levels)
+    alphabet = ByteLetters() if byte_levels else Characters(vocabulary)
     merges = [*_pairs(model.get("merges"))]
     return Tokenizer(library, vocabulary, added, merges, alphabet, whole_first=whole_first)
 
@@ -53,11 +59,28 @@ def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:
             yield left, right
 
 
-def _has_byte_letters(pre_tokenizer: Any) -> bool:
-    """Whether a step of the splitting, or of several, writes bytes as letters."""
+def _byte_levels(pre_tokenizer: Any) -> Iterator[dict[str, Any]]:
+    """The steps of the splitting that write bytes as letters."""
     match pre_tokenizer:
         case {"type": "ByteLevel"}:
-            return True
+            yield pre_tokenizer
         case {"type": "Sequence", "pretokenizers": [*steps]}:
-            return any(map(_has_byte_letters, steps))
-    return False
+            for step in steps:
+                yield from _byte_levels(step)
+
+
+def _check_prefix_space(path: Path, byte_levels: list[dict[str, Any]]) -> None:
+    """Raise where the file beside tokenizer.json contradicts its space before a text.
+
+    transformers then follows the one or the other, depending on the class of the tokenizer.
+
+    Raises:
+        TracerError: it says something else, or cannot be read.
+    """
+    if not path.exists():
+        return
+    settings = Settings(str(path), read_json(path))
+    if settings.get(PREFIX_SPACE) is not None:
+        for step in byte_levels:
+            settings.only(PREFIX_SPACE, step[PREFIX_SPACE], f"{FILE} says so")
+    settings.check()

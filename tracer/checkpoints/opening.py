@@ -25,7 +25,7 @@ from tracer.files.reading import reason
 from tracer.frozen import frozen
 from tracer.tokenization.tokenizer import Tokenizer
 
-CONFIG = "config.json"
+CONFIG, ADAPTER = "config.json", "adapter_config.json"
 
 
 @frozen
@@ -90,6 +90,7 @@ def _gguf(path: Path) -> Checkpoint:
 
 
 def _folder(path: Path) -> Checkpoint:
+    _refuse_adapter(path)
     config = path / CONFIG
     said = read_json(config)
     architecture = hugging_face.architecture_of(said, str(config))
@@ -101,6 +102,20 @@ def _folder(path: Path) -> Checkpoint:
     found = parameters(architecture, layout, tensors, str(path))
     tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
     return Checkpoint(architecture, found, hugging_face.ends(said, str(config)), tokenizer)
+
+
+def _refuse_adapter(path: Path) -> None:
+    """Raise for an adapter, which transformers applies to its base model when it loads the folder.
+
+    Raises:
+        TracerError: there is an adapter.
+    """
+    if (path / ADAPTER).exists():
+        message = (
+            "the folder holds an adapter such as LoRA's, which is not applied to its base model. "
+            "Merge them with PEFT's merge_and_unload() and open the folder of the merged model"
+        )
+        raise TracerError(Problem(message, str(path / ADAPTER)))
 
 
 def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:

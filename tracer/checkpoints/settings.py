@@ -41,7 +41,8 @@ class Settings:
 
     def within(self, key: str) -> Settings:
         """The mapping at a key, where none and null are empty; what is wrong is kept here, too."""
-        values = self.get(key) or {}
+        values = self.get(key)
+        values = {} if values is None else values
         if not isinstance(values, dict):
             self.wrong(key, "expected a mapping")
             values = {}
@@ -93,10 +94,14 @@ class Settings:
         self.wrong(key, f"expected a list of {KINDS[kind]}")
         return []
 
-    def only(self, key: str, known: Any) -> None:
-        """What changes what is computed, and is known with one value alone; it may be missing."""
-        if self.get(key) not in (None, known):
-            self.wrong(key, f"supported is {_written(known)}")
+    def only(self, key: str, known: Any, otherwise: str = "") -> None:
+        """Keep a problem where a key has another value than the known one; it may be missing.
+
+        `otherwise` says what another value means. Null and false are not the same, nor 0 and false.
+        """
+        value = self.get(key, known)
+        if value != known or isinstance(value, bool) != isinstance(known, bool):
+            self.wrong(key, f"supported is {_written(known)}{otherwise and f': {otherwise}'}")
 
     def nothing_else(self, harmless: Container[str] = ()) -> None:
         """Keep a problem for each key that is neither asked for before nor harmless."""
