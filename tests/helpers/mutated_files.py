@@ -534,10 +534,9 @@ def marked_text(chance: random.Random) -> bytes:
         case 10:
             return mutations.torn(text, chance).encode()
         case _:
-            i = chance.randrange(len(text))
-            return (
-                text[:i] + chance.choice((*"<>-!`\t|", "\0", "日", "-->", "<!--")) + text[i:]
-            ).encode()
+            begin = chance.randrange(len(text))
+            sign = chance.choice((*"<>-!`\t|", "\0", "日", "-->", "<!--"))
+            return f"{text[:begin]}{sign}{text[begin:]}".encode()
     return "\n".join(lines).encode()
 
 
