@@ -27,20 +27,19 @@ from tests.helpers.small_scenario import SMALL
 Files = dict[str, bytes]
 Arrays = Mapping[str, NDArray[Any]]
 
-SECONDS = 10
-MOST_LINES, LONGEST_LINE = 30, 1000
-
+SECONDS, MOST_LINES, LONGEST_LINE = 5, 30, 1000
+"""What a run may take of the processor, and what it may say."""
 
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 """Draws other files for the tests that are marked fuzz."""
 FEW = range(60)
-"""The seeds of the others."""
+"""The seeds of the other tests, the same each time."""
 
 
-def accepted(case: Callable[[random.Random], int], seeds: Iterable[int]) -> float:
-    """The share of cases, each drawn from a seed, that do not end with exit code 2."""
+def get_far(case: Callable[[random.Random], int], seeds: Iterable[int]) -> bool:
+    """Whether some cases, each drawn from a seed, are accepted, and some end with exit code 2."""
     codes = [case(random.Random(seed)) for seed in seeds]
-    return 1 - codes.count(2) / len(codes)
+    return 0.1 < codes.count(2) / len(codes) < 0.9
 
 
 def of_fuzz(number: int) -> range:
@@ -72,12 +71,12 @@ def placed(files: Files, folder: Path) -> None:
 def exit_code(folder: Path, *words: str, changes: str | None = None) -> int:
     """How a command ends that changes no file of the folder but one, and that only if all is well.
 
-    What is wrong is told in a few lines, each of a file or of an option.
+    What is wrong is told in a few lines, with the name of a file.
     """
-    before, start = contents(folder), time.monotonic()
+    before, start = contents(folder), time.process_time()
     ran = run(*words)
     said = (words, ran.exit_code, ran.stderr[:2000])
-    assert time.monotonic() - start < SECONDS, said
+    assert time.process_time() - start < SECONDS, said
     assert "Traceback" not in ran.stderr, said
     assert ran.exit_code in (0, 1, 2), said
     after = contents(folder)
@@ -87,7 +86,7 @@ def exit_code(folder: Path, *words: str, changes: str | None = None) -> int:
         assert max(map(len, lines)) < LONGEST_LINE, said
         assert any(str(folder) in line for line in lines), said
     elif changes is not None:
-        before.pop(changes), after.pop(changes)
+        before[changes] = after[changes]
     assert after == before, said
     return ran.exit_code
 
