@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 
-from tests.helpers.command import COMMANDS, run
+from tests.helpers.command import run
 from tracer.audit import Report
 from tracer.commands.cli import app
 from tracer.renderers import Format
@@ -50,7 +51,7 @@ def formats(parameters: dict[str, Any]) -> list[str | None]:
 
 
 def pairs() -> Iterator[Any]:
-    group: Any = COMMANDS(app)
+    group: Any = typer.main.get_command(app)
     for command, found in sorted(group.commands.items()):
         parameters = {each.name: each for each in found.params}
         for scenario in bundled() if "scenario" in parameters else [None]:

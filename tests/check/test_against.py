@@ -125,7 +125,13 @@ def test_names_of_hugging_face_are_known(tmp_path: Path) -> None:
     }
     told = found(against(tmp_path, named, "-f", "json"))
     assert told["holds"]
-    assert [value["address"] for value in told["values"]] == ["input", f"{HEAD}.weights", "output"]
+    assert [(value["name"], value["address"]) for value in told["values"]] == [
+        ("hidden_states.0", "input"),
+        ("attentions.0", f"{HEAD}.weights"),
+        ("hidden_states.1", "output"),
+        ("last_hidden_state", "output"),
+    ]
+    assert told["not_compared"] == ["hidden_states.2"]  # there is one layer
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
@@ -291,20 +297,40 @@ def test_a_small_scenario_is_compared_by_its_addresses(tmp_path: Path) -> None:
 
 
 def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
-    """Under no address of the pass, words, or a gradient, which the pass does not compute."""
-    others = {"x": np.zeros(2), "gradient.output": np.zeros((3, 4)), "tokens": np.zeros(3)}
+    """Under no address of the pass, words, a gradient, or what only another program computes."""
+    others = {
+        **{"x": np.zeros(2), "gradient.output": np.zeros((3, 4)), "tokens": np.zeros(3)},
+        **{"blocks.1.attn.hook_q": np.zeros((1, 3, 2, 2)), "blocks.0.ln1.hook_scale": np.zeros(3)},
+        **{"hook_tokens": np.zeros(3), "hidden_states.7": np.zeros((1, 3, 4))},
+    }
     arrays = {"input": reference(SPEC)["input"], **others}
     ran = against(tmp_path, arrays)
     told = " ".join(ran.stdout.split("Value by value")[0].split())
+    listed = ", ".join(f"“{name}”" for name in others)
     assert (
         "1 value of “theirs.npz” beside that of the scenario. It agrees. Not compared, because "
         in told
     )
-    assert "the pass has no such value: “x”, “gradient.output”, “tokens”." in told
+    assert f"the pass has no such numbers: {listed}." in told
     data = found(against(tmp_path, arrays, "-f", "json"))
     assert (data["compared"], data["not_compared"]) == (1, list(others))
     many = {f"x{n}": np.zeros(2) for n in range(10)}
-    assert ", and 5 more." in against(tmp_path, arrays | many).stdout
+    assert ", and 9 more." in " ".join(against(tmp_path, arrays | many).stdout.split())
+
+
+def test_words_and_a_value_that_is_written_twice_are_named_too(tmp_path: Path) -> None:
+    rows = reference(SPEC)["input"].tolist()
+    path, ours = tmp_path / "theirs.json", tmp_path / "ours.yaml"
+    ours.write_text(to_yaml(SPEC), encoding="utf-8")
+    values = [
+        {"address": "tokens", "data": ["a", "b", "c"]},
+        {"address": "input", "data": np.add(rows, 1).tolist()},
+        {"address": "input", "data": rows},
+    ]
+    path.write_text(json.dumps({"values": values}))
+    ran = run("check", str(ours), "--against", str(path), "-f", "json")
+    assert [value["differs"] for value in found(ran)["values"]] == [True, False]
+    assert found(ran)["not_compared"] == ["tokens"]
 
 
 def test_one_value_agrees_and_two_agree(tmp_path: Path) -> None:

@@ -140,6 +140,31 @@ def test_no_pipe_is_waited_for(command: str, file: str, here: Path) -> None:
     assert ran.stderr.endswith(f"{file}: cannot be read: expected a regular file\n"), ran.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+@pytest.mark.parametrize(
+    "command", ["audit", "weave", "run", "steps", "check", "check alex --against"]
+)
+def test_a_pipe_is_refused_in_a_line_whatever_reads_it(command: str, here: Path) -> None:
+    pipe = "pipe.npz" if command.endswith("--against") else "docs/pipe.md"
+    os.mkfifo(here / pipe)
+    ran = run(*command.split(), pipe)
+    assert (ran.exit_code, ran.stderr) == (2, f"{pipe}: cannot be read: expected a regular file\n")
+    assert "docs" not in ran.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_an_audit_goes_on_behind_a_pipe(here: Path) -> None:
+    """In a folder, and among files that are named."""
+    for name in ("a0", "z"):
+        Path("docs", f"{name}.md").write_text("1 + 1 = 3")
+    os.mkfifo("docs/b.md")
+    told = "docs/b.md: cannot be read: expected a regular file\n"
+    for names in (["docs"], ["docs/a0.md", "docs/b.md", "docs/z.md"]):
+        ran = run("audit", *names)
+        assert (ran.exit_code, ran.stderr) == (2, told)
+        assert "docs/a0.md:1:1: A01" in ran.stdout and "docs/z.md:1:1: A01" in ran.stdout
+
+
 def test_what_a_mark_names_is_not_waited_for(here: Path) -> None:
     (here / "tiny" / "config.json").unlink()
     os.mkfifo(here / "tiny" / "config.json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ def test_a_file_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(read_file(file)) == 2**20
     file.write_bytes(b"a" * (2**20 + 1))
     assert refused(file) == "x: cannot be read: more than 1 MB, expected less"
+
+
+def test_a_file_takes_memory_by_its_own_size(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    for size in (0, 100, 10**6):
+        file.write_bytes(b"a" * size)
+        tracemalloc.start()
+        try:
+            assert len(read_file(file)) == size
+            assert tracemalloc.get_traced_memory()[1] < 4 * size + 300_000
+        finally:
+            tracemalloc.stop()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.process import ALONE
 from tracer.errors import TracerError
 from tracer.files import writing
 from tracer.files.inputs import registered
@@ -18,6 +20,9 @@ from tracer.files.targets import check
 from tracer.files.writing import create, write
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="owners, modes and pipes with names")
+
+ROUNDS = 200
+"""Of each pair of commands that write the same file at once."""
 
 
 def refused(texts: dict[Path, str], **options: Any) -> str:
@@ -88,6 +93,74 @@ def test_two_names_of_one_file_are_refused(tmp_path: Path) -> None:
     a.write_text("old")
     assert refused({link: "1", a: "2"}) == f"{a}: cannot be written: x is to be written there too"
     assert a.read_text() == "old"
+
+
+AT_A_SIGN = """
+import sys, tracer.commands.cli, tracer.files.writing, tracer.requests.pipeline
+from tracer.__main__ import main
+sys.stdin.readline()
+main()
+"""
+
+
+def written_at_once(*commands: str, folder: Path) -> list[tuple[int, str]]:
+    """How commands end that begin their work at the same moment, each in its own process."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", AT_A_SIGN, *command.split()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=ALONE,
+            cwd=folder,
+        )
+        for command in commands
+    ]
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
+    told = [process.communicate(timeout=60)[1] for process in processes]
+    return [(process.returncode, said) for process, said in zip(processes, told, strict=True)]
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("run alex -o out", "run science -o out"),
+        ("page alex -o out", "page alex --token Emma -o out"),
+        ("train pizza --steps 1 --save out", "train pizza --steps 2 --save out"),
+        ("weave out", "weave out"),
+        ("weave out", "run alex -o out"),
+    ],
+)
+def test_of_two_writers_one_has_written_the_file(one: str, other: str, tmp_path: Path) -> None:
+    """What is there in the end is one result as a whole, and nothing is left beside it.
+
+    A file that is woven stays as another run has left it meanwhile, be it without marks.
+    """
+    file = tmp_path / "out"
+    marks = "<!-- decoder-trace: run alex -->\n<!-- /decoder-trace -->\n"
+
+    def written(*commands: str) -> tuple[str, list[tuple[int, str]]]:
+        file.write_text(marks, encoding="utf-8")
+        ends = written_at_once(*commands, folder=tmp_path)
+        assert list(tmp_path.iterdir()) == [file]
+        return file.read_text(encoding="utf-8"), ends
+
+    wholes = {written(command)[0] for command in (one, other)}
+    assert marks not in wholes
+    done = (0, "")
+    changed = (2, "out: cannot be written: it has changed since it was read\n")
+    without_marks = (0, "out: no marks to weave, expected <!-- decoder-trace: … -->\n")
+    of_first = {done, changed, without_marks} if "weave" in one else {done}
+    for _ in range(ROUNDS):
+        found, ends = written(one, other)
+        assert found in wholes
+        assert done in ends
+        assert {*ends} <= of_first
 
 
 # --- what is not written over --------------------------------------------------------------------

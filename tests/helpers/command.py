@@ -14,12 +14,10 @@ from functools import cache
 from typing import Any
 from unittest import mock
 
-import typer.main
+from tracer.commands import cli
 
-from tracer.commands.cli import start
-
-COMMANDS = cache(typer.main.get_command)
-"""Typer puts all commands and options together for each run, which takes longer than most runs."""
+PROGRAM = cache(cli._program)
+"""Typer puts the options of a command together for each run, which takes longer than most runs."""
 
 NOT_FROM_OUTSIDE = ("FORCE_COLOR", "DECODER_TRACE_SCENARIO")
 
@@ -45,12 +43,12 @@ def run(*arguments: str, width: int = 80, stdin: str = "", **environment: str) -
     with (
         mock.patch.dict(os.environ, here, clear=True),
         mock.patch.object(sys, "stdin", given),
-        mock.patch.object(typer.main, "get_command", COMMANDS),
+        mock.patch.object(cli, "_program", PROGRAM),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
         try:
-            start(list(arguments))
+            cli.start(list(arguments))
         except SystemExit as end:
             code = end.code
     assert "internal error" not in err.getvalue(), err.getvalue()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.helpers.bundled import TYPED
 from tests.helpers.command import printed, problems, run, run_json
@@ -39,8 +41,9 @@ def test_names_of_transformer_lens_are_ours_head_by_head(tmp_path: Path) -> None
         blocks__4__ln1__hook_scale=stream,
         layer1__ffn__hidden=[[1, 2]],
     )
-    arrays = activations(path, scenario())
-    found = {address: dumped.numbers for address, dumped in arrays.items()}
+    arrays, unknown = activations(path, scenario())
+    assert unknown == ["blocks.4.ln1.hook_scale"]
+    found = {address: dumped.numbers for address, [dumped] in arrays.items()}
     assert found.keys() == {
         *("embedding", "input", "layer5.ffn.residual", "layer1.ffn.hidden"),
         *(f"layer5.attention.head{h}.{name}" for h in (1, 2) for name in ("query", "weights")),
@@ -89,6 +92,17 @@ def test_the_values_of_a_pass_can_be_pinned_to_it(name: str, tmp_path: Path) -> 
     assert values["output"]["printed"] == whole["output"]["printed"]
 
 
+def test_two_names_of_one_value_must_have_the_same_numbers(tmp_path: Path) -> None:
+    pinned = tmp_path / "pinned.yaml"
+    pinned.write_text(f"{SMALL}given: theirs.npz\n")
+    written(tmp_path, input=[[1, 2], [3, 9]], hidden_states__0=[[[1, 2], [3, 9]]])
+    values = {value["address"]: value for value in run_json(str(pinned))["values"]}
+    assert values["input"]["data"] == [[1, 2], [3, 9]]
+    path = written(tmp_path, input=[[1, 2], [3, 9]], hidden_states__0=[[[1, 2], [3, 8]]])
+    told = f"{path}: hidden_states.0: other numbers than input, which is input too"
+    assert problems(run("run", str(pinned))) == [told]
+
+
 def test_a_part_of_what_is_not_whole_is_missed(tmp_path: Path) -> None:
     written(tmp_path, input__part=[[1.0]], embedding=[[1, 2], [3, 4]])
     pinned = tmp_path / "pinned.yaml"
@@ -130,16 +144,43 @@ def test_what_is_no_real_number_is_refused(array: object, kind: str, tmp_path: P
     assert str(caught.value) == f"{path}: input: holds {kind}, expected real numbers"
 
 
+@pytest.mark.parametrize(
+    ("array", "read"),
+    [
+        (np.array([0x7FA00000], "<u4").view("<f4"), np.nan),
+        (np.array([0x7D01], "<u2").view("<f2"), np.nan),
+        (np.array(["1e4000"], np.longdouble), np.inf),
+        (np.array([-0.0], "<f4"), -0.0),
+        (np.array([2**64 - 1], "<u8"), 2.0**64),
+    ],
+    ids=["signaling f4", "signaling f2", "too large", "negative zero", "u8"],
+)
+@pytest.mark.parametrize("end", ["npz", "safetensors"])
+def test_odd_numbers_are_read_without_a_warning(
+    array: NDArray[Any], read: float, end: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"x.{end}"
+    if end == "npz":
+        np.savez(path, allow_pickle=False, input=array)
+    elif array.dtype == np.longdouble:
+        pytest.skip("a type that safetensors does not have")
+    else:
+        pytest.importorskip("safetensors.numpy").save_file({"input": array}, path)
+    [dumped] = activations(path, scenario()).arrays["input"]
+    np.testing.assert_array_equal(dumped.numbers, [read])
+    assert np.signbit(dumped.numbers[0]) == np.signbit(read)
+
+
 def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.npz"
     np.savez_compressed(path, a=np.zeros(500), b=np.zeros(500))
     assert path.stat().st_size < 1000
-    assert set(activations(path, scenario())) == {"a", "b"}
+    assert set(activations(path, scenario()).arrays) == {"a", "b"}
     monkeypatch.setattr(module, "MOST_UNPACKED", 8000)
     whole = written(tmp_path, a=np.zeros(500), b=np.zeros(500))
-    assert set(activations(whole, scenario())) == {"a", "b"}  # a large file may hold as much
+    assert set(activations(whole, scenario()).arrays) == {"a", "b"}  # a large file may hold as much
     with (
         monkeypatch.context() as context,
         pytest.raises(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,14 +44,14 @@ class Compared:
 
 
 def compared(
-    trace: Trace, dump: Mapping[str, Dumped], tolerance: float | None
+    trace: Trace, dump: Mapping[str, Sequence[Dumped]], tolerance: float | None
 ) -> Iterator[Compared]:
-    """Each value that is in the dump; of a trained model no other is computed for it."""
+    """Each array of each value in the dump; of a trained model no other value is computed."""
     for record in trace.records:
         value = record.output
         if value.address in dump and not value.role.words:
             progress.report(value.address)
-            yield _compared(value, dump[value.address], tolerance)
+            yield from (_compared(value, theirs, tolerance) for theirs in dump[value.address])
 
 
 def _compared(value: Value, theirs: Dumped, tolerance: float | None) -> Compared:

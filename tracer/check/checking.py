@@ -61,13 +61,13 @@ def check_against(
     dump = read_dump(path, loaded.scenario)
     changed = {"rounding": rounding or dump.rounding}
     loaded = replace(loaded, scenario=loaded.scenario.model_copy(update=changed))
-    addresses = dump.arrays
-    of_pass = [each for each in addresses if not each.startswith(("gradient.", "update."))]
+    of_pass = [each for each in dump.arrays if not each.startswith(("gradient.", "update."))]
     trace = Pass(loaded, PassOptions.recording(of_pass)).trace
-    found = tuple(compared(trace, addresses, tolerance))
+    found = tuple(compared(trace, dump.arrays, tolerance))
     known = {each.value.address for each in found}
-    others = tuple(d.name for address, d in addresses.items() if address not in known)
+    unknown = (arrays for address, arrays in dump.arrays.items() if address not in known)
+    names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
     if not found:
         expected = "addresses, or TransformerLens's and Hugging Face's names"
         raise TracerError(Problem(f"no array of it is known here, expected {expected}", str(path)))
-    return Differences(trace, path.name, found, others)
+    return Differences(trace, path.name, found, tuple(dict.fromkeys(names)))

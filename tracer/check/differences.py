@@ -83,7 +83,7 @@ class Differences:
         more = len(self.not_compared) - len(names)
         listed = [part for name in names for part in (name, ", ")][:-1]
         end = f", and {more} more." if more else "."
-        return (" Not compared, because the pass has no such value: ", *listed, end)
+        return (" Not compared, because the pass has no such numbers: ", *listed, end)
 
     def _first(self) -> Iterator[doc.Section]:
         first = self.first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,14 @@ INFINITE = {"inf", "-inf"}
 
 @frozen
 class Dump:
-    """The arrays by address, and with which rounding they are compared."""
+    """The arrays by address, and with which rounding they are compared.
 
-    arrays: Mapping[str, Dumped]
+    A value may have several arrays, under the names of several programs.
+    """
+
+    arrays: Mapping[str, Sequence[Dumped]]
+    left_out: Sequence[str]
+    """The names of what is no array of an address: other programs' own values, and words."""
     rounding: Rounding
 
 
@@ -41,13 +46,13 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
         raise TracerError(Problem(expected, str(path)))
     if path.suffix in ARRAYS:
         plain = scenario.rounding.model_copy(update={"carry": Carry.NEVER})
-        return Dump(activations(path, scenario), plain)
+        return Dump(*activations(path, scenario), plain)
     found = read_json(path)
     values, rounding = found.get("values"), found.get("rounding")
     if not isinstance(values, list) or not all(map(_is_value, values)):
         message = "expected a trace, as --format json writes it"
         raise TracerError(Problem(message, str(path), address="values"))
-    arrays, problems = dict[str, Dumped](), list[Problem]()
+    arrays, words, problems = dict[str, list[Dumped]](), list[str](), list[Problem]()
     for value in values:
         address = value["address"]
         try:
@@ -56,11 +61,13 @@ def read_dump(path: Path, scenario: Scenario) -> Dump:
             message = "rows of different lengths, or no numbers"
             problems.append(Problem(message, str(path), address=address))
             continue
-        if numbers is not None:
-            arrays[address] = Dumped(address, "float64", numbers)
+        if numbers is None:
+            words.append(address)
+        else:
+            arrays.setdefault(address, []).append(Dumped(address, "float64", numbers))
     if problems:
         raise TracerError(*problems)
-    return Dump(arrays, _rounded(scenario.rounding, rounding))
+    return Dump(arrays, words, _rounded(scenario.rounding, rounding))
 
 
 def _is_value(value: Any) -> bool:

@@ -15,6 +15,8 @@ from tracer.files.inputs import register_input
 
 MOST = 64 * 2**20
 """Bytes that are read; what goes on for ever ends here."""
+AT_ONCE = 2**16
+"""Bytes that are read at once: a small file takes little memory, however much may be read."""
 
 
 def open_file(path: Path, name: str | None = None, *, is_input: bool = True) -> BinaryIO:
@@ -82,8 +84,10 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _text(file: BinaryIO, name: str) -> str:
+    content = bytearray()
     with reading_from(name):
-        content = file.read(MOST + 1)
+        while len(content) <= MOST and (block := file.read(AT_ONCE)):
+            content += block
     if len(content) > MOST:
         message = f"cannot be read: more than {MOST // 2**20} MB, expected less"
         raise TracerError(Problem(message, name))

@@ -71,26 +71,58 @@ NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
 """Hugging Face's: what goes into each layer and what leaves the last one; each layer's weights."""
 
 
-def activations(path: Path, scenario: Scenario) -> dict[str, Dumped]:
-    """The arrays of a .npz or .safetensors file, under the addresses that they have in a scenario.
+class Activations(NamedTuple):
+    """The arrays of a file by address, of which several may be one value's; names of no value."""
 
-    What TransformerLens and Hugging Face name beyond the values that we have is left out.
+    arrays: dict[str, list[Dumped]]
+    unknown: list[str]
+    """What TransformerLens and Hugging Face name beyond the values that we have."""
+
+
+def activations(path: Path, scenario: Scenario) -> Activations:
+    """The arrays of a .npz or .safetensors file, under the addresses that they have in a scenario.
 
     Raises:
         TracerError: the file is missing, damaged or of another kind; an array is none of one text.
     """
-    found = dict[str, Dumped]()
+    found = Activations({}, [])
     problems = list[Problem]()
     between = between_layers(scenario)
     for dumped in _arrays(path):
         try:
-            for address, numbers in _addressed(dumped.name, dumped.numbers, between):
-                found[address] = dumped._replace(numbers=numbers)
+            addressed = list(_addressed(dumped.name, dumped.numbers, between))
         except ValueError as error:
             problems.append(Problem(str(error), str(path), address=dumped.name))
+            continue
+        for address, numbers in addressed:
+            found.arrays.setdefault(address, []).append(dumped._replace(numbers=numbers))
+        if not addressed:
+            found.unknown.append(dumped.name)
     if problems:
         raise TracerError(*problems)
     return found
+
+
+def pinned(path: Path, scenario: Scenario) -> dict[str, Numbers]:
+    """The numbers of a file by address, to be computed with in place of a scenario's own.
+
+    Raises:
+        TracerError: as `activations`; two arrays are the same value, with other numbers.
+    """
+    found = activations(path, scenario).arrays
+    problems = [
+        Problem(
+            f"other numbers than {first.name}, which is {address} too",
+            str(path),
+            address=other.name,
+        )
+        for address, (first, *others) in found.items()
+        for other in others
+        if not np.array_equal(first.numbers, other.numbers, equal_nan=True)
+    ]
+    if problems:
+        raise TracerError(*problems)
+    return {address: first.numbers for address, (first, *_) in found.items()}
 
 
 def between_layers(scenario: Scenario) -> list[str]:
@@ -110,8 +142,7 @@ def _arrays(path: Path) -> Iterator[Dumped]:
         case ".safetensors":
             for name, tensor in read_tensors(path).items():
                 kind = "bfloat16" if tensor.decoded is widened else tensor.stored.dtype.name
-                numbers = np.asarray(tensor.decoded(tensor.stored), np.float64)
-                yield Dumped(name, kind, numbers)
+                yield Dumped(name, kind, _as_floats(tensor.decoded(tensor.stored)))
         case ".npz":
             yield from _unzipped(path)
         case _:
@@ -132,11 +163,17 @@ def _unzipped(path: Path) -> Iterator[Dumped]:
                     if array.dtype.kind not in REAL:
                         kind = f"holds {array.dtype.name}, expected real numbers"
                         raise TracerError(Problem(kind, str(path), address=name))
-                    yield Dumped(name, array.dtype.name, np.asarray(array, np.float64))
+                    yield Dumped(name, array.dtype.name, _as_floats(array))
         except TracerError:
             raise
         except Exception:  # the system, zipfile, zlib and NumPy each have their own
             raise TracerError(Problem("not a whole npz file of numbers", str(path))) from None
+
+
+def _as_floats(array: NDArray[Any]) -> Numbers:
+    """Numbers of any real type; one that is too large for a float is infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):  # invalid: what says that it is no number
+        return np.asarray(array, np.float64)
 
 
 def _addressed(

@@ -227,11 +227,9 @@ def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scena
     file = part(source.data, ("given",))
     if not isinstance(file, str):
         return scenario
-    from tracer.scenario.activations import activations
+    from tracer.scenario.activations import pinned
 
-    found = activations(folder / file, scenario)
-    given = {address: dumped.numbers for address, dumped in found.items()}
-    return scenario.model_copy(update={"given": given})
+    return scenario.model_copy(update={"given": pinned(folder / file, scenario)})
 
 
 def _validated(form: type[Form], source: Source, name: str) -> Form:
