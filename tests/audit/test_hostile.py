@@ -172,6 +172,22 @@ def test_a_line_without_an_end_is_read_up_to_some_length(monkeypatch: pytest.Mon
     """What stands at the cut is not read: 1 + 1 = 2 is cut from 1 + 1 = 2 + 3."""
     text = "1 + 1 = 2 + 0; 1 + 1 = 2 + 3"
     assert audited(text, Markup.MARKDOWN).read == 2
-    for most in range(1, 30):
+    for most in range(27):
         monkeypatch.setattr(tokens, "MOST", most)
-        assert not audited(text.replace("+ 3", "+ 0"), Markup.MARKDOWN).findings, most
+        found = audited(text.replace("+ 3", "+ 0"), Markup.MARKDOWN).findings
+        assert [finding.code for finding in found] == ["A09"], most
+    monkeypatch.setattr(tokens, "MOST", 28)
+    assert not audited(text.replace("+ 3", "+ 0"), Markup.MARKDOWN).findings
+
+
+@pytest.mark.parametrize("markup", [Markup.MARKDOWN, Markup.LATEX])
+def test_each_stretch_that_is_too_long_is_told(
+    markup: Markup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "MOST", 16)
+    long = "$$ " + "\\," * 17 + "1 = 1 $$ and 2 + 1 = 3\n\n"
+    text = "\\, 1 + 1 = 2\n\n" + long * 2
+    found = audited(text, markup)
+    assert [each.code for each in found.findings] == ["A09", "A09"]
+    assert {text[each.start : each.end] for each in found.findings} == {"\\,"}
+    assert found.read == found.hold == 3

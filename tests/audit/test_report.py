@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tracer.audit import Report
+from tracer.audit import Report, tokens
 from tracer.audit.findings import audit
 from tracer.audit.report import rendered
 from tracer.audit.texts import Markup, Text
@@ -63,6 +63,25 @@ def test_what_acts_on_a_terminal_is_shown_as_its_code() -> None:
         assert told.replace("\n", "").isprintable(), form
     [finding] = json.loads(report(Report.JSON, "7 × 8 = 58", name=f"{ACTS}.md"))["findings"]
     assert finding["file"] == f"{ACTS}.md"
+
+
+@pytest.mark.parametrize("form", Report)
+def test_what_is_not_read_to_its_end_is_told(form: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "A09 not" not in report(form, "1 + 1 = 2; 7 × 8 = 58")
+    monkeypatch.setattr(tokens, "MOST", 11)
+    told = report(form, "1 + 1 = 2; 7 × 8 = 58")
+    assert "A01 false" not in told
+    assert "A09" in told
+    if form is Report.TERMINAL:
+        assert told.endswith(
+            "1 equation read: 1 hold; 0 signs not read; 1 long passage not read to the end\n"
+        )
+    if form is Report.JSON:
+        [finding] = json.loads(told)["findings"]
+        assert (finding["code"], finding["level"], finding["column"]) == ("A09", "warning", 12)
+    if form is Report.SARIF:
+        [result] = json.loads(told)["runs"][0]["results"]
+        assert result["message"]["text"].startswith("not read to its end: this stretch has more")
 
 
 def test_a_name_that_is_not_utf_8_has_its_bytes_in_a_uri() -> None:

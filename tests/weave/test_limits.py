@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +20,7 @@ from tracer.requests import pipeline, resolve
 from tracer.requests.request import Request
 from tracer.scenario.loading import Loaded, load
 from tracer.weave import directives, limits
-from tracer.weave.limits import cost
+from tracer.weave.limits import Allowance, Cost, cost
 
 __all__ = ["page"]  # the fixture
 
@@ -217,3 +219,76 @@ def test_a_chapter_is_woven(page: Path) -> None:
     blocks = "".join(map(block, [*commands, *commands[:8]]))
     text = "".join(number(quotes[n % len(quotes)]) for n in range(300)) + blocks
     assert "Turn" in woven(page, text)
+
+
+LEARNS = (
+    f"{SMALL}{VOCABULARY}training: [{{tokens: a b, targets: b a}}, {{tokens: b, targets: a}}]\n"
+)
+LARGE = "dimensions: {layers: 3, width: 8, heads: 2, words: 9, context: 7}\nrandom: {seed: 1}\n"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "run mine.yaml",
+        "run mine.yaml --vary 1",
+        "tutorial mine.yaml --train",
+        "run large.yaml",
+        "step softmax -s mine.yaml --no-mask",
+        "steps large.yaml",
+        "shapes large.yaml",
+        "value input[1,1] -s mine.yaml",
+        "value gradient.layer1.ffn.W_1[1,1] -s mine.yaml",
+        "why output[1,1] -s mine.yaml",
+        "lens large.yaml",
+        "loss mine.yaml",
+        "tutorial mine.yaml",
+        "tutorial mine.yaml --vary 1",
+        "generate mine.yaml --max-tokens 3",
+        "train mine.yaml --steps 2",
+    ],
+)
+def test_every_pass_is_charged_and_a_scenario_loaded_once(
+    mark: str, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those in floats, by which a text about gradients checks its sentences, cost next to none."""
+    page.with_name("mine.yaml").write_text(LEARNS)
+    page.with_name("large.yaml").write_text(LARGE)
+    loaded, computed, charged = list[str](), list[int](), list[int]()
+
+    def counted_trace(*given: Any, **options: Any) -> Trace:
+        found = trace(*given, **options)
+        if given[2].arithmetic is None:  # the scenario's own
+            computed.append(1 + len(found.others))
+        return found
+
+    def counted_load(*given: Any) -> Loaded:
+        loaded.append(given[0])
+        return load(*given)
+
+    def compute(allowed: Allowance, cost: Cost, passes: int, length: int) -> None:
+        charged.append(passes)
+
+    monkeypatch.setattr(Allowance, "compute", compute)
+    for name, module in list(sys.modules.items()):
+        for old, new in ((trace, counted_trace), (load, counted_load)):
+            if name.startswith("tracer.") and getattr(module, old.__name__, None) is old:
+                monkeypatch.setattr(module, old.__name__, new)
+    directives.renderer(page)(tuple(mark.split()))
+    assert sum(computed) <= sum(charged), (computed, charged)
+    assert len(loaded) == 1
+
+
+@pytest.mark.parametrize("command", ["run", "lens"])
+def test_the_lens_of_a_large_model_is_charged(
+    command: str, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.with_name("large.yaml").write_text(LARGE)
+    costs = list[Cost]()
+    monkeypatch.setattr(Allowance, "compute", lambda allowed, cost, *_: costs.append(cost))
+    render = directives.renderer(page)
+    render((command, "large.yaml"))
+    with_lens = cost(load(str(page.with_name("large.yaml"))).scenario, lens=True)
+    assert costs[-1] == with_lens
+    render(("step", "query", "-s", "large.yaml", "--layer", "1"))
+    assert costs[-1].records < with_lens.records

@@ -52,6 +52,12 @@ def _mistakes(expression: ex.Expression, found: Judgement) -> Iterator[tuple[str
             continue
         if isinstance(value, Interval):
             yield told, value.middle
+    if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
+        terms = [evaluate(term, face, found.meaning) for term in expression.terms]
+        numbers = [term.middle for term in terms if isinstance(term, Interval)]
+        for i, term in enumerate(numbers if len(numbers) == len(terms) else [], 1):
+            yield f"that is without term {i}", found.computed - term
+            yield f"that is with the other sign before term {i}", found.computed - 2 * term
 
 
 def _instead(
@@ -62,17 +68,11 @@ def _instead(
         yield "that is the numerator, not divided", numerator, meaning
     if isinstance(expression, ex.Call) and expression.name == "sqrt":
         yield "the root is not taken", expression.arguments[0], meaning
-    for name, told in (("ln", "natural"), ("log10", "decimal"), ("log2", "binary")):
-        other = _with_logarithm(expression, name)
-        if other != expression:
-            yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
-    if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
-        terms = expression.terms
-        for i, term in enumerate(terms):
-            before, behind = terms[:i], terms[i + 1 :]
-            yield f"that is without term {i + 1}", ex.Sum((*before, *behind)), meaning
-            told = f"that is with the other sign before term {i + 1}"
-            yield told, ex.Sum((*before, ex.Negative(term), *behind)), meaning
+    if any(isinstance(part, ex.Call) and part.name in _LOGS for part in ex.every(expression)):
+        for name, told in (("ln", "natural"), ("log10", "decimal"), ("log2", "binary")):
+            other = _with_logarithm(expression, name)
+            if other != expression:
+                yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
 
 
 _LOGS = ("ln", "log", "log10", "log2")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
-from typing import TypeAlias
+from itertools import pairwise
 
 from tracer.audit.expression import Expression, Vector, is_printed
 from tracer.audit.passages import Kind, Passage
@@ -47,18 +47,28 @@ class Named:
     row: Side
 
 
-Found: TypeAlias = tuple[list[Equation], list[int], list[Named]]
-"""Equations, the signs that belong to none, and those of them with a row of numbers behind."""
+@frozen
+class Found:
+    """What was read of a passage."""
+
+    equations: list[Equation]
+    unread: list[int]
+    """The signs that belong to no equation."""
+    named: list[Named]
+    """Those of them with a row of numbers behind."""
+    rest: Token | None = None
+    """Where the tokens begin that were too many to be read."""
 
 
 def equations(passage: Passage) -> Found:
     """The equations of a passage, in their order."""
     if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
-        return [], [], []
+        return Found([], [], [])
     return _Finder(tokens(passage), passage).found()
 
 
 _BINARY = frozenset("*/x@")
+_BEHIND_AN_OPERAND = _BINARY | {"^", "%", "!"}
 
 
 class _Finder:
@@ -66,30 +76,22 @@ class _Finder:
 
     def __init__(self, found: list[Token], passage: Passage) -> None:
         self.passage = passage
-        self.tokens = _with_breaks(found, passage)
+        self.pairs = partners(found)
+        self.tokens = _with_breaks(found, self.pairs, passage)
+        self.tokens.append(END)  # stands behind the last one, and before the first, at -1
         self.is_math = passage.kind is Kind.MATH
-        self.pairs = partners(self.tokens)
-        self.before = {kind: self._counted(kind) for kind in (Is.RELATION, Is.WORD)}
+        self.relations, self.words, self.lines = map(self._places, (Is.RELATION, Is.WORD, Is.LINE))
 
-    def token(self, i: int) -> Token:
-        """The token at a place, or the end of all."""
-        return self.tokens[i] if 0 <= i < len(self.tokens) else END
-
-    def _counted(self, kind: Is) -> list[int]:
-        """How many tokens of a kind stand before each."""
-        return [0, *accumulate(token.kind is kind for token in self.tokens)]
-
-    def _holds(self, kind: Is, start: int, end: int) -> bool:
-        """Whether a token of a kind stands between two places."""
-        return self.before[kind][end] > self.before[kind][start]
+    def _places(self, kind: Is) -> list[int]:
+        """Where the tokens of a kind stand."""
+        return [i for i, token in enumerate(self.tokens) if token.kind is kind]
 
     def found(self) -> Found:
         chains: list[tuple[list[Side], list[int]]] = []
         unread, named = [], list[Named]()
         ends_at = -1  # the sign behind the last side that was read
-        for at, token in enumerate(self.tokens):
-            if token.kind is not Is.RELATION:
-                continue
+        for at in self.relations:
+            token = self.tokens[at]
             goes_on = ends_at == at
             left = chains[-1][0][-1] if goes_on else self.side(self.begins(at), at)
             end = self.ends(at)
@@ -103,17 +105,18 @@ class _Finder:
                 chains.append(([left], []))
             chains[-1][0].append(right)
             chains[-1][1].append(token.start)
-            if self.token(end).kind is Is.RELATION:
+            if self.tokens[end].kind is Is.RELATION:
                 ends_at = end
         read = [Equation(tuple(sides), tuple(signs)) for sides, signs in chains]
-        return read, unread, named
+        last = self.tokens[-2:][0]
+        return Found(read, unread, named, last if last.kind is Is.UNREAD else None)
 
     def named(self, at: int, row: Side | None) -> Iterator[Named]:
         """The row behind a sign with its name; none, if there is no row."""
         if row is None or not isinstance(row.expression, Vector) or not is_printed(row.expression):
             return
         start = at
-        while self.token(start - 1).kind not in (Is.BREAK, Is.LINE, Is.RELATION):
+        while self.tokens[start - 1].kind not in (Is.BREAK, Is.LINE, Is.RELATION):
             start -= 1
         first = self.tokens[start].start - self.passage.start
         name = self.passage.text[first : self.tokens[at].start - self.passage.start]
@@ -128,7 +131,7 @@ class _Finder:
             end -= 1
         if self._is_bullet(start, end):
             start += 1
-        if not 0 < end - start <= MOST_TOKENS or self._holds(Is.RELATION, start, end):
+        if not 0 < end - start <= MOST_TOKENS or _any_between(self.relations, start, end):
             return None
         try:
             doubtful = self._is_doubtful_before(start) or self._is_doubtful_behind(end)
@@ -140,8 +143,10 @@ class _Finder:
 
     def _ends_with_a_list(self, start: int, end: int) -> bool:
         """Whether a last line begins with a sign that may be a bullet: - 4 more."""
+        if self.is_math or not _any_between(self.lines, start, end):
+            return False
         behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
-        if self.is_math or behind is Is.RELATION:
+        if behind is Is.RELATION:
             return False
         return any(
             line.kind is Is.LINE and following.kind is Is.OPERATOR
@@ -150,14 +155,14 @@ class _Finder:
 
     def _is_bullet(self, start: int, end: int) -> bool:
         """Whether a line begins with a dash and a space: it may be a minus, too."""
-        begins = self.token(start - 1).text == "\n"
+        begins = self.tokens[start - 1].text == "\n"
         dash = begins and start + 1 < end and self.tokens[start].text in ("-", "*", "+")
         return dash and self.tokens[start + 1].gap > 0 and not self.is_math
 
     def begins(self, at: int) -> int:
         """Where the left side of a sign begins."""
         i = at
-        while self.token(i - 1).kind in _PARTS or self.pairs.get(i - 1, i) < i - 1:
+        while self.tokens[i - 1].kind in _PARTS or self.pairs.get(i - 1, i) < i - 1:
             i = self.pairs.get(i - 1, i - 1)
         return self._behind_numbers(i, at)
 
@@ -175,7 +180,8 @@ class _Finder:
     def _is_remark(self, i: int) -> bool:
         """Whether words in parentheses stand there."""
         token = self.tokens[i]
-        return token.text == "(" and token.gap > 0 and self._holds(Is.WORD, i, self.pairs.get(i, i))
+        is_apart = token.text == "(" and token.gap > 0
+        return is_apart and _any_between(self.words, i, self.pairs.get(i, i))
 
     def _are_apart(self, i: int) -> bool:
         """Whether an operand ends before a token and another begins with it."""
@@ -187,7 +193,7 @@ class _Finder:
         """Where the right side of a sign ends."""
         i = at + 1
         while True:
-            token = self.token(i)
+            token = self.tokens[i]
             if i > at + 1 and token.gap and (self._are_apart(i) or self._is_remark(i)):
                 return i
             if token.kind is Is.OPEN and i in self.pairs:
@@ -198,7 +204,7 @@ class _Finder:
                 return i
 
     def _is_exclamation(self, i: int) -> bool:
-        return self.token(i + 1).kind not in (Is.OPERATOR, Is.RELATION)
+        return self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION)
 
     def _is_doubtful_before(self, start: int) -> bool:
         """Whether a side may belong to what stands before it.
@@ -207,9 +213,9 @@ class _Finder:
             UnreadableError: it does.
         """
         first = self.tokens[start]
-        if first.kind is Is.OPERATOR and first.text in _BINARY | {"^", "%", "!"}:
+        if first.kind is Is.OPERATOR and first.text in _BEHIND_AN_OPERAND:
             raise UnreadableError
-        before = self.token(start - 1)
+        before = self.tokens[start - 1]
         if before.kind in _ENDS or before.text.lower() in _BETWEEN:
             return False
         if before.kind in (Is.NUMBER, Is.CLOSE):
@@ -231,12 +237,12 @@ class _Finder:
         last = self.tokens[end - 1]
         if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
             raise UnreadableError
-        behind = self.token(end)
+        behind = self.tokens[end]
         is_symbol = behind.kind is Is.WORD and len(behind.text) < 2
         if behind.kind is Is.WORD and (not behind.gap or (is_symbol and self.is_math)):
             raise UnreadableError
         if behind.kind is Is.LINE:
-            return self.token(end + 1).text in _BINARY
+            return self.tokens[end + 1].text in _BINARY
         goes_on = behind.kind in (Is.NUMBER, Is.OPEN) and not self._is_remark(end)
         return is_symbol or goes_on
 
@@ -247,18 +253,23 @@ _BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "he
 _ENDS = (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN)
 """Behind these, something begins."""
 
-_PARTS = frozenset((Is.NUMBER, Is.NAME, Is.OPERATOR, Is.OTHER, Is.LINE))
+_PARTS = (Is.NUMBER, Is.NAME, Is.OPERATOR, Is.OTHER, Is.UNREAD, Is.LINE)
 """What a side is made of, apart from what stands in brackets."""
 
 
-def _with_breaks(found: Sequence[Token], passage: Passage) -> list[Token]:
+def _any_between(places: list[int], start: int, end: int) -> bool:
+    """Whether any of some places, in their order, is from `start` to before `end`."""
+    first = bisect_left(places, start)
+    return first < len(places) and places[first] < end
+
+
+def _with_breaks(found: Sequence[Token], pairs: dict[int, int], passage: Passage) -> list[Token]:
     """The tokens, in which the end of a line is left only where an equation may go over it.
 
     It does behind an operator or a sign and before a sign; before an operator where the line
     stands further in than the one on which the statement began.
     """
     kept: list[Token] = []
-    pairs = partners(found)
     closes = 0  # where the brackets end that are open
     indent = len(passage.text) - len(passage.text.lstrip(" \t\0"))
     for i, token in enumerate(found):

@@ -42,8 +42,7 @@ def window_of_whole(number: ex.Number) -> Interval:
 
 def as_input(number: ex.Number) -> Interval:
     """What it may have been before it was rounded, if it looks as if it was."""
-    rounded = not number.is_whole and number.digits >= ex.SIGNIFICANT
-    return window(number) if rounded else face(number)
+    return window(number) if number.is_rounded else face(number)
 
 
 def as_part(number: ex.Number) -> Interval:
@@ -68,10 +67,13 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
     """All that the functions in some expressions can mean, the usual one first."""
     found = [part for expression in expressions for part in ex.every(expression)]
     named = {part.name for part in found if isinstance(part, ex.Call)}
+    rows = any(isinstance(part, ex.Vector) for part in found)
+    if not named and not rows:
+        yield USUAL
+        return
     logs = ("ln", "log10", "log2") if "log" in named else ("ln",)
     turns = ("radians", "degrees") if named & {"sin", "cos", "tan"} else ("radians",)
     gelus = ("gelu", "gelu_by_tanh") if "gelu" in named else ("gelu",)
-    rows = any(isinstance(part, ex.Vector) for part in found)
     vectors = ("dot", "each") if rows else ("dot",)
     for each in product(logs, turns, gelus, vectors):
         yield Meaning(*each)
@@ -95,7 +97,10 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
         case ex.Negative(positive):
             return _each(operator.neg, of(positive))
         case ex.Sum(terms):
-            return reduce(partial(_pair, operator.add), map(of, terms))
+            value = of(terms[0])
+            for term in terms[1:]:
+                value = _pair(operator.add, value, of(term))
+            return value
         case ex.Product(factors):
             value = of(factors[0][1])
             for sign, factor in factors[1:]:
@@ -149,15 +154,16 @@ def _each(of: Callable[[Interval], Interval], value: Value) -> Value:
 
 def _pair(of: Callable[[Interval, Interval], Interval], a: Value, b: Value) -> Value:
     """Two numbers; two rows of the same length; a row, and a number that goes with each of it."""
+    if isinstance(a, Interval) and isinstance(b, Interval):
+        return of(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple):
         if len(a) != len(b):
             raise UndefinedError
         return tuple(_pair(of, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, tuple):
         return tuple(_pair(of, x, b) for x in a)
-    if isinstance(b, tuple):
-        return tuple(_pair(of, a, y) for y in b)
-    return of(a, b)
+    assert isinstance(b, tuple)
+    return tuple(_pair(of, a, y) for y in b)
 
 
 def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -29,8 +28,15 @@ class Number:
     @property
     def digits(self) -> int:
         """How many significant digits it has; zeros at the end of a whole number are none."""
-        digits = "".join(map(str, self.value.as_tuple().digits)).lstrip("0")
-        return len(digits.rstrip("0") if self.is_whole else digits)
+        if not self.value:
+            return 0
+        digits = self.value.as_tuple().digits
+        return len("".join(map(str, digits)).rstrip("0")) if self.is_whole else len(digits)
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether it looks as if it was rounded before it was put in."""
+        return not self.is_whole and self.digits >= SIGNIFICANT
 
     @property
     def unit(self) -> Decimal:
@@ -110,11 +116,15 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return items
 
 
-def every(expression: Expression) -> Iterator[Expression]:
+def every(expression: Expression) -> list[Expression]:
     """It and all its parts, from left to right."""
-    yield expression
+    found = [expression]
     for part in parts(expression):
-        yield from every(part)
+        if isinstance(part, Number):  # most are
+            found.append(part)
+        else:
+            found += every(part)
+    return found
 
 
 def numbers(expression: Expression) -> list[Number]:

@@ -127,6 +127,7 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
     "two values": ("A05", "two values", "warning"),
     "sum": ("A06", "not 1 in sum", "warning"),
     "norm": ("A07", "not normed", "warning"),
+    "rest": ("A09", "not read to its end", "warning"),
 }
 
 
@@ -141,13 +142,16 @@ def audit(text: Text, *, strict: bool = False) -> Audit:
     named: dict[str, Named] = {}
     with localcontext(CONTEXT):
         for passage in passages(text):
-            read, unread, rows = equations(passage)
-            for equation in read:
+            read = equations(passage)
+            for equation in read.equations:
                 chain, others = _weighed(equation, text)
-                unread += others
+                found.unread += [(text, at) for at in others]
                 found.chains += [chain] if chain else []
-            found.unread += [(text, at) for at in unread]
-            for row in rows:
+            found.unread += [(text, at) for at in read.unread]
+            if read.rest:
+                place = read.rest.start, read.rest.end
+                found.findings.append(Finding(text, *CODES["rest"], *place, place))
+            for row in read.named:
                 if doubted := doubt(row, named, gains=gains):
                     kind, computed = doubted
                     place = row.row.start, row.row.end

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from tracer.audit import evaluation as ev, expression as ex
 from tracer.audit.intervals import Interval, UndefinedError, point
 
+_HALF_A_POWER = Decimal(10).sqrt()
+
 MOST_POWERS = 12
 """So many powers of ten off, something is still a matter of scale."""
 
@@ -81,12 +83,45 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
     return best
 
 
+def _plainly(expression: ex.Expression) -> Decimal | None:
+    """What numbers, sums, products and quotients come to; None for anything else, and for x/0."""
+    match expression:
+        case ex.Number(value):
+            return value
+        case ex.Negative(of):
+            part = _plainly(of)
+            return None if part is None else -part
+        case ex.Sum(terms):
+            total = Decimal(0)
+            for term in terms:
+                if (part := _plainly(term)) is None:
+                    return None
+                total += part
+            return total
+        case ex.Product(factors):
+            result = Decimal(1)
+            for sign, factor in factors:
+                if (part := _plainly(factor)) is None or (sign == "/" and not part):
+                    return None
+                result = result / part if sign == "/" else result * part
+            return result
+    return None
+
+
 def _judged(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
     if not ex.is_printed(right):
         return _of_expressions(left, right, meaning)
+    value = _plainly(left)
+    at_face = ev.evaluate(left, ev.face, meaning) if value is None else point(value)
+    if ex.is_printed(left):
+        as_inputs = ev.evaluate(left, ev.window, meaning)
+    elif any(number.is_rounded for number in ex.numbers(left)):
+        as_inputs = ev.evaluate(left, ev.as_input, meaning)
+    elif isinstance(right, ex.Number) and value == right.value:
+        return Judgement(Verdict.EXACT, value, right.unit, right.value)
+    else:
+        as_inputs = at_face
     rounded_to = ev.window_of_whole if _is_whole(left) else ev.window
-    at_face = ev.evaluate(left, ev.face, meaning)
-    as_inputs = ev.evaluate(left, ev.window if ex.is_printed(left) else ev.as_input, meaning)
     printed = ev.evaluate(right, ev.face, meaning)
     stands_for = ev.evaluate(right, rounded_to, meaning)
     figures = zip(
@@ -241,10 +276,11 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
     """The power of ten by which the figure is too large."""
     if not value.middle or not figure.middle or (value.middle < 0) != (figure.middle < 0):
         return None
-    power = (abs(figure.middle) / abs(value.middle)).log10().to_integral_value()
+    ratio = figure.middle / value.middle
+    power = ratio.adjusted() + (ratio.scaleb(-ratio.adjusted()) > _HALF_A_POWER)
     if not power or abs(power) > MOST_POWERS:
         return None
-    factor = Decimal(10) ** int(power)
+    factor = Decimal(10) ** power
     return factor if (value * point(factor)).meets(figure) else None
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from tracer.audit import Report
 from tracer.audit.findings import CODES, Audit, Finding
 from tracer.audit.texts import Text
+from tracer.audit.tokens import MOST
 from tracer.errors import EXCERPT, excerpt, printable, strict_json
 from tracer.names import count
 
@@ -79,12 +80,15 @@ def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
     unrounded = sum(audit.hold_unrounded for audit in audits)
     only = f" ({unrounded} of them only with unrounded numbers)" if unrounded else ""
     parts = [f"{sum(audit.hold for audit in audits)} hold{only}"]
-    verdicts = Counter(finding.verdict for finding in found if finding.code != ONLY_UNROUNDED)
+    of_equations = [f for f in found if f.code not in (ONLY_UNROUNDED, NOT_TO_ITS_END)]
+    verdicts = Counter(finding.verdict for finding in of_equations)
     parts += [f"{verdicts[name]} {name}" for _, name, _ in CODES.values() if verdicts[name]]
     unread = sum(len(audit.unread) for audit in audits)
     hint = "" if skipped or not unread else " (--show-skipped)"
     read = count(sum(audit.read for audit in audits), "equation")
-    return f"{read} read: {', '.join(parts)}; {count(unread, 'sign')} not read{hint}"
+    long = sum(finding.code == NOT_TO_ITS_END for finding in found)
+    rest = f"; {count(long, 'long passage')} not read to the end" if long else ""
+    return f"{read} read: {', '.join(parts)}; {count(unread, 'sign')} not read{hint}{rest}"
 
 
 def _told(finding: Finding) -> Iterator[Line]:
@@ -104,11 +108,13 @@ MEANT = {
     "A05": "it was {} before",
     "A06": "probabilities come to {}",
     "A07": "of a LayerNorm the mean is 0 and the deviation 1; here the mean is {}",
+    "A09": f"this stretch has more than {MOST:,} tokens; from here on none is read",
 }
-"""What is said of rows of numbers."""
+"""What is said of rows of numbers, and of a stretch of text."""
 
 
 ONLY_UNROUNDED = "A08"
+NOT_TO_ITS_END = "A09"
 
 
 def message(finding: Finding) -> str:

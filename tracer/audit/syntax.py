@@ -64,42 +64,46 @@ class _Reader:
 
     def __init__(self, tokens: Sequence[Token], pairs: dict[int, int], *, spaced: bool) -> None:
         self.tokens, self.pairs, self.spaced = tokens, pairs, spaced
-        self.at = self.end = self.depth = 0
+        self.end = self.depth = 0
         self.is_doubtful = False
+        self.go(0)
 
     def whole(self, start: int, end: int) -> ex.Expression:
         """What stands from `start` to `end`; where reading was stays as it was."""
         before = self.at, self.end
-        self.at, self.end = start, end
+        self.end = end
+        self.go(start)
         self.depth += 1
         if self.depth > DEEPEST:
             raise UnreadableError
         found = self.sum()
-        if self.next() is not END:
+        if self.next is not END:
             raise UnreadableError
         self.depth -= 1
-        self.at, self.end = before
+        at, self.end = before
+        self.go(at)
         return found
 
-    def next(self) -> Token:
-        """The token that comes now; the ends of lines mean nothing inside an expression."""
-        while self.at < self.end and self.tokens[self.at].kind is Is.LINE:
-            self.at += 1
-        return self.tokens[self.at] if self.at < self.end else END
+    def go(self, at: int) -> None:
+        """Go on at a place, or behind the ends of lines there: they mean nothing inside."""
+        while at < self.end and self.tokens[at].kind is Is.LINE:
+            at += 1
+        self.at = at
+        self.next = self.tokens[at] if at < self.end else END
 
-    def sign(self, *signs: str) -> Token | None:
+    def sign(self, signs: str) -> Token | None:
         """Take an operator, if it is one of these."""
-        token = self.next()
+        token = self.next
         if token.kind is not Is.OPERATOR or token.text not in signs:
             return None
-        self.at += 1
+        self.go(self.at + 1)
         return token
 
     def sum(self) -> ex.Expression:
         terms = [self.product()]
         percent = ex.is_percent(terms[0])
-        while sign := self.sign("+", "-"):
-            behind = self.next()
+        while sign := self.sign("+-"):
+            behind = self.next
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
                 self.is_doubtful = True  # 6.9 -log(2) may be two things
             term = self.product()
@@ -120,7 +124,7 @@ class _Reader:
         factors = [("*", self.factor())]
         divided = False
         while True:
-            if sign := self.sign("*", "/", "@", "x"):
+            if sign := self.sign("*/@x"):
                 following = self.factor()
                 if sign.text in "*x" and (number := _scientific(factors[-1][1], following)):
                     self.is_doubtful = self.is_doubtful or factors[-1][0] == "/"
@@ -138,14 +142,14 @@ class _Reader:
 
     def _is_juxtaposed(self) -> bool:
         """Whether a factor comes without a sign: 0.7(1 - 0.7), 2√2, 2π."""
-        token = self.next()
+        token = self.next
         if token.gap and token.kind is Is.OPEN:
             self.is_doubtful = True  # a remark in parentheses?
         root = token.kind is Is.OPERATOR and token.text in "√∛"
         return root or token.kind in (Is.OPEN, Is.NAME)
 
     def factor(self) -> ex.Expression:
-        if token := self.sign("-", "+"):
+        if token := self.sign("-+"):
             self.depth += 1
             if self.depth > DEEPEST:
                 raise UnreadableError
@@ -160,17 +164,17 @@ class _Reader:
         """A primary with all that stands behind it."""
         found = self.primary()
         while True:
-            token = self.next()
+            token = self.next
             if token.kind is not Is.OPERATOR:
                 return found
             if token.text[0] == "^":
-                self.at += 1
+                self.go(self.at + 1)
                 found = ex.Power(found, self.exponent(token))
             elif token.text == "%" and not self._operand_follows():
-                self.at += 1
+                self.go(self.at + 1)
                 found = ex.Call("percent", (found,))
             elif token.text in "°!":
-                self.at += 1
+                self.go(self.at + 1)
                 found = ex.Call("degrees" if token.text == "°" else "factorial", (found,))
             else:
                 return found
@@ -185,20 +189,19 @@ class _Reader:
         negative = self.sign("-")
         self.sign("+")
         found = self.primary()
-        token = self.next()
+        token = self.next
         if token.kind is Is.OPERATOR and token.text[0] == "^":
             raise UnreadableError  # 2^3^2 is read in two ways
         return ex.Negative(found) if negative else found
 
     def primary(self) -> ex.Expression:
-        token = self.next()
-        self.at += 1
+        token = self.next
+        if token.kind is Is.OPEN:
+            return self.bracket()
+        self.go(self.at + 1)
         match token.kind:
             case Is.NUMBER:
                 return _number(token.text, token.start, token.end)
-            case Is.OPEN:
-                self.at -= 1
-                return self.bracket()
             case Is.NAME:
                 return self.named(token)
             case Is.OPERATOR if token.text in "√∛":
@@ -212,7 +215,7 @@ class _Reader:
         for i in range(self.at, self.end):
             if self.tokens[i].kind is Is.OPERATOR and self.tokens[i].text == "‖":
                 found = self.whole(self.at, i)
-                self.at = i + 1
+                self.go(i + 1)
                 return ex.Call("norm", (found,))
         raise UnreadableError
 
@@ -237,7 +240,7 @@ class _Reader:
         if closed >= self.end:
             raise UnreadableError
         found = tuple(self.items(opened, closed))
-        self.at = closed + 1
+        self.go(closed + 1)
         return found
 
     def items(self, opened: int, closed: int) -> list[ex.Expression]:
@@ -300,7 +303,7 @@ class _Reader:
     def named(self, token: Token) -> ex.Expression:
         """A constant or a function."""
         name = token.text
-        following = self.next()
+        following = self.next
         if name == "π":
             if following.kind is Is.OPEN and not following.gap:
                 raise UnreadableError
@@ -328,19 +331,19 @@ class _Reader:
         return ex.Call("sigmoid", arguments)
 
     def braced(self) -> ex.Expression:
-        if self.next().text != "{":
+        if self.next.text != "{":
             raise UnreadableError
         return self.primary()
 
     def arguments(self) -> tuple[ex.Expression, ...]:
         """What a function is applied to: in brackets, or the next factor."""
-        token = self.next()
+        token = self.next
         if token.kind is Is.OPEN and token.text in "({":
             return self.in_brackets()
         if token.kind is Is.OPEN:
             return (self.primary(),)
         of = self.power()
-        if self.next().text in "*/x(":
+        if self.next.text in "*/x(":
             self.is_doubtful = True  # sin π/6
         return (of,)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tracer.audit.passages import CUT, Kind, Passage
 
 MOST = 200_000
-"""Tokens of a passage that are read."""
+"""Tokens and spaces of a passage that are read."""
 
 MOST_DIGITS = 40
 """A longer number is not read."""
@@ -36,6 +36,8 @@ class Is(Enum):
     """An expression may go over it for who can read it: a quotation mark, a backtick."""
     OTHER = auto()
     """A part of an expression that is not understood; what it stands in is left alone."""
+    UNREAD = auto()
+    """The first of the tokens that are too many; only a last token is one."""
 
 
 class Token(NamedTuple):
@@ -145,28 +147,32 @@ def tokens(passage: Passage) -> list[Token]:
     in_math = passage.kind is Kind.MATH
     for number, match in enumerate(_TOKEN.finditer(passage.text)):
         if number == MOST:  # with its last expression nothing is certain
-            found.append(Token(Is.OTHER, "", passage.start + match.start(), found[-1].end, 0))
+            start, end = match.span()
+            found.append(Token(Is.UNREAD, "", passage.start + start, passage.start + end, 0))
             break
         group = match.lastgroup
         if group == "space":
-            gap += match[0].count(" ") + 2 * match[0].count("\t") + (match[0] > "\x7f")
+            text = match[0]
+            gap += 1 if text == " " else text.count(" ") + 2 * text.count("\t") + (text > "\x7f")
             continue
         if group == "subscript" and found and found[-1].text == "log":
             found[-1] = _with_base(found[-1], match[0].strip("_{}"))
             continue
         read = _read(match, group, brackets, in_math=in_math)
-        start, end = match.span()
-        gap = max(gap, group == "said")  # what is said in words stands apart
+        if group == "said":
+            gap = max(gap, 1)  # what is said in words stands apart
         if read is None:  # it is only there for the eye
             continue
-        if group == "number" and brackets[-1:] in (["["], ["f("]):
+        kind, plain = read
+        if group == "number" and brackets and brackets[-1] in ("[", "f("):
             found += _separated(match, passage.start, gap)  # [100,200] has two numbers
         else:
-            found.append(Token(*read, passage.start + start, passage.start + end, gap))
-        if found[-1].kind is Is.OPEN:
+            start, end = match.span()
+            found.append(Token(kind, plain, passage.start + start, passage.start + end, gap))
+        if kind is Is.OPEN:
             applied = len(found) > 1 and found[-2].kind in (Is.NAME, Is.WORD)
-            brackets.append("f(" if applied else found[-1].text)
-        elif found[-1].kind is Is.CLOSE and brackets:
+            brackets.append("f(" if applied else plain)
+        elif kind is Is.CLOSE and brackets:
             brackets.pop()
         gap = 0
     return found
@@ -190,7 +196,8 @@ def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
 
 def _number(written: str) -> tuple[Is, str]:
     """A number without its thousands separators."""
-    plain = _SEPARATOR.sub("", written)
+    separated = "," in written or not written.isascii()
+    plain = _SEPARATOR.sub("", written) if separated else written
     return (Is.NUMBER, plain) if len(plain) <= MOST_DIGITS else (Is.OTHER, written)
 
 
@@ -199,14 +206,20 @@ def _read(
 ) -> tuple[Is, str] | None:
     """What a match is, and its plain form; None for what has no meaning."""
     text = match[0]
-    match group:
+    match group:  # the most frequent first
+        case "number":
+            is_name = match.string.startswith("_", match.end())
+            return (Is.OTHER, text) if is_name else _number(text)
+        case "operator":
+            return Is.OPERATOR, _PLAIN.get(text, text)
+        case "name":
+            return _name(text)
+        case "relation":
+            return Is.RELATION, "=" if text == "=" else "≈"
         case "line":
             return None if in_math else (Is.LINE, text[1:])
         case "row":
             return Is.LINE, "\\&" if "&" in match["row"] else "\\"
-        case "number":
-            is_name = match.string.startswith("_", match.end())
-            return (Is.OTHER, text) if is_name else _number(text)
         case "rest":
             digits, _, power = match["rest"].partition("×10")
             scale = f"e{power.translate(SUPERSCRIPTS)}" if power else ""
@@ -219,15 +232,9 @@ def _read(
         case "command":
             name = match["command"]
             return None if name in _NOTHING else _COMMANDS.get(name) or _name(name)
-        case "name":
-            return _name(text)
         case "times" | "power" | "norm" | "lone":
             plain = {"times": "x", "power": "^", "norm": "‖"}.get(group, match["lone"])
             return Is.OPERATOR, plain
-        case "relation":
-            return Is.RELATION, "=" if text == "=" else "≈"
-        case "operator":
-            return Is.OPERATOR, _PLAIN.get(text, text)
         case "superscript":
             return Is.OPERATOR, "^" + text.translate(SUPERSCRIPTS)
         case "comma":

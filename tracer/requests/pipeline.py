@@ -21,6 +21,7 @@ from tracer.names import closest
 from tracer.renderers import Format
 from tracer.requests.request import Request
 from tracer.requests.resolve import Computed, compute, resolve, run_pass, subject_of
+from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
 
 Content: TypeAlias = Document | str | bytes
@@ -45,17 +46,26 @@ def answer(request: Request) -> Answer:
     Raises:
         TracerError: something in the scenario, in another file or in the request is wrong.
     """
+    return answer_about(request, resolve(subject_of(request)))
+
+
+def answer_about(request: Request, loaded: Loaded) -> Answer:
+    """What is asked for, of a scenario with its overrides.
+
+    Raises:
+        TracerError: something in another file or in the request is wrong.
+    """
     match request.command:
         case "steps":
-            return Answer(_contents(request))
+            return Answer(_contents(request, loaded))
         case "shapes":
-            return Answer(_shapes(request))
+            return Answer(_shapes(request, loaded))
         case "generate":
-            return Answer(_generated(request))
+            return Answer(_generated(request, loaded))
         case "check":
-            return _checked(request)
+            return _checked(request, loaded)
         case _:
-            computed = compute(request)
+            computed = compute(request, loaded)
             trained = computed.training.trained if computed.training else None
             return Answer(explain(request, computed), trained=trained)
 
@@ -104,8 +114,8 @@ def _explained(request: Request, computed: Computed) -> Content:
 # --- without a pass, or with passes of its own ---------------------------------------------------
 
 
-def _contents(request: Request) -> Content:
-    found = run_pass(resolve(subject_of(request)), PassOptions(arithmetic=SHAPES))
+def _contents(request: Request, loaded: Loaded) -> Content:
+    found = run_pass(loaded, PassOptions(arithmetic=SHAPES))
     if request.format.is_data:
         from tracer.renderers import as_json
 
@@ -113,10 +123,9 @@ def _contents(request: Request) -> Content:
     return contents(found)
 
 
-def _shapes(request: Request) -> Content:
+def _shapes(request: Request, loaded: Loaded) -> Content:
     from tracer.lesson.texts.survey import survey
 
-    loaded = resolve(subject_of(request))
     with loaded.locating_problems():
         found = survey(loaded.name, loaded.scenario, request.length)
     if request.format is Format.JSON:
@@ -128,10 +137,9 @@ def _shapes(request: Request) -> Content:
     return shapes(found)
 
 
-def _generated(request: Request) -> Content:
+def _generated(request: Request, loaded: Loaded) -> Content:
     from tracer.decoder.generation import GenerationOptions, choice, generate
 
-    loaded = resolve(subject_of(request))
     scenario, table = loaded.scenario, loaded.scenario.embeddings
     for token in request.start:
         if isinstance(table, Mapping) and token not in table:
@@ -156,13 +164,13 @@ def _generated(request: Request) -> Content:
     return generated_text(found, worked=worked, cached=cached, full=not request.brief)
 
 
-def _checked(request: Request) -> Answer:
+def _checked(request: Request, loaded: Loaded) -> Answer:
     """What is found of the figures of a text, or of another program's arrays."""
     from tracer.check import as_json
     from tracer.check.checking import check_against, check_figures
     from tracer.check.report_text import report_text
 
-    loaded, in_json = resolve(subject_of(request)), request.format is Format.JSON
+    in_json = request.format is Format.JSON
     if request.against is None:
         report = check_figures(loaded, figures_of(request))
         return Answer(as_json.of_figures(report) if in_json else report_text(report), report.holds)

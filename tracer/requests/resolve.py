@@ -57,7 +57,15 @@ def resolve(subject: Subject) -> Loaded:
     Raises:
         TracerError: there is no such scenario, or an override does not fit it.
     """
-    loaded = load(subject.scenario, subject.folder)
+    return overridden(load(subject.scenario, subject.folder), subject)
+
+
+def overridden(loaded: Loaded, subject: Subject) -> Loaded:
+    """A scenario, as it was loaded, with the overrides of a subject.
+
+    Raises:
+        TracerError: an override does not fit it.
+    """
     scenario = loaded.scenario
     if subject.vary is not None:
         from tracer.decoder.variant import variant
@@ -124,10 +132,9 @@ class Computed:
     training: Training | None = None
 
 
-def compute(request: Request) -> Computed:
+def compute(request: Request, loaded: Loaded) -> Computed:
     """The pass that is asked for, and its training where that is explained, too."""
     subject = subject_of(request)
-    loaded = resolve(subject)
     if subject.options.gradients:
         training = training_of(request, loaded)
         return Computed(loaded, training.steps[0], training)

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from tracer.decoder.training import TrainingOptions
-from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
 from tracer.names import closest
 from tracer.renderers import Format
 from tracer.renderers.markdown import fenced
 from tracer.requests.options import COMMANDS, parse
 from tracer.requests.output import rendered
-from tracer.requests.pipeline import Content, answer, explain
+from tracer.requests.pipeline import Content, answer_about, explain
 from tracer.requests.request import Request, check
 from tracer.requests.resolve import (
     Computed,
     Subject,
-    resolve,
+    overridden,
     run_pass,
     run_training,
     subject_of,
     training_of,
 )
-from tracer.scenario.loading import Loaded
-from tracer.weave.limits import Allowance, Cost, cost, passes
+from tracer.scenario.loading import Loaded, load
+from tracer.weave.limits import (
+    Allowance,
+    Cost,
+    cost,
+    passes,
+    passes_of_training,
+    passes_of_variant,
+)
 
 NOT_WOVEN = ("check", "page")
 """A text is checked, and the check is no part of it; a page is a file of its own."""
@@ -53,24 +59,31 @@ def renderer(path: Path) -> Callable[[Words], str]:
     folder = path.resolve().parent
     allowed = Allowance()
 
+    def charge(costs: Cost, computed: Iterable[tuple[int, int]]) -> None:
+        for number, length in computed:
+            allowed.compute(costs, number, length)
+
+    @_once
     def opened(subject: Subject) -> tuple[Loaded, Cost]:
         allowed.read(folder, subject.scenario)
-        loaded = resolve(replace(subject, vary=None))
+        original = load(subject.scenario, subject.folder)
+        loaded = overridden(original, replace(subject, vary=None))
         with loaded.locating_problems():
             found = cost(loaded.scenario, lens=subject.options.lens)
         allowed.load(found)
-        return loaded, found
+        if subject.vary is None:
+            return loaded, found
+        charge(found, passes_of_variant(loaded.scenario))
+        return overridden(original, subject), found
 
     @_once
     def shared(subject: Subject) -> tuple[Computed, Cost]:
         loaded, costs = opened(subject)
-        tries = 1 if subject.vary is None else 1 + TRIES
-        allowed.compute(costs, tries, len(loaded.scenario.tokens))
-        if subject.vary is not None:
-            loaded = resolve(subject)
         if subject.options.gradients:
+            charge(costs, passes_of_training(1, loaded.scenario))
             options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
             return Computed(loaded, run_training(loaded, options).steps[0]), costs
+        allowed.compute(costs, 1, len(loaded.scenario.tokens))
         # A summary, and a step, of a trained model share a pass that has the lens.
         lens = subject.options.lens or loaded.scenario.on_demand
         return Computed(loaded, run_pass(loaded, replace(subject.options, lens=lens))), costs
@@ -79,14 +92,13 @@ def renderer(path: Path) -> Callable[[Words], str]:
         subject = subject_of(request)
         if request.command in WITHOUT_A_PASS:
             loaded, costs = opened(subject)
-            computed, scenario = None, loaded.scenario
-        else:
-            computed, costs = shared(subject)
-            scenario = computed.trace.scenario
-        for number, length in passes(request, scenario):
-            allowed.compute(costs, number, length)
-        if computed is None:
-            return answer(request).content
+            charge(costs, passes(request, loaded.scenario))
+            return answer_about(request, loaded).content
+        computed, costs = shared(subject)
+        scenario = computed.trace.scenario
+        if request.is_whole_text and scenario.on_demand:  # the summary shows the lens
+            costs = cost(scenario, lens=True)
+        charge(costs, passes(request, scenario))
         if request.trains:
             computed = replace(computed, training=training_of(request, computed.loaded))
         return explain(request, computed)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tracer.decoder.cost import degree, multiply_adds
 from tracer.decoder.forward import PassOptions, trace
+from tracer.decoder.variant import TRIES
 from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.frozen import frozen
@@ -113,9 +114,20 @@ def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
             pass
         case _:
             yield 1, length
-    if request.train or request.command == "train":  # each with the way back and the update
-        read = [len(each.tokens) for each in scenario.training] or [length]
-        yield from ((STEP_OF_TRAINING * ((request.steps or 1) + 1), each) for each in read)
+    if request.train or request.command == "train":
+        yield from passes_of_training(request.steps or 1, scenario)
+
+
+def passes_of_training(steps: int, scenario: Scenario) -> Iterator[tuple[int, int]]:
+    """Those of a training, each with its backward pass and its update, and the loss at the end."""
+    read = [len(each.tokens) for each in scenario.training] or [len(scenario.tokens)]
+    yield from ((STEP_OF_TRAINING * (steps + 1), each) for each in read)
+
+
+def passes_of_variant(scenario: Scenario) -> Iterator[tuple[int, int]]:
+    """Those that other numbers are tried with: at most, and over each text that is read."""
+    yield TRIES, len(scenario.tokens)
+    yield from ((TRIES, len(each.tokens)) for each in scenario.training)
 
 
 @dataclass
