@@ -213,7 +213,7 @@ def test_random_scenarios_show_no_needless_sign(scenario: dict[str, Any]) -> Non
 GOOD = """
 Two tokens
 
-The calculation is worked for the token b, position 2 of 2, and 7.77 is only a number.
+The calculation follows the token b, position 2 of 2, and 7.77 is only a number.
 
 1 · Tokens and embeddings
 ───

@@ -132,8 +132,8 @@ def test_the_last_token_is_followed_unless_another_is_asked_for() -> None:
     assert last == printed("run", "alex", "--token", "4") == printed("run", "alex", "-t", "Alex")
     frank = printed("run", "alex", "--token", "1")
     assert frank == printed("run", "alex", "--token", "Frank")
-    assert "worked for the token “Alex”, position 4 of 4" in last
-    assert "worked for the token “Frank”, position 1 of 4" in frank
+    assert "follows the token “Alex”, position 4 of 4" in last
+    assert "follows the token “Frank”, position 1 of 4" in frank
 
 
 def test_a_token_that_is_there_twice_needs_its_position() -> None:

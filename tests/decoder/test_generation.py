@@ -55,7 +55,7 @@ def test_with_the_cache_only_the_new_token_is_computed() -> None:
         assert len(seen) == number
     text = printed("generate", "pizza", "--kv-cache")
     assert " ".join(SENTENCE) in text
-    assert " ".join(text.split()).count("are reused from the turns before") == 4
+    assert " ".join(text.split()).count("are reused from earlier turns") == 4
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])

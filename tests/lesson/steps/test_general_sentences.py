@@ -42,8 +42,8 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
         ("train", LEARNS + ONE_LAYER + WORDS, (), ROW_OF_ZEROS, "stays as it is"),
         ("train", LEARNS + ONE_LAYER + TIED, (), "made with the same rows", ROW_OF_ZEROS),
         ("train", LEARNS + ONE_LAYER + WORDS, ("--weight-decay", "0.1"), "by the decay", "against"),
-        ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer looks at what an", "It also looks"),
-        ("tutorial", START + ENCODER + CROSSED, (), "It also looks at what an", "No layer looks"),
+        ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer attends to the", "It also attends"),
+        ("tutorial", START + ENCODER + CROSSED, (), "It also attends to the", "No layer attends"),
         (
             *("run", START + "mask: {window: 1}\npadding: b\n" + ONE_LAYER, ("--token", "2")),
             *("The score of “b”, which only fills up, becomes -∞, too.", "the others stay"),
