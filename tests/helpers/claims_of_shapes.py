@@ -8,12 +8,12 @@ from tests.helpers.closed_formulas import Closed
 
 ANYWHERE = frozenset(
     {
-        "A multiply-add is a product that is added to others, in a product of matrices. What is "
-        "done number by number, as in a norm or a softmax, is not counted.",
+        "A multiply-add is one product in a matrix multiplication and its addition to the sum. "
+        "Elementwise operations, such as those of a norm or a softmax, are not counted.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
-        "W_U holds the embeddings of the words, as columns: its numbers are counted there.",
-        "Bytes, if each number is kept as float32 (4) or float16 (2):",
+        "W_U is the transposed table of embeddings, so its numbers are counted there.",
+        "Bytes, with each number stored as float32 (4) or float16 (2):",
     }
 )
 """What claims nothing of the numbers, or nothing but what a table shows."""
@@ -51,7 +51,7 @@ def number(word: str) -> int | str:
 def read_as(closed: Closed, said: list[int | str], sentence: str) -> bool:
     n, d, h = closed.n, closed.d, closed.heads
     expected = (
-        f"No number is looked at here, only how many there are. [1, {n}, {d}] is the shape of one "
+        f"This text counts numbers; it computes none. [1, {n}, {d}] is the shape of one "
         f"text of {n:,} token{'s' * (n > 1)} with {d:,} numbers each, [1, {h}, {n}, {closed.d_k}] "
         f"the same for {h} head{'s' * (h > 1)}."
     )
@@ -156,11 +156,11 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 
 FORMS = {
-    r"No number is looked at here.*": read_as,
-    r"Side by side, the W_Q of the # heads are one matrix \[#, (\d+)\]\.": side_by_side,
-    r"Their outputs, side by side, are # × # = # numbers for each token\.": outputs,
-    r"The numbers of a token: # → # → #\.": of_a_token,
-    r"To say only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds "
+    r"This text counts numbers.*": read_as,
+    r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
+    r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
+    r"The width of a token's vector: # → # → #\.": of_a_token,
+    r"To predict only the next word, the last token's row \[1, (\d+)\] is enough: # multiply-adds "
     r"instead of #\.": next_word,
     r"Each of these # layers has # parameters here and takes # multiply-adds; all # have # and "
     r"take #\.": of_each_layer,
@@ -170,10 +170,11 @@ FORMS = {
     r"(?:Each|The) layer has # parameters in all\.": of_a_layer,
     r"With # tokens instead of #, the # multiply-adds of queries with keys and of weights with "
     r"values become four times as many, # others twice as many(?:, but #, for the keys and values "
-    r"of the encoder's tokens, stay)?\.": growth,
-    r"From # tokens on, what grows with the square of the length is more than half of all\.": half,
-    r"A cache of keys and values saves computing them again in each turn of a generated text; each "
-    r"further token adds # numbers to it\.": cache,
+    r"of the encoder's tokens, do not change)?\.": growth,
+    r"From # tokens on, the terms that grow with the square of the length are more than half of "
+    r"the total\.": half,
+    r"With a cache, keys and values are not recomputed for each generated token; each token adds # "
+    r"numbers to it\.": cache,
 }
 
 

@@ -24,8 +24,8 @@ def since_when(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"How much attention each token before “(?P<who>.*)” gets from it: the largest share in any "
-    r"head, and the heads that give it most, the first one first\."
+    r"The most attention that “(?P<who>.*)” gives to each token before it, in any head, and the "
+    r"heads that give the most\."
 )
 def looked_at(at: Judge, said: dict[str, Any]) -> None:
     assert at.followed > 0 and said["who"] == at.who

@@ -112,7 +112,7 @@ def test_the_walk_through_gpt2_with_nine_tokens() -> None:
         "logits": [1, 9, 50257],
     }
     assert {address: shape_of(found, address) for address in stated} == stated
-    assert "W_Q of the 12 heads are one matrix [768, 768]." in told("gpt2-small")
+    assert "The W_Q of the 12 heads, side by side, form a matrix [768, 768]." in told("gpt2-small")
 
 
 def test_its_sentence_has_eight_words() -> None:
@@ -138,7 +138,7 @@ def test_the_translation_model() -> None:
     text = told("transformer-base")
     for said in (
         "8 × 64 = 512 numbers for each token.",
-        "The numbers of a token: 512 → 2048 → 512.",
+        "The width of a token's vector: 512 → 2048 → 512.",
         "FFN has 2,099,712 parameters, about 2 million: 99,712 more.",
         "attention has 1,050,624 parameters, about 1 million: 50,624 more.",
         "together have 2,101,248, more than the FFN.",
@@ -260,8 +260,8 @@ def test_equal_digits_do_not_tie() -> None:
     own, tied = UNTIED, UNTIED.replace("{W_U: [[1, 0], [0, 1]]}", "tied")
     assert counted("-", stdin=own)["parameters"] == 16
     assert counted("-", stdin=tied)["parameters"] == 12
-    assert "W_U holds the embeddings" not in told("-", stdin=own)
-    assert "W_U holds the embeddings" in told("-", stdin=tied)
+    assert "W_U is the transposed table" not in told("-", stdin=own)
+    assert "W_U is the transposed table" in told("-", stdin=tied)
 
 
 READING = """\
@@ -282,7 +282,7 @@ CROSSED = "  - cross_attention: {heads: [{W_Q: identity, W_K: identity, W_V: ide
 ])  # fmt: skip
 def test_what_does_not_grow_is_named(layers: str, what: str) -> None:
     text = told("-", stdin=READING + layers)
-    assert re.search(rf"twice as many, but \d+, for {what}, stay\.", text)
+    assert re.search(rf"twice as many, but \d+, for {what}, do not change\.", text)
 
 
 def test_nothing_is_said_of_growth_where_nothing_grows() -> None:

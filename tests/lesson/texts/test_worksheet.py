@@ -258,5 +258,5 @@ def test_a_text_without_lines_is_told() -> None:
 def test_the_page_begins_with_what_it_is() -> None:
     page = printed("tutorial", "science", "--blanks", "--level", "2", "--seed", "3")
     assert page.startswith("# What follows")
-    assert "Here numbers are left out" in page[:200]
+    assert "Fill in the missing numbers" in page[:200]
     assert "Level 2, seed 3." in page

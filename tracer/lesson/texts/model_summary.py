@@ -92,8 +92,8 @@ def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
         share = ctx.number(weights[0], ctx.row(weights[0]), token)
         rows.append((ctx.names[token], lens.percent(share), named))
     sentence = (
-        "How much attention each token before ",
-        *(ctx.name, " gets from it: the largest share in any head, and the heads that give it "),
-        "most, the first one first.",
+        "The most attention that ",
+        *(ctx.name, " gives to each token before it, in any head, and the heads that give the "),
+        "most.",
     )
     return (doc.Paragraph(sentence), doc.Table.of(("token", "at most", "layer, head"), rows))

@@ -42,12 +42,12 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
     _, tokens, width = shape
     read = f"{written(shape)} is the shape of one text of {_tokens(tokens)} with {width:,}"
     heads = f", {written(query)} the same for {count(query[1], 'head')}" if query else ""
-    only = "No number is looked at here, only how many there are. "
+    only = "This text counts numbers; it computes none. "
     yield doc.Paragraph((only, f"{read} numbers each{heads}."))
     yield doc.Paragraph(
         (
-            "A multiply-add is a product that is added to others, in a product of matrices. What "
-            "is done number by number, as in a norm or a softmax, is not counted.",
+            "A multiply-add is one product in a matrix multiplication and its addition to the sum. "
+            "Elementwise operations, such as those of a norm or a softmax, are not counted.",
         )
     )
     ctx = LessonContext(survey.trace, survey.length - 1, symbols(survey.trace.records))
@@ -117,27 +117,27 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         rows, columns = weights.value.shape
         together = [rows, columns * len(weights.heads)]
         yield (
-            *("Side by side, the ", weights.symbol, f" of the {len(weights.heads)} heads are one "),
+            *("The ", weights.symbol, f" of the {len(weights.heads)} heads, side by side, form a "),
             f"matrix {written(together)}.",
         )
         each = [value.shape[1] for value in concat.records[0].inputs]
         if len(set(each)) == 1:
             product = f"{len(each)} × {each[0]} = {sum(each)}"
-            yield (f"Their outputs, side by side, are {product} numbers for each token.",)
+            yield (f"Their concatenated outputs have {product} numbers for each token.",)
     if roles.HIDDEN in by_role and roles.FFN_OUTPUT in by_role:
         taken = by_role[roles.HIDDEN].records[0].inputs[0].shape[1]
         hidden, out = (by_role[each].value.shape[1] for each in (roles.HIDDEN, roles.FFN_OUTPUT))
-        yield (f"The numbers of a token: {taken} → {hidden} → {out}.",)
+        yield (f"The width of a token's vector: {taken} → {hidden} → {out}.",)
     if roles.W_U in by_role and survey.trace.scenario.is_tied:
         yield (
             by_role[roles.W_U].symbol,
-            " holds the embeddings of the words, as columns: its numbers are counted there.",
+            " is the transposed table of embeddings, so its numbers are counted there.",
         )
     if logits and logits.value.shape[0] > 1:
         tokens, words = logits.value.shape
         cost = logits.multiply_adds
         yield (
-            f"To say only the next word, the last token's row [1, {words}] is enough: "
+            f"To predict only the next word, the last token's row [1, {words}] is enough: "
             f"{cost // tokens:,} multiply-adds instead of {cost:,}.",
         )
     times = matrices[0].times
@@ -221,13 +221,13 @@ def _growth(survey: Survey) -> Iterator[doc.Sentence]:
         parts.append(f"{what} twice as many")
     if stay and parts:
         what = " and ".join(_staying(survey))
-        parts.append(f"but {stay:,}, for {what}, stay")
+        parts.append(f"but {stay:,}, for {what}, do not change")
     if parts:
         yield (f"With {_tokens(2 * n)} instead of {n:,}, {', '.join(parts)}.",)
     if four_times:
         yield (
-            f"From {_tokens(_half(survey))} on, what grows with the square of the length is more "
-            "than half of all.",
+            f"From {_tokens(_half(survey))} on, the terms that grow with the square of the length "
+            "are more than half of the total.",
         )
 
 
@@ -261,13 +261,13 @@ def _memory(survey: Survey) -> Iterator[doc.Block]:
         if number or name == "parameters"
     )
     types = " or ".join(f"{name} ({size})" for name, size in NUMBER_TYPES.items())
-    yield doc.Paragraph((f"Bytes, if each number is kept as {types}:",))
+    yield doc.Paragraph((f"Bytes, with each number stored as {types}:",))
     yield doc.Table.of(("what", "numbers", *NUMBER_TYPES), rows)
     if per_token and not survey.trace.scenario.looks_ahead:
         yield doc.Paragraph(
             (
-                "A cache of keys and values saves computing them again in each turn of a "
-                f"generated text; each further token adds {per_token:,} numbers to it.",
+                "With a cache, keys and values are not recomputed for each generated token; each "
+                f"token adds {per_token:,} numbers to it.",
             )
         )
 

@@ -35,11 +35,11 @@ SHARE = 0.5
 """Of the lines, so many are chosen on average."""
 
 HOW: doc.Sentence = (
-    "Here numbers are left out. Each blank has a number, and shows how many decimals belong in it. "
-    "A number that stands at several places has the same blank at each of them; before the sign % "
-    "it is taken times a hundred. All can be filled in, in the order of the text.",
+    "Fill in the missing numbers, in the order of the text. Each blank is numbered and shows how "
+    "many decimals it takes. The same number has the same blank wherever it occurs; before a % "
+    "sign, multiply it by 100.",
 )
-TO_FILL_IN: doc.Sentence = ("What belongs in each blank, there where it is worked out.",)
+TO_FILL_IN: doc.Sentence = ("The number for each blank, at the place where it is computed.",)
 
 
 def worksheet(document: doc.Document, level: int, seed: int) -> doc.Document:
