@@ -16,8 +16,8 @@ GOALS = frozenset(
         "What went in is added to what came out.",
         "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
         "The most probable word is the model's guess at the next token.",
-        "The lower the probability of the right word, the larger the loss at a position; the "
-        "losses are averaged over the positions that have a right word.",
+        "The loss at a position is -ln(p), where p is the probability of the correct word. The "
+        "losses are averaged over all positions with a target.",
     }
 )
 """What a step does: said only where its result is computed."""
@@ -51,7 +51,7 @@ PHRASES = frozenset(
         "The decoder's answer.",
         "A score for each word.",
         "A probability for each word.",
-        "How surprised the model is.",
+        "How far the probabilities are from the correct words.",
     }
 )
 """The same where it is given."""
@@ -96,7 +96,7 @@ ANYWHERE = frozenset(
         "What their probabilities come to:",
         "Each of them, divided by that:",
         "Their running sums:",
-        "The loss at each such position, with the probability of the right word:",
+        "The loss at each position with a target:",
         "Their mean:",
         "The probability of its word:",
         # Reasons.
@@ -118,9 +118,8 @@ ANYWHERE = frozenset(
         "word can be drawn, and in training it can be measured how far it was from the right one.",
         "To go on, the word is put behind the text and everything is done once more: a decoder "
         "writes one word at a time, because each depends on those before it.",
-        "The logarithm is taken because the loss is then 0 for a right word that was certain, and"
-        " grows without bound as its probability goes to 0: to be sure and wrong costs most. "
-        "Training changes the weights to make this number smaller.",
+        "The loss is 0 for p = 1 and grows without bound as p approaches 0, so a confident wrong "
+        "prediction costs most. Training changes the weights to lower the loss.",
     }
 )
 
@@ -140,7 +139,7 @@ OF_TRAINING = frozenset(
         "its shape, and at the right the number of the step in which it is worked out.",
         "From the forward pass:",
         "Of the other examples, found in the same way:",
-        "The losses of all examples, one behind the other:",
+        "The losses of all examples:",
         # Goals.
         "How the loss changes with what the decoder gives.",
         "How the loss changes with what goes into the norm: directly, and through what it is "
