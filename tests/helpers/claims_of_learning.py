@@ -32,11 +32,11 @@ NAMES = {
 """Parameters whose symbols say something else than their names."""
 
 
-# --- the way back --------------------------------------------------------------------------------
+# --- the backward pass ----------------------------------------------------------------------------
 
 
 def place_of(at: Judge) -> str:
-    """layer1.attention.head1. of a section of the way back; final_ of the norm behind all."""
+    """layer1.attention.head1. of a section of the backward pass; final_ of the norm behind all."""
     found = re.match(
         r"gradient\.((?:encoder\.)?(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?)", at.address
     )
@@ -139,8 +139,11 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     assert abs(abs(larger) - number(said["by"])) <= 0.51 * last
 
 
-@form(r"ReLU lets a gradient pass where it kept the number, .+ its slope is 1 or 0\.")
-@form(r"There is no activation function here: the gradient goes on (?P<how>.+)\.")
+@form(
+    r"ReLU passes the gradient where its input is positive and stops it elsewhere: its slope is 1 "
+    r"or 0\."
+)
+@form(r"There is no activation function here: the gradient is passed on (?P<how>.+)\.")
 def bends(at: Judge, said: dict[str, Any]) -> None:
     place = place_of(at)
     tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
@@ -151,27 +154,40 @@ def bends(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"How the loss changes with (?P<what>the sum|what goes into the (?:en|de)coder)"
-    r"(?P<ways>: all ways .+)?\."
+    r"The norm divides each feature by a number that depends on all features of the token\. Each "
+    r"feature therefore acts on the loss in several ways, and the contributions are added\."
+)
+def of_a_norm(at: Judge, said: dict[str, Any]) -> None:
+    norm = at.address.removeprefix("gradient.")
+    parts = ("deviation", "squared", "variance", "mean_square", "std", "rms")
+    computed = [f"{norm}.{part}" for part in parts if f"{norm}.{part}" in at.values]
+    assert computed and not any(map(at.pinned, computed))
+
+
+@form(
+    r"Compute the gradient at (?P<what>the sum|the input of the (?:en|de)coder)"
+    r"(?P<paths>: add up the contributions of all paths from there to the loss)?\."
 )
 def added_up(at: Judge, said: dict[str, Any]) -> None:
-    assert (at.result["operation"] == "add_all") == bool(said["ways"])
+    assert (at.result["operation"] == "add_all") == bool(said["paths"])
     assert ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
 
 
 @form(
-    r"How the loss changes with (?:each (?:query|key|value|hidden number)|"
-    r"what (?:attention gives|the FFN gives|the gate lets through))"
-    r"(?P<weights>, and through that with the weights that make it)?\."
+    r"Compute the gradient at (?:each (?:query|key|value|hidden unit|gated hidden unit)|"
+    r"attention's output|the FFN's output)(?P<weights> and at the weights that produce it)?\."
 )
 def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
     assert (steepest(at) is not None) == bool(said["weights"])
 
 
-@form(r"How the loss changes with what the encoder gives: .+ (?P<begins>begins|would begin)\.")
+@form(
+    r"Compute the gradient at the encoder's output\. (?:The backward pass of the encoder begins "
+    r"here|(?P<ends>The encoder's output is given, so the backward pass ends here))\."
+)
 def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
-    assert ("vectors" in encoder) == (said["begins"] == "would begin")
+    assert ("vectors" in encoder) == bool(said["ends"])
 
 
 @form(r"Every gradient is shown whole; .+ Here that is (?P<symbol>\S+), (?P<address>\S+)\.")

@@ -118,7 +118,7 @@ ANYWHERE = frozenset(
         "word can be drawn, and in training it can be measured how far it was from the right one.",
         "To go on, the word is put behind the text and everything is done once more: a decoder "
         "writes one word at a time, because each depends on those before it.",
-        "The loss is 0 for p = 1 and grows without bound as p approaches 0, so a confident wrong "
+        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
         "prediction costs most. Training changes the weights to lower the loss.",
     }
 )
@@ -141,38 +141,34 @@ OF_TRAINING = frozenset(
         "Of the other examples, found in the same way:",
         "The losses of all examples:",
         # Goals.
-        "How the loss changes with what the decoder gives.",
-        "How the loss changes with what goes into the norm: directly, and through what it is "
-        "divided by.",
-        "The gradient goes back times the slope of the activation function.",
-        "How the loss changes with the heads side by side.",
-        "How the loss changes with what the head gives: its own columns.",
-        "How the loss changes with each attention weight.",
-        "How the loss changes with each score that the softmax has read.",
-        "How the loss changes with each score, and with the dot product before it.",
-        "How the loss changes with each query, turned by its position.",
-        "How the loss changes with each key, turned by its position.",
-        "How the loss changes with the vector of each position.",
+        "Compute the gradient at the decoder's output.",
+        "Backpropagate the gradient through the norm.",
+        "The gradient is multiplied by the slope of the activation function.",
+        "Compute the gradient at the concatenated heads.",
+        "The head's output gets its own columns of the gradient.",
+        "Compute the gradient at each attention weight.",
+        "Compute the gradient at each score after the mask.",
+        "Compute the gradient at each score and at its dot product.",
+        "Compute the gradient at each rotated query.",
+        "Compute the gradient at each rotated key.",
+        "Compute the gradient at the vector of each position.",
         "Where all gradients together are larger than they may be, all are shrunk alike.",
         # Reasons.
-        "Softmax and cross-entropy are differentiated together, because then no more is left than"
-        " how far each probability is from 1 for the right word and 0 for all others. Without "
-        "rounding a row comes to 0: what one word gains the others lose.",
-        "A matrix product hands its gradient on to both of its factors. A weight acts on the loss "
-        "through every token: what went in there, times the gradient of what came out, added up "
-        "over all tokens. What went in gets the gradient times the same weights, read the other "
-        "way round.",
-        "What each feature is divided by depends on all features of the token. So there are "
-        "several ways back, which are added up.",
-        "Both parts of a sum have its gradient: one goes back through the sub-layer, the other "
-        "passes it by unchanged. So the gradient has a direct path around the sub-layer.",
+        "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, "
+        "each row adds up to 0, because the probabilities add up to 1.",
+        "A matrix product passes its gradient to both of its factors. The gradient at its input is "
+        "the gradient at its output times the transposed weights. The gradient at its weights is "
+        "the transposed input times the gradient at its output: it adds up the contributions of "
+        "all tokens.",
+        "A sum passes its gradient to both of its terms, so the gradient has a direct path around "
+        "the sub-layer.",
         "The direction of the gradient stays, only its length is limited, so that a step cannot "
         "become large because of a single large gradient.",
         "The gradient describes the loss only near the weights as they are, therefore all is "
         "computed anew before the next step.",
         # Captions.
-        "The numbers before γ, as they went through the norm:",
-        "The slope at each number:",
+        "The normalized numbers before γ is applied:",
+        "The slope of the activation at each hidden unit:",
         "The squares of the gradients of each parameter, added up:",
         "All of them together:",
         "The norm, the root of all squares together:",
@@ -186,4 +182,4 @@ OF_TRAINING = frozenset(
         "The new weights:",
     }
 )
-"""What is said on the way back, of the update and around them."""
+"""What is said in the backward pass, of the update and around them."""

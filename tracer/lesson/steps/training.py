@@ -45,9 +45,9 @@ LOSS_STEP = StepKind(
     sign=("loss",),
     reasons=(
         (
-            "The loss is 0 for ",
+            "The loss is 0 if ",
             P,
-            " = 1 and grows without bound as ",
+            " is 1 and grows without bound as ",
             P,
             " approaches 0, so a confident wrong prediction costs most. Training changes the "
             "weights to lower the loss.",
