@@ -190,7 +190,10 @@ def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     assert ("vectors" in encoder) == bool(said["ends"])
 
 
-@form(r"Every gradient is shown whole; .+ Here that is (?P<symbol>\S+), (?P<address>\S+)\.")
+@form(
+    r"Every gradient is shown in full, but lines are worked for one token and one parameter only\. "
+    r"This parameter is (?P<symbol>\S+), (?P<address>\S+)\."
+)
 def one_of_them(at: Judge, said: dict[str, Any]) -> None:
     value = at.values[f"update.{said['address']}"]
     assert value["symbol"].startswith(said["symbol"])
@@ -199,19 +202,22 @@ def one_of_them(at: Judge, said: dict[str, Any]) -> None:
 # --- the update ----------------------------------------------------------------------------------
 
 
-@form(r"It is no larger than it may be, so that nothing is shrunk\.")
+@form(r"The norm does not exceed the limit, so the gradients stay as they are\.")
 def not_shrunk(at: Judge, said: dict[str, Any]) -> None:
     assert "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
 
 
 @form(
-    r"Stochastic gradient descent: the step is the gradient(?P<decay>, with the decay)?"
-    r"(?P<momentum>, and a part of the step before)?,? times the learning rate, η = (?P<rate>\S+)\."
+    r"Stochastic gradient descent subtracts the (?P<what>gradient|velocity) times the learning "
+    r"rate, η = (?P<rate>\S+), from each weight\.(?: The velocity is the gradient plus "
+    r"(?P<momentum>\S+) times the velocity of the step before\.)?"
+    r"(?P<decay> Weight decay is added to the gradient first\.)?"
 )
 @form(
-    r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of that of their "
-    r"squares, so that the size of a step depends little on the size of the gradients; the step is "
-    r"that times the learning rate, η = (?P<rate>\S+)\."
+    r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of the running mean "
+    r"of their squares, so that the size of a step depends little on the size of the gradients\. "
+    r"It subtracts this quotient times the learning rate, η = (?P<rate>\S+), from each weight\."
+    r"(?P<decay> Weight decay is added to the gradient first\.)?"
 )
 def moved(at: Judge, said: dict[str, Any]) -> None:
     address = re.sub(r"^\d+\. The update of ", "", at.heading)
@@ -220,9 +226,12 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
     kept = {name for name in at.values if name.startswith(f"update.{address}.")}
     assert bool(said.get("momentum")) == (f"update.{address}.velocity" in kept)
     optimizer = at.spec.get("optimizer", {})
-    assert bool(said.get("momentum")) == (number(str(optimizer.get("momentum", 0))) > 0)
-    if "decay" in said:
-        assert bool(said["decay"]) == (number(str(optimizer.get("weight_decay", 0))) > 0)
+    if said.get("kind") is None:
+        momentum = number(str(optimizer.get("momentum", 0)))
+        assert number(said["momentum"] or "0") == momentum
+        assert said["what"] == ("velocity" if momentum else "gradient")
+    decays = number(str(optimizer.get("weight_decay", 0))) > 0
+    assert bool(said["decay"]) == (decays and said.get("kind") != "AdamW")
     assert bool(said.get("kind")) == (f"update.{address}.second_moment" in kept)
     if said.get("kind") and f"update.{address}.decayed" in kept:
         decays_the_weight = new["operands"][0] == f"update.{address}.decayed"
@@ -233,18 +242,19 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The loss L has (?P<how>fallen|grown) from (?P<first>\S+) to (?P<last>\S+) in "
-    r"(?P<steps>one step|\d+ steps)\."
+    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L from (?P<first>\S+) "
+    r"to (?P<last>\S+)\."
 )
-@form(r"The loss L is (?P<last>\S+) after (?P<steps>one step|\d+ steps), as it was before\.")
+@form(r"The loss L is (?P<last>\S+) before and after (?P<steps>one step|\d+ steps)\.")
 @form(
-    r"The loss L has (?P<how>fallen|grown) in (?P<steps>one step|\d+ steps), by less than its "
+    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L by less than its "
     r"digits show: it is (?P<last>\S+) before and after\."
 )
 def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     first, *_, last = at.passes
     steps = len(at.passes) - 1
-    assert said["steps"] == ("one step" if steps == 1 else f"{steps} steps")
+    assert said["steps"].lower() == ("one step" if steps == 1 else f"{steps} steps")
+    assert bool(said.get("s")) == (steps == 1 and "how" in said)
     assert (
         said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
     )
@@ -252,7 +262,7 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     assert shows == ("first" in said)
     change = number(str(last["loss"])) - number(str(first["loss"]))
     if change or "how" not in said:  # a loss that is rounded to go on with may hide a change
-        assert said.get("how") == (None if not change else "fallen" if change < 0 else "grown")
+        assert said.get("how") == (None if not change else "lower" if change < 0 else "raise")
     if steps > 1:
         assert_steps(at)
     assert_said(at)

@@ -471,26 +471,26 @@ def gradient_of(at: Judge) -> list[float]:
     return [number(str(x)) for row in rows for x in row]
 
 
-@form(r"Each weight(?P<other> with a gradient other than 0)? is moved against its gradient\.")
-@form(r"Each weight is moved by its gradient and by the decay, which draws it to 0\.")
+@form(r"Each weight(?P<other> with a gradient other than 0)? moves against its gradient\.")
+@form(r"Each weight is updated by its gradient and by weight decay, which pulls it toward 0\.")
 def against_its_gradient(at: Judge, said: dict[str, Any]) -> None:
     decays = decay(at) > 0
     assert decays == ("decay" in said[""])
     assert decays or bool(said["other"]) == (not all(gradient_of(at)))
 
 
-@form(r"With the decay, which draws each weight to 0:")
+@form(r"Weight decay pulls each weight toward 0:")
 def decayed(at: Judge, said: dict[str, Any]) -> None:
     assert decay(at) > 0
 
 
-@form(r"The velocity; nothing was going on before:")
+@form(r"The velocity; the first step has no earlier velocity to add:")
 def velocity(at: Judge, said: dict[str, Any]) -> None:
     assert number(str(at.spec["optimizer"]["momentum"])) > 0
 
 
 @form(r"Each weight(?P<other> with a gradient)? gets a step of about the same size:")
-@form(r"The step of each weight, before the learning rate:")
+@form(r"The step of each weight, before the learning rate is applied:")
 def directions(at: Judge, said: dict[str, Any]) -> None:
     data = at.values[f"update.{updated(at)}.direction"]["data"]
     rows = data if isinstance(data[0], list) else [data]
@@ -501,7 +501,7 @@ def directions(at: Judge, said: dict[str, Any]) -> None:
     assert not alike or bool(said["other"]) == (len(moved) < len(sizes))
 
 
-@form(r"All other weights are moved in the same way\.")
+@form(r"All other weights are updated in the same way\.")
 def others(at: Judge, said: dict[str, Any]) -> None:
     moved = [a for a in at.values if re.fullmatch(r"update\.(?!.*\.(?:gain|shift)\.).+", a)]
     assert {a for a in moved if f"gradient.{a.removeprefix('update.')}" in at.values} > {

@@ -125,20 +125,18 @@ ANYWHERE = frozenset(
 
 OF_TRAINING = frozenset(
     {
-        "The loss is one number that depends on the weights. Raise a single weight by very little"
-        " and compute everything again: how much larger the loss is then, for each unit by which "
-        "the weight was raised, is the slope of the loss at that weight, its gradient ∂L/∂W. "
-        "Where it is positive, a slightly smaller weight lowers the loss; where it is negative, a"
-        " slightly larger one does; where it is 0, neither does at first.",
-        "Nobody computes everything again for each weight. The loss depends on the weights through "
-        "a chain of steps, and the slope of a chain is the product of the slopes of its links. So "
-        "one goes from the loss back, step by step: what b means for the loss, times what a means "
-        "for b, is what a means for the loss. Where a acts on the loss in several ways, what they "
-        "give is added up.",
-        "The way back, to be read from above: the gradient of the loss at what each step gives, "
-        "its shape, and at the right the number of the step in which it is worked out.",
+        "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small "
+        "changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, "
+        "a slightly larger weight lowers the loss.",
+        "The backward pass computes the gradients step by step, from the loss back to the inputs. "
+        "By the chain rule, the gradient at a step's input a is the gradient at its output b times "
+        "the step's own derivative. Where a value is used in several places, the contributions are "
+        "added.",
+        "Read the diagram of the backward pass from top to bottom. Each entry shows the gradient "
+        "at the output of a forward step, its shape (rows×columns), and the number of the step "
+        "that computes it.",
         "From the forward pass:",
-        "Of the other examples, found in the same way:",
+        "From the other examples, computed in the same way:",
         "The losses of all examples:",
         # Goals.
         "Compute the gradient at the decoder's output.",
@@ -152,7 +150,7 @@ OF_TRAINING = frozenset(
         "Compute the gradient at each rotated query.",
         "Compute the gradient at each rotated key.",
         "Compute the gradient at the vector of each position.",
-        "Where all gradients together are larger than they may be, all are shrunk alike.",
+        "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
         "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, "
         "each row adds up to 0, because the probabilities add up to 1.",
@@ -162,23 +160,23 @@ OF_TRAINING = frozenset(
         "all tokens.",
         "A sum passes its gradient to both of its terms, so the gradient has a direct path around "
         "the sub-layer.",
-        "The direction of the gradient stays, only its length is limited, so that a step cannot "
-        "become large because of a single large gradient.",
-        "The gradient describes the loss only near the weights as they are, therefore all is "
-        "computed anew before the next step.",
+        "Clipping keeps the direction of the gradient and limits its length, so that one very "
+        "large gradient cannot cause a very large step.",
+        "The gradient describes the loss only near the current weights; therefore each step of "
+        "training computes it again.",
         # Captions.
         "The normalized numbers before γ is applied:",
         "The slope of the activation at each hidden unit:",
-        "The squares of the gradients of each parameter, added up:",
-        "All of them together:",
-        "The norm, the root of all squares together:",
-        "The largest that it may be:",
-        "What all gradients are multiplied with:",
-        "The gradient, shrunk:",
+        "The sum of the squared gradients of each parameter:",
+        "Their total:",
+        "The norm of all gradients is the square root of the total:",
+        "The limit:",
+        "The factor for all gradients:",
+        "The clipped gradient:",
         "The running mean of the gradients:",
-        "The gradients, squared:",
-        "The running mean of their squares:",
-        "Both began with 0, which is made up for:",
+        "The squared gradients:",
+        "The running mean of the squared gradients:",
+        "Bias correction, because both running means start at 0:",
         "The new weights:",
     }
 )

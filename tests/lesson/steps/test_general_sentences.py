@@ -50,7 +50,13 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
     [
         ("train", LEARNS + ONE_LAYER + WORDS, (), ROW_OF_ZEROS, "stays as it is"),
         ("train", LEARNS + ONE_LAYER + TIED, (), USE_THE_SAME_ROWS, ROW_OF_ZEROS),
-        ("train", LEARNS + ONE_LAYER + WORDS, ("--weight-decay", "0.1"), "by the decay", "against"),
+        (
+            "train",
+            LEARNS + ONE_LAYER + WORDS,
+            ("--weight-decay", "0.1"),
+            "by weight decay",
+            "against",
+        ),
         ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer looks at what an", "It also looks"),
         ("tutorial", START + ENCODER + CROSSED, (), "It also looks at what an", "No layer looks"),
         (
@@ -85,9 +91,9 @@ def test_a_norm_that_divides_by_given_numbers_has_one_path() -> None:
 
 def test_a_loss_that_is_printed_alike_has_still_fallen() -> None:
     asked = ("train", "pizza", "--carry", "never", "--decimals")
-    less = "has fallen in one step, by less than its digits show: it is 0.2 before and after."
+    less = "One step lowers the loss L by less than its digits show: it is 0.2 before and after."
     assert less in told(*asked, "1")
-    assert "has fallen from 0.20358 to 0.18957 in one step." in told(*asked, "5")
+    assert "One step lowers the loss L from 0.20358 to 0.18957." in told(*asked, "5")
 
 
 @pytest.mark.parametrize(
