@@ -175,15 +175,15 @@ def added_up(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Compute the gradient at (?:each (?:query|key|value|hidden unit|gated hidden unit)|"
-    r"attention's output|the FFN's output)(?P<weights> and at the weights that produce it)?\."
+    r"the attention output|the FFN output)(?P<weights> and at the weights that produce it)?\."
 )
 def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
     assert (steepest(at) is not None) == bool(said["weights"])
 
 
 @form(
-    r"Compute the gradient at the encoder's output\. (?:The backward pass of the encoder begins "
-    r"here|(?P<ends>The encoder's output is given, so the backward pass ends here))\."
+    r"Compute the gradient at the encoder output\. (?:The backward pass of the encoder begins "
+    r"here|(?P<ends>This output is given, so the gradient goes no further))\."
 )
 def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
@@ -192,7 +192,7 @@ def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Every gradient is shown in full, but lines are worked for one token and one parameter only\. "
-    r"This parameter is (?P<symbol>\S+), (?P<address>\S+)\."
+    r"The worked parameter is (?P<symbol>\S+), (?P<address>\S+)\."
 )
 def one_of_them(at: Judge, said: dict[str, Any]) -> None:
     value = at.values[f"update.{said['address']}"]

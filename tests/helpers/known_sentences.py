@@ -139,7 +139,7 @@ OF_TRAINING = frozenset(
         "From the other examples, computed in the same way:",
         "The losses of all examples:",
         # Goals.
-        "Compute the gradient at the decoder's output.",
+        "Compute the gradient at the decoder output.",
         "Backpropagate the gradient through the norm.",
         "The gradient is multiplied by the slope of the activation function.",
         "Compute the gradient at the concatenated heads.",

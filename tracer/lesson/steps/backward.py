@@ -236,15 +236,15 @@ def _at_the_encoder(step: Step, ctx: LessonContext) -> Sentence:
     after = (
         "The backward pass of the encoder begins here."
         if ctx.trace.scenario.encodes
-        else "The encoder's output is given, so the backward pass ends here."
+        else "This output is given, so the gradient goes no further."
     )
-    return (f"Compute the gradient at the encoder's output. {after}",)
+    return (f"Compute the gradient at the encoder output. {after}",)
 
 
 BACK: dict[StepKind, StepKind] = dict(
     (
         _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
-        _back(OUTPUT_STEP, "the decoder's output", reasons=(OF_WEIGHTS,)),
+        _back(OUTPUT_STEP, "the decoder output", reasons=(OF_WEIGHTS,)),
         _back(
             NORM_STEP,
             THROUGH_THE_NORM,
@@ -253,11 +253,11 @@ BACK: dict[StepKind, StepKind] = dict(
             _of_a_norm,
         ),
         _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
-        _back(FFN_OUTPUT_STEP, "the FFN's output", (roles.W_2, roles.B_2)),
+        _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2)),
         _back(GATE_STEP, "each gated hidden unit", (roles.W_3, roles.B_3)),
         _back(ACTIVATION_STEP, _activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
         _back(HIDDEN_STEP, "each hidden unit", (roles.W_1, roles.B_1)),
-        _back(attention.PROJECTION_STEP, "attention's output", (roles.W_O, roles.B_O)),
+        _back(attention.PROJECTION_STEP, "the attention output", (roles.W_O, roles.B_O)),
         _back(attention.CONCAT_STEP, "the concatenated heads"),
         _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
         _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),

@@ -49,7 +49,7 @@ AT_A_GLANCE: doc.Sentence = (
 )
 OTHERS: doc.Sentence = ("All other weights are updated in the same way.",)
 ONE_OF_THEM: doc.Sentence = (
-    "Every gradient is shown in full, but lines are worked for one token and one parameter only. ",
+    "Every gradient is shown in full, but lines are worked for one token and one parameter only.",
 )
 
 
@@ -100,7 +100,7 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Blo
     yield doc.Paragraph(AT_A_GLANCE)
     yield picture_back(teacher.ctx, teacher.steps)
     symbol = teacher.ctx.symbols[worked]
-    yield doc.Paragraph((*ONE_OF_THEM, "This parameter is ", symbol, f", {worked}."))
+    yield doc.Paragraph((*ONE_OF_THEM, " The worked parameter is ", symbol, f", {worked}."))
 
 
 def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc.Section]:
