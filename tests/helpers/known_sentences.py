@@ -132,7 +132,7 @@ OF_TRAINING = frozenset(
         "By the chain rule, the gradient at a step's input a is the gradient at its output b times "
         "the step's own derivative. Where a value is used in several places, the contributions are "
         "added.",
-        "Read the diagram of the backward pass from top to bottom. Each entry shows the gradient "
+        "Read the diagram of the backward pass from top to bottom. Each box shows the gradient "
         "at the output of a forward step, its shape (rows×columns), and the number of the step "
         "that computes it.",
         "From the forward pass:",

@@ -43,7 +43,7 @@ CHAIN_RULE: doc.Sentence = (
     "used in several places, the contributions are added.",
 )
 AT_A_GLANCE: doc.Sentence = (
-    "Read the diagram of the backward pass from top to bottom. Each entry shows the gradient at "
+    "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at "
     "the output of a forward step, its shape (rows×columns), and the number of the step that "
     "computes it.",
 )
