@@ -57,8 +57,8 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
             "by weight decay",
             "against",
         ),
-        ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer looks at what an", "It also looks"),
-        ("tutorial", START + ENCODER + CROSSED, (), "It also looks at what an", "No layer looks"),
+        ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer attends to", "It also attends"),
+        ("tutorial", START + ENCODER + CROSSED, (), "It also attends to", "No layer attends"),
         (
             *("run", START + "mask: {window: 1}\npadding: b\n" + ONE_LAYER, ("--token", "2")),
             *("The score of “b”, which only fills up, becomes -∞, too.", "the others stay"),
