@@ -32,11 +32,11 @@ NAMES = {
 """Parameters whose symbols say something else than their names."""
 
 
-# --- the way back --------------------------------------------------------------------------------
+# --- the backward pass ----------------------------------------------------------------------------
 
 
 def place_of(at: Judge) -> str:
-    """layer1.attention.head1. of a section of the way back; final_ of the norm behind all."""
+    """layer1.attention.head1. of a section of the backward pass; final_ of the norm behind all."""
     found = re.match(
         r"gradient\.((?:encoder\.)?(?:layer\d+\.\w+\.(?:head\d+\.)?|final_)?)", at.address
     )
@@ -139,8 +139,11 @@ def raised(at: Judge, said: dict[str, Any]) -> None:
     assert abs(abs(larger) - number(said["by"])) <= 0.51 * last
 
 
-@form(r"ReLU lets a gradient pass where it kept the number, .+ its slope is 1 or 0\.")
-@form(r"There is no activation function here: the gradient goes on (?P<how>.+)\.")
+@form(
+    r"ReLU passes the gradient where its input is positive and stops it elsewhere: its slope is 1 "
+    r"or 0\."
+)
+@form(r"There is no activation function here: the gradient is passed on (?P<how>.+)\.")
 def bends(at: Judge, said: dict[str, Any]) -> None:
     place = place_of(at)
     tower = at.spec["encoder"] if place.startswith("encoder.") else at.spec
@@ -151,30 +154,46 @@ def bends(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"How the loss changes with (?P<what>the sum|what goes into the (?:en|de)coder)"
-    r"(?P<ways>: all ways .+)?\."
+    r"The norm divides each feature by a number that depends on all features of the token\. Each "
+    r"feature therefore acts on the loss in several ways, and the contributions are added\."
+)
+def of_a_norm(at: Judge, said: dict[str, Any]) -> None:
+    norm = at.address.removeprefix("gradient.")
+    parts = ("deviation", "squared", "variance", "mean_square", "std", "rms")
+    computed = [f"{norm}.{part}" for part in parts if f"{norm}.{part}" in at.values]
+    assert computed and not any(map(at.pinned, computed))
+
+
+@form(
+    r"Compute the gradient at (?P<what>the sum|the input of the (?:en|de)coder)"
+    r"(?P<paths>: add up the contributions of all paths from there to the loss)?\."
 )
 def added_up(at: Judge, said: dict[str, Any]) -> None:
-    assert (at.result["operation"] == "add_all") == bool(said["ways"])
+    assert (at.result["operation"] == "add_all") == bool(said["paths"])
     assert ("encoder" in said["what"]) == (bool(at.outside) and said["what"] != "the sum")
 
 
 @form(
-    r"How the loss changes with (?:each (?:query|key|value|hidden number)|"
-    r"what (?:attention gives|the FFN gives|the gate lets through))"
-    r"(?P<weights>, and through that with the weights that make it)?\."
+    r"Compute the gradient at (?:each (?:query|key|value|hidden unit|gated hidden unit)|"
+    r"the attention output|the FFN output)(?P<weights> and at the weights that produce it)?\."
 )
 def with_its_weights(at: Judge, said: dict[str, Any]) -> None:
     assert (steepest(at) is not None) == bool(said["weights"])
 
 
-@form(r"How the loss changes with what the encoder gives: .+ (?P<begins>begins|would begin)\.")
+@form(
+    r"Compute the gradient at the encoder output\. (?:The backward pass of the encoder begins "
+    r"here|(?P<ends>This output is given, so the gradient goes no further))\."
+)
 def at_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     encoder = (at.outside[1] if at.outside else at.spec)["encoder"]
-    assert ("vectors" in encoder) == (said["begins"] == "would begin")
+    assert ("vectors" in encoder) == bool(said["ends"])
 
 
-@form(r"Every gradient is shown whole; .+ Here that is (?P<symbol>\S+), (?P<address>\S+)\.")
+@form(
+    r"Every gradient is shown in full, but lines are worked for one token and one parameter only\. "
+    r"The worked parameter is (?P<symbol>\S+), (?P<address>\S+)\."
+)
 def one_of_them(at: Judge, said: dict[str, Any]) -> None:
     value = at.values[f"update.{said['address']}"]
     assert value["symbol"].startswith(said["symbol"])
@@ -183,19 +202,22 @@ def one_of_them(at: Judge, said: dict[str, Any]) -> None:
 # --- the update ----------------------------------------------------------------------------------
 
 
-@form(r"It is no larger than it may be, so that nothing is shrunk\.")
+@form(r"The norm does not exceed the limit, so the gradients stay as they are\.")
 def not_shrunk(at: Judge, said: dict[str, Any]) -> None:
     assert "gradient.norm" in at.values and "gradient.norm.factor" not in at.values
 
 
 @form(
-    r"Stochastic gradient descent: the step is the gradient(?P<decay>, with the decay)?"
-    r"(?P<momentum>, and a part of the step before)?,? times the learning rate, η = (?P<rate>\S+)\."
+    r"Stochastic gradient descent subtracts the (?P<what>gradient|velocity) times the learning "
+    r"rate, η = (?P<rate>\S+), from each weight\.(?: The velocity is the gradient plus "
+    r"(?P<momentum>\S+) times the velocity of the step before\.)?"
+    r"(?P<decay> Weight decay is added to the gradient first\.)?"
 )
 @form(
-    r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of that of their "
-    r"squares, so that the size of a step depends little on the size of the gradients; the step is "
-    r"that times the learning rate, η = (?P<rate>\S+)\."
+    r"(?P<kind>AdamW?) divides the running mean of the gradients by the root of the running mean "
+    r"of their squares, so that the size of a step depends little on the size of the gradients\. "
+    r"It subtracts this quotient times the learning rate, η = (?P<rate>\S+), from each weight\."
+    r"(?P<decay> Weight decay is added to the gradient first\.)?"
 )
 def moved(at: Judge, said: dict[str, Any]) -> None:
     address = re.sub(r"^\d+\. The update of ", "", at.heading)
@@ -204,9 +226,12 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
     kept = {name for name in at.values if name.startswith(f"update.{address}.")}
     assert bool(said.get("momentum")) == (f"update.{address}.velocity" in kept)
     optimizer = at.spec.get("optimizer", {})
-    assert bool(said.get("momentum")) == (number(str(optimizer.get("momentum", 0))) > 0)
-    if "decay" in said:
-        assert bool(said["decay"]) == (number(str(optimizer.get("weight_decay", 0))) > 0)
+    if said.get("kind") is None:
+        momentum = number(str(optimizer.get("momentum", 0)))
+        assert number(said["momentum"] or "0") == momentum
+        assert said["what"] == ("velocity" if momentum else "gradient")
+    decays = number(str(optimizer.get("weight_decay", 0))) > 0
+    assert bool(said["decay"]) == (decays and said.get("kind") != "AdamW")
     assert bool(said.get("kind")) == (f"update.{address}.second_moment" in kept)
     if said.get("kind") and f"update.{address}.decayed" in kept:
         decays_the_weight = new["operands"][0] == f"update.{address}.decayed"
@@ -217,18 +242,19 @@ def moved(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The loss L has (?P<how>fallen|grown) from (?P<first>\S+) to (?P<last>\S+) in "
-    r"(?P<steps>one step|\d+ steps)\."
+    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L from (?P<first>\S+) "
+    r"to (?P<last>\S+)\."
 )
-@form(r"The loss L is (?P<last>\S+) after (?P<steps>one step|\d+ steps), as it was before\.")
+@form(r"The loss L is (?P<last>\S+) before and after (?P<steps>one step|\d+ steps)\.")
 @form(
-    r"The loss L has (?P<how>fallen|grown) in (?P<steps>one step|\d+ steps), by less than its "
+    r"(?P<steps>One step|\d+ steps) (?P<how>lower|raise)(?P<s>s?) the loss L by less than its "
     r"digits show: it is (?P<last>\S+) before and after\."
 )
 def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     first, *_, last = at.passes
     steps = len(at.passes) - 1
-    assert said["steps"] == ("one step" if steps == 1 else f"{steps} steps")
+    assert said["steps"].lower() == ("one step" if steps == 1 else f"{steps} steps")
+    assert bool(said.get("s")) == (steps == 1 and "how" in said)
     assert (
         said["last"] == last["printed"] and said.get("first", last["printed"]) == first["printed"]
     )
@@ -236,7 +262,7 @@ def came_of_it(at: Judge, said: dict[str, Any]) -> None:
     assert shows == ("first" in said)
     change = number(str(last["loss"])) - number(str(first["loss"]))
     if change or "how" not in said:  # a loss that is rounded to go on with may hide a change
-        assert said.get("how") == (None if not change else "fallen" if change < 0 else "grown")
+        assert said.get("how") == (None if not change else "lower" if change < 0 else "raise")
     if steps > 1:
         assert_steps(at)
     assert_said(at)

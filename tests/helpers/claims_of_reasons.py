@@ -369,7 +369,7 @@ def sampled(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("Only one") == (left == 1)
 
 
-# --- the way back --------------------------------------------------------------------------------
+# --- the backward pass ----------------------------------------------------------------------------
 
 
 def counts(at: Judge) -> list[bool]:
@@ -382,15 +382,28 @@ def counts(at: Judge) -> list[bool]:
 
 
 @form(
-    r"How the loss changes with each logit: its probability, less t, which is 1 for the right word "
-    r"and else 0; divided by the number of positions that count(?P<none>; a position that does not "
-    r"count has the gradient 0)?\."
+    r"The gradient at each logit is (?:p - t|\(p - t\) / (?P<n>\d+)), where p is its probability "
+    r"and t is 1 for the correct word and 0 otherwise\.(?: The loss is the mean over (?P<mean>\d+) "
+    r"positions(?P<batch> of the batch)?\.)?(?P<none> A position without a target has the gradient "
+    r"0\.)?"
 )
 def at_the_logits(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "gradient.logits" and bool(said["none"]) == (not all(counts(at)))
+    examples = at.spec.get("training") or [{}]
+    words, padding = at.spec["vocabulary"], at.spec.get("padding")
+    pairs = [pair for example in examples for pair in read_and_targets({**at.spec, **example})]
+    counted = sum(target in words and padding not in (token, target) for token, target in pairs)
+    assert said["n"] == said["mean"] == (str(counted) if counted > 1 else None)
+    assert bool(said["batch"]) == (len(examples) > 1 < counted)
 
 
-@form(r"Only the right word's number is negative: a larger logit there would lower the loss\.")
+def read_and_targets(spec: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Each token with its target: that which is given, or the next token."""
+    targets = spec.get("targets") or [*spec["tokens"][1:], None]
+    return list(zip(spec["tokens"], targets, strict=True))
+
+
+@form(r"Only the correct word's entry is negative: raising its logit lowers the loss\.")
 def negative(at: Judge, said: dict[str, Any]) -> None:
     words, targets = at.spec["vocabulary"], at.values["loss.target"]["data"]
     shares = at.values["probabilities"]["data"]
@@ -402,8 +415,10 @@ def negative(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Without rounding the shares of a row come to 1, .+ each weighted by its share\. Where a "
-    r"share is 0(?P<mask>, as behind the mask)?, nothing flows\."
+    r"The softmax divides by the sum of the row, so raising one score lowers the other weights\. "
+    r"Therefore the weighted mean of a row's gradients is subtracted from each of them, and the "
+    r"difference is multiplied by the weight\. Where a weight is 0(?P<mask>, as at the masked "
+    r"scores)?, the gradient at the score is 0\."
 )
 def of_softmax(at: Judge, said: dict[str, Any]) -> None:
     crossed, n = "cross_attention" in at.address, len(at.tokens)
@@ -413,9 +428,10 @@ def of_softmax(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"The rows of the table are learned like any weight\."
-    r"(?P<words> A word that is read twice gets a gradient from each place, and both are added\. "
-    r"(?:(?P<tied>The logits are made with the same rows, so that each of these words gets a "
-    r"gradient from there, too)|The row of a word that is not read has the gradient 0)\.)?"
+    r"(?P<words> A row's gradient adds up the contributions of all places where the model reads "
+    r"its word\. (?:(?P<tied>The logits use the same rows, which adds another contribution for "
+    r"each word of the vocabulary)|The row of a word that the model does not read has the gradient "
+    r"0)\.)?"
 )
 def of_a_row(at: Judge, said: dict[str, Any]) -> None:
     table, gradient = at.spec["embeddings"], at.values["gradient.embeddings"]["data"]
@@ -430,8 +446,8 @@ def of_a_row(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"How the loss changes with the embedding of each token(?P<rows>, and so with the table's "
-    r"rows)?\."
+    r"Compute the gradient at the embedding of each token(?P<rows> and at the rows of the "
+    r"embedding table)?\."
 )
 def of_embeddings(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["rows"]) == ("gradient.embeddings" in at.values)
@@ -455,26 +471,26 @@ def gradient_of(at: Judge) -> list[float]:
     return [number(str(x)) for row in rows for x in row]
 
 
-@form(r"Each weight(?P<other> with a gradient other than 0)? is moved against its gradient\.")
-@form(r"Each weight is moved by its gradient and by the decay, which draws it to 0\.")
+@form(r"Each weight(?P<other> with a gradient other than 0)? moves against its gradient\.")
+@form(r"Each weight is updated by its gradient and by weight decay, which pulls it toward 0\.")
 def against_its_gradient(at: Judge, said: dict[str, Any]) -> None:
     decays = decay(at) > 0
     assert decays == ("decay" in said[""])
     assert decays or bool(said["other"]) == (not all(gradient_of(at)))
 
 
-@form(r"With the decay, which draws each weight to 0:")
+@form(r"Weight decay pulls each weight toward 0:")
 def decayed(at: Judge, said: dict[str, Any]) -> None:
     assert decay(at) > 0
 
 
-@form(r"The velocity; nothing was going on before:")
+@form(r"The velocity; the first step has no earlier velocity to add:")
 def velocity(at: Judge, said: dict[str, Any]) -> None:
     assert number(str(at.spec["optimizer"]["momentum"])) > 0
 
 
 @form(r"Each weight(?P<other> with a gradient)? gets a step of about the same size:")
-@form(r"The step of each weight, before the learning rate:")
+@form(r"The step of each weight, before the learning rate is applied:")
 def directions(at: Judge, said: dict[str, Any]) -> None:
     data = at.values[f"update.{updated(at)}.direction"]["data"]
     rows = data if isinstance(data[0], list) else [data]
@@ -485,7 +501,7 @@ def directions(at: Judge, said: dict[str, Any]) -> None:
     assert not alike or bool(said["other"]) == (len(moved) < len(sizes))
 
 
-@form(r"All other weights are moved in the same way\.")
+@form(r"All other weights are updated in the same way\.")
 def others(at: Judge, said: dict[str, Any]) -> None:
     moved = [a for a in at.values if re.fullmatch(r"update\.(?!.*\.(?:gain|shift)\.).+", a)]
     assert {a for a in moved if f"gradient.{a.removeprefix('update.')}" in at.values} > {

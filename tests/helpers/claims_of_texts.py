@@ -13,32 +13,32 @@ from tests.helpers.learned_numbers import numbers_learned
 
 
 @form(
-    r"(?P<n>\d+) positions? (?:do|does) not count in the mean: no word of the vocabulary is to be "
-    r"guessed there\."
+    r"(?P<n>\d+) position(?:s have no target and do| has no target and does) not count in the "
+    r"mean\."
 )
 def not_counted(at: Judge, said: dict[str, Any]) -> None:
     examples = [v["data"] for a, v in at.values.items() if a.endswith("loss.target")]
     none = [target for targets in examples for target in targets if target == "—"]
-    assert int(said["n"]) == len(none) and ("positions do" in said[""]) == (len(none) > 1)
+    assert int(said["n"]) == len(none) and ("positions have" in said[""]) == (len(none) > 1)
 
 
-@form(r"Right predictions: (?P<right>\d+) of (?P<all>\d+)\.")
+@form(r"Correct predictions: (?P<right>\d+) of (?P<all>\d+)\.")
 def right(at: Judge, said: dict[str, Any]) -> None:
     pairs = zip(at.values["loss.target"]["data"], at.values["prediction"]["data"], strict=True)
     asked = [target == word for target, word in pairs if target != "—"]
     assert (int(said["right"]), int(said["all"])) == (sum(asked), len(asked))
 
 
-@form(r"The model reads the token and guesses the word that comes next\.")
+@form(r"The model reads the token and predicts the next word\.")
 @form(
-    r"At each position(?P<asked> with a target)? the model guesses the target beside it\. All "
-    r"positions go through in one pass\."
+    r"At each position(?P<asked> with a target)?, the model predicts the target beside it\. One "
+    r"pass computes all positions\."
 )
 @form(
-    r"Teacher forcing: at each position the model reads the right tokens, whatever it would have "
-    r"said itself, and guesses the next one\. So a wrong guess does not spoil those behind it, and "
-    r"because the right tokens are known beforehand, all positions go through in one pass"
-    r"(?P<keeps>; the mask keeps each of them from seeing its own answer)?\."
+    r"Teacher forcing: at each position, the model reads the correct tokens, not its own "
+    r"predictions, and predicts the next token\. A wrong prediction therefore does not affect "
+    r"later positions, and one pass computes all positions\."
+    r"(?P<hides> The mask hides the later tokens, which contain the answers\.)?"
 )
 def forcing(at: Judge, said: dict[str, Any]) -> None:
     targets = at.values["loss.target"]["data"][:-1]
@@ -47,16 +47,19 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("Teacher") == (shifted and len(at.tokens) > 1)
     if "asked" in said:
         assert bool(said["asked"]) == ("—" in at.values["loss.target"]["data"])
-    if "keeps" in said:
+    if "hides" in said:
         of_self_attention = re.compile(r"layer\d+\.attention\.(.*\.)?masked")
         masked = [v["data"] for a, v in at.values.items() if of_self_attention.fullmatch(a)]
         kept = all(
             number(str(x)) < -1e300 for m in masked for i, r in enumerate(m) for x in r[i + 1 :]
         )
-        assert bool(said["keeps"]) == bool(masked and kept)
+        assert bool(said["hides"]) == bool(masked and kept)
 
 
-@form(r"The batch has (?P<n>\d+) examples?(?P<shifted>; each target is its input, one further)?\.")
+@form(
+    r"The batch has (?P<n>\d+) examples?\."
+    r"(?P<shifted> Each target is its input, shifted by one token\.)?"
+)
 def batch(at: Judge, said: dict[str, Any]) -> None:
     examples = at.spec["training"]
     further = all(len(x["tokens"]) > 1 and x["tokens"][1:] == x["targets"][:-1] for x in examples)

@@ -16,8 +16,8 @@ GOALS = frozenset(
         "What went in is added to what came out.",
         "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
         "The most probable word is the model's guess at the next token.",
-        "The lower the probability of the right word, the larger the loss at a position; the "
-        "losses are averaged over the positions that have a right word.",
+        "The loss at a position is -ln(p), where p is the probability of the correct word. The "
+        "losses are averaged over all positions with a target.",
     }
 )
 """What a step does: said only where its result is computed."""
@@ -51,7 +51,7 @@ PHRASES = frozenset(
         "The decoder's answer.",
         "A score for each word.",
         "A probability for each word.",
-        "How surprised the model is.",
+        "How far the probabilities are from the correct words.",
     }
 )
 """The same where it is given."""
@@ -96,7 +96,7 @@ ANYWHERE = frozenset(
         "What their probabilities come to:",
         "Each of them, divided by that:",
         "Their running sums:",
-        "The loss at each such position, with the probability of the right word:",
+        "The loss at each position with a target:",
         "Their mean:",
         "The probability of its word:",
         # Reasons.
@@ -118,73 +118,66 @@ ANYWHERE = frozenset(
         "word can be drawn, and in training it can be measured how far it was from the right one.",
         "To go on, the word is put behind the text and everything is done once more: a decoder "
         "writes one word at a time, because each depends on those before it.",
-        "The logarithm is taken because the loss is then 0 for a right word that was certain, and"
-        " grows without bound as its probability goes to 0: to be sure and wrong costs most. "
-        "Training changes the weights to make this number smaller.",
+        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
+        "prediction costs most. Training changes the weights to lower the loss.",
     }
 )
 
 OF_TRAINING = frozenset(
     {
-        "The loss is one number that depends on the weights. Raise a single weight by very little"
-        " and compute everything again: how much larger the loss is then, for each unit by which "
-        "the weight was raised, is the slope of the loss at that weight, its gradient ∂L/∂W. "
-        "Where it is positive, a slightly smaller weight lowers the loss; where it is negative, a"
-        " slightly larger one does; where it is 0, neither does at first.",
-        "Nobody computes everything again for each weight. The loss depends on the weights through "
-        "a chain of steps, and the slope of a chain is the product of the slopes of its links. So "
-        "one goes from the loss back, step by step: what b means for the loss, times what a means "
-        "for b, is what a means for the loss. Where a acts on the loss in several ways, what they "
-        "give is added up.",
-        "The way back, to be read from above: the gradient of the loss at what each step gives, "
-        "its shape, and at the right the number of the step in which it is worked out.",
+        "The gradient ∂L/∂W says how much the loss changes per unit change of a weight, for small "
+        "changes. If it is positive, a slightly smaller weight lowers the loss. If it is negative, "
+        "a slightly larger weight lowers the loss.",
+        "The backward pass computes the gradients step by step, from the loss back to the inputs. "
+        "By the chain rule, the gradient at a step's input a is the gradient at its output b times "
+        "the step's own derivative. Where a value is used in several places, the contributions are "
+        "added.",
+        "Read the diagram of the backward pass from top to bottom. Each box shows the gradient "
+        "at the output of a forward step, its shape (rows×columns), and the number of the step "
+        "that computes it.",
         "From the forward pass:",
-        "Of the other examples, found in the same way:",
-        "The losses of all examples, one behind the other:",
+        "From the other examples, computed in the same way:",
+        "The losses of all examples:",
         # Goals.
-        "How the loss changes with what the decoder gives.",
-        "How the loss changes with what goes into the norm: directly, and through what it is "
-        "divided by.",
-        "The gradient goes back times the slope of the activation function.",
-        "How the loss changes with the heads side by side.",
-        "How the loss changes with what the head gives: its own columns.",
-        "How the loss changes with each attention weight.",
-        "How the loss changes with each score that the softmax has read.",
-        "How the loss changes with each score, and with the dot product before it.",
-        "How the loss changes with each query, turned by its position.",
-        "How the loss changes with each key, turned by its position.",
-        "How the loss changes with the vector of each position.",
-        "Where all gradients together are larger than they may be, all are shrunk alike.",
+        "Compute the gradient at the decoder output.",
+        "Backpropagate the gradient through the norm.",
+        "The gradient is multiplied by the slope of the activation function.",
+        "Compute the gradient at the concatenated heads.",
+        "The head's output gets its own columns of the gradient.",
+        "Compute the gradient at each attention weight.",
+        "Compute the gradient at each score after the mask.",
+        "Compute the gradient at each score and at its dot product.",
+        "Compute the gradient at each rotated query.",
+        "Compute the gradient at each rotated key.",
+        "Compute the gradient at the vector of each position.",
+        "If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",
         # Reasons.
-        "Softmax and cross-entropy are differentiated together, because then no more is left than"
-        " how far each probability is from 1 for the right word and 0 for all others. Without "
-        "rounding a row comes to 0: what one word gains the others lose.",
-        "A matrix product hands its gradient on to both of its factors. A weight acts on the loss "
-        "through every token: what went in there, times the gradient of what came out, added up "
-        "over all tokens. What went in gets the gradient times the same weights, read the other "
-        "way round.",
-        "What each feature is divided by depends on all features of the token. So there are "
-        "several ways back, which are added up.",
-        "Both parts of a sum have its gradient: one goes back through the sub-layer, the other "
-        "passes it by unchanged. So the gradient has a direct path around the sub-layer.",
-        "The direction of the gradient stays, only its length is limited, so that a step cannot "
-        "become large because of a single large gradient.",
-        "The gradient describes the loss only near the weights as they are, therefore all is "
-        "computed anew before the next step.",
+        "Differentiated together, softmax and cross-entropy leave just p - t. Without rounding, "
+        "each row adds up to 0, because the probabilities add up to 1.",
+        "A matrix product passes its gradient to both of its factors. The gradient at its input is "
+        "the gradient at its output times the transposed weights. The gradient at its weights is "
+        "the transposed input times the gradient at its output: it adds up the contributions of "
+        "all tokens.",
+        "A sum passes its gradient to both of its terms, so the gradient has a direct path around "
+        "the sub-layer.",
+        "Clipping keeps the direction of the gradient and limits its length, so that one very "
+        "large gradient cannot cause a very large step.",
+        "The gradient describes the loss only near the current weights; therefore each step of "
+        "training computes it again.",
         # Captions.
-        "The numbers before γ, as they went through the norm:",
-        "The slope at each number:",
-        "The squares of the gradients of each parameter, added up:",
-        "All of them together:",
-        "The norm, the root of all squares together:",
-        "The largest that it may be:",
-        "What all gradients are multiplied with:",
-        "The gradient, shrunk:",
+        "The normalized numbers before γ is applied:",
+        "The slope of the activation at each hidden unit:",
+        "The sum of the squared gradients of each parameter:",
+        "Their total:",
+        "The norm of all gradients is the square root of the total:",
+        "The limit:",
+        "The factor for all gradients:",
+        "The clipped gradient:",
         "The running mean of the gradients:",
-        "The gradients, squared:",
-        "The running mean of their squares:",
-        "Both began with 0, which is made up for:",
+        "The squared gradients:",
+        "The running mean of the squared gradients:",
+        "Bias correction, because both running means start at 0:",
         "The new weights:",
     }
 )
-"""What is said on the way back, of the update and around them."""
+"""What is said in the backward pass, of the update and around them."""

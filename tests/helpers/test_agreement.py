@@ -62,7 +62,7 @@ What they are divided by:
 
     L = (4 + 5) / 2 = 4.5
 
-The loss L has fallen from 4.5 to 3.9 in one step.
+One step lowers the loss L from 4.5 to 3.9.
 
 8 · Update
 {RULE}

@@ -255,7 +255,7 @@ def test_random_training() -> None:
 
 TRAINING = (
     *("at_the_logits", "negative", "of_softmax", "of_a_row", "of_embeddings", "velocity"),
-    *("against_its_gradient", "decayed", "directions", "others", "moved", "raised"),
+    *("against_its_gradient", "decayed", "directions", "others", "moved", "raised", "of_a_norm"),
 )
 """The checks of what is said of training alone."""
 

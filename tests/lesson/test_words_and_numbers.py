@@ -141,7 +141,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "targets outside the vocabulary": (
         OUTSIDE,
         ("loss",),
-        ("2 positions do not count in the mean: no word of the vocabulary",),
+        ("2 positions have no target and do not count in the mean.",),
         ("no next token",),
     ),
     "one feature": (
@@ -216,13 +216,13 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "targets that are no shift": (
         TRAINING,
         ("loss",),
-        ("The batch has 1 example.", "At each position the model guesses the target beside it."),
-        ("one further", "the mask", "filled up", "prediction are"),
+        ("The batch has 1 example.", "At each position, the model predicts the target beside it."),
+        ("shifted by one", "The mask", "filled up", "prediction are"),
     ),
     "a batch of different lengths": (
         LENGTHS,
         ("train",),
-        ("; the mask keeps each of them from seeing its own answer.",),
+        ("The mask hides the later tokens, which contain the answers.",),
         (),
     ),
     "a batch without padding": (

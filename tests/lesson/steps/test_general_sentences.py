@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.helpers.claims import Judge, judged
 from tests.helpers.command import printed
 from tests.helpers.sentences import WIDE, told
-from tests.lesson.test_every_claim import wrong
+from tests.lesson.test_every_claim import by_address, wrong
 
 LAYER = """
   - attention:
@@ -30,9 +32,16 @@ ZEROS = """
 layers: [{ffn: {W_1: [[1, -1], [0.4, 1]], b_1: [-9, 3], W_2: [[0.5, 0.1], [0.3, -0.4]]}}]
 """
 ADAM = "optimizer: {kind: adam, learning_rate: 0.05}\n"
-ROW_OF_ZEROS = "The row of a word that is not read has the gradient 0."
-NEGATIVE = "Only the right word's number is negative"
+ROW_OF_ZEROS = "The row of a word that the model does not read has the gradient 0."
+USE_THE_SAME_ROWS = "The logits use the same rows"
+NEGATIVE = "Only the correct word's entry is negative"
 ENCODER = "encoder: {tokens: [le, chat], vectors: [[0.1, 0.2], [0.4, 0.5]]}\n"
+NORMED = ZEROS.replace("}}]", "}, norm: {epsilon: 0.1}}]")
+GIVEN_STD = "given: {layer1.ffn.norm.std: [1, 2]}\n"
+DIVIDES = (
+    "The norm divides each feature by a number that depends on all features of the token. Each "
+    "feature therefore acts on the loss in several ways, and the contributions are added."
+)
 CROSSED = ONE_LAYER.replace("attention", "cross_attention")
 
 
@@ -40,10 +49,16 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
     ("command", "yaml_text", "options", "says", "does_not_say"),
     [
         ("train", LEARNS + ONE_LAYER + WORDS, (), ROW_OF_ZEROS, "stays as it is"),
-        ("train", LEARNS + ONE_LAYER + TIED, (), "made with the same rows", ROW_OF_ZEROS),
-        ("train", LEARNS + ONE_LAYER + WORDS, ("--weight-decay", "0.1"), "by the decay", "against"),
-        ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer attends to the", "It also attends"),
-        ("tutorial", START + ENCODER + CROSSED, (), "It also attends to the", "No layer attends"),
+        ("train", LEARNS + ONE_LAYER + TIED, (), USE_THE_SAME_ROWS, ROW_OF_ZEROS),
+        (
+            "train",
+            LEARNS + ONE_LAYER + WORDS,
+            ("--weight-decay", "0.1"),
+            "by weight decay",
+            "against",
+        ),
+        ("tutorial", START + ENCODER + ONE_LAYER, (), "No layer attends to", "It also attends"),
+        ("tutorial", START + ENCODER + CROSSED, (), "It also attends to", "No layer attends"),
         (
             *("run", START + "mask: {window: 1}\npadding: b\n" + ONE_LAYER, ("--token", "2")),
             *("The score of “b”, which only fills up, becomes -∞, too.", "the others stay"),
@@ -52,8 +67,9 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
             *("train", LEARNS + ZEROS + WORDS + ADAM, ("--parameter", "layer1.ffn.W_1")),
             *("Each weight with a gradient gets a step of", "Each weight gets a step"),
         ),
-        ("train", LEARNS + ONE_LAYER + WORDS, (), NEGATIVE, "positions that count; a position"),
-        ("train", LEARNS + ONE_LAYER + SURE, (), "Softmax and cross-entropy", NEGATIVE),
+        ("train", LEARNS + ONE_LAYER + WORDS, (), NEGATIVE, "without a target"),
+        ("train", LEARNS + ONE_LAYER + SURE, (), "softmax and cross-entropy", NEGATIVE),
+        ("train", LEARNS + NORMED + WORDS, (), DIVIDES, "masked scores"),
     ],
 )
 def test_where_it_holds(
@@ -64,11 +80,20 @@ def test_where_it_holds(
     assert wrong(command, yaml.safe_load(yaml_text), *options, stdin=yaml_text) == []
 
 
+def test_a_norm_that_divides_by_given_numbers_has_one_path() -> None:
+    source = LEARNS + NORMED + WORDS + GIVEN_STD
+    assert DIVIDES not in told("train", "-", "--format", "terminal", stdin=source)
+    document = json.loads(printed("train", "-", "--format", "json", stdin=source))
+    at = Judge(by_address(document), yaml.safe_load(source), 1, document["rounding"])
+    at.address = "gradient.layer1.ffn.norm"
+    assert "of_a_norm" in str(judged(DIVIDES, at))
+
+
 def test_a_loss_that_is_printed_alike_has_still_fallen() -> None:
     asked = ("train", "pizza", "--carry", "never", "--decimals")
-    less = "has fallen in one step, by less than its digits show: it is 0.2 before and after."
+    less = "One step lowers the loss L by less than its digits show: it is 0.2 before and after."
     assert less in told(*asked, "1")
-    assert "has fallen from 0.20358 to 0.18957 in one step." in told(*asked, "5")
+    assert "One step lowers the loss L from 0.20358 to 0.18957." in told(*asked, "5")
 
 
 @pytest.mark.parametrize(
@@ -123,10 +148,10 @@ def test_an_exponent_has_the_digits_of_its_number(form: str, written: str) -> No
 @pytest.mark.parametrize(
     ("command", "yaml_text", "sentence", "false"),
     [
-        ("train", LEARNS + ONE_LAYER + TIED, "The logits are made with", ROW_OF_ZEROS),
+        ("train", LEARNS + ONE_LAYER + TIED, USE_THE_SAME_ROWS, ROW_OF_ZEROS),
         (
-            *("train", LEARNS + ONE_LAYER + SURE, "Softmax and cross-entropy"),
-            f"{NEGATIVE}: a larger logit there would lower the loss.",
+            *("train", LEARNS + ONE_LAYER + SURE, "softmax and cross-entropy"),
+            f"{NEGATIVE}: raising its logit lowers the loss.",
         ),
         (
             *("run", START + ONE_LAYER, "Without it W₁ and W₂"),
@@ -145,7 +170,7 @@ def test_a_false_sentence_is_found(
         text, document = both
         lines = text.split("\n")
         at = next(i for i, line in enumerate(lines) if sentence in line)
-        begins = lines[at].partition("The logits are made")[0]
+        begins = lines[at].partition(USE_THE_SAME_ROWS)[0]
         lines[at] = f"{begins}{false}"
         return "\n".join(lines), document
 

@@ -29,7 +29,7 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         WORDS,
         (
             "What the mask prevents",
-            "Right predictions: ",
+            "Correct predictions: ",
             "The limit: 5 turns.",
             "The mask is the same",
         ),
@@ -42,12 +42,12 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             "What is left out",
             "The scenario has no vocabulary, so the model",
         ),
-        ("Right predictions", "Turn 1"),
+        ("Correct predictions", "Turn 1"),
     ),
     "nothing to guess": (
         NO_TARGETS,
         ("There is no loss, because no position has a target word.",),
-        ("Right predictions",),
+        ("Correct predictions",),
     ),
     "a word that cannot be read": (
         TO_C,

@@ -1,6 +1,6 @@
-"""What is told of the way back: for each kind of step, how the gradient goes through it.
+"""The text of the backward pass: for each kind of forward step, how the gradient passes it.
 
-Each of these kinds stands for a kind of the pass, and tells of the gradients of what that gives.
+Each of these kinds belongs to a kind of forward step and explains the gradients at its result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tracer.decoder.elementwise import Slope, SoftmaxCrossEntropyGrad
 from tracer.decoder.operations import AccumulateGradients
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.formula.arithmetic import Array
-from tracer.formula.expression import Symbol
+from tracer.formula.expression import Difference, Number, Quotient, Symbol
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention, query_key_value
@@ -31,7 +31,7 @@ WITHOUT: tuple[Role, ...] = (
     *(roles.POSITION_INDEX, roles.DIV_TERM, roles.ANGLE, roles.SIN, roles.COS),
     *(roles.D_K, roles.SCALE, roles.MAX, roles.SHIFTED, roles.EXP, roles.EXP_SUM),
 )
-"""They have no gradient: nothing learned acts on them, the text is generated, or softmax is
+"""Roles without a gradient: nothing learned acts on them, the text is generated, or softmax is
 differentiated as a whole.
 """
 
@@ -49,46 +49,50 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
     roles.WEIGHTS: ("mean", "difference"),
     roles.EMBEDDINGS: ("left", "right"),
 }
-"""What is recorded beside a value's gradient: what it adds to the gradient of an operand that acts
-on the loss in several ways, and what is computed inside the backward pass of softmax and norms.
+"""What is recorded beside a value's gradient: its contribution to an operand that acts on the loss
+in several ways, and what is computed inside the backward pass of softmax and norms.
 """
 
-STANDARD: RoleText = RoleText(Symbol("x̂"), "The numbers before γ, as they went through the norm:")
+STANDARD: RoleText = RoleText(Symbol("x̂"), "The normalized numbers before γ is applied:")
 
-OF_SLOPES = RoleText(Symbol("a′"), "The slope at each number:")
+OF_SLOPES = RoleText(Symbol("a′"), "The slope of the activation at each hidden unit:")
+
+P, T = Symbol("p"), Symbol("t")
+MISSED = Difference(P, T)
 
 OF_WEIGHTS: Sentence = (
-    "A matrix product hands its gradient on to both of its factors. A weight acts on the loss "
-    "through every token: what went in there, times the gradient of what came out, added up over "
-    "all tokens. What went in gets the gradient times the same weights, read the other way round.",
+    "A matrix product passes its gradient to both of its factors. The gradient at its input is the "
+    "gradient at its output times the transposed weights. The gradient at its weights is the "
+    "transposed input times the gradient at its output: it adds up the contributions of all "
+    "tokens.",
 )
 OF_SOFTMAX = (
-    "Without rounding the shares of a row come to 1, so that a larger score takes from the shares "
-    "of the others. Therefore only the part counts by which a gradient is above the mean of its "
-    "row, each weighted by its share. Where a share is 0"
+    "The softmax divides by the sum of the row, so raising one score lowers the other weights. "
+    "Therefore the weighted mean of a row's gradients is subtracted from each of them, and the "
+    "difference is multiplied by the weight. Where a weight is 0"
 )
 OF_THE_LOSS: Sentence = (
-    "Softmax and cross-entropy are differentiated together, because then no more is left than how "
-    "far each probability is from 1 for the right word and 0 for all others. Without rounding a "
-    "row comes to 0: what one word gains the others lose.",
+    "Differentiated together, softmax and cross-entropy leave just ",
+    MISSED,
+    ". Without rounding, each row adds up to 0, because the probabilities add up to 1.",
 )
 NEGATIVE: Sentence = (
-    "Only the right word's number is negative: a larger logit there would lower the loss.",
+    "Only the correct word's entry is negative: raising its logit lowers the loss.",
 )
 OF_A_SUM: Sentence = (
-    "Both parts of a sum have its gradient: one goes back through the sub-layer, the other passes "
-    "it by unchanged. So the gradient has a direct path around the sub-layer.",
+    "A sum passes its gradient to both of its terms, so the gradient has a direct path around the "
+    "sub-layer.",
 )
 OF_A_NORM: Sentence = (
-    "What each feature is divided by depends on all features of the token. So there are several "
-    "ways back, which are added up.",
+    "The norm divides each feature by a number that depends on all features of the token. Each "
+    "feature therefore acts on the loss in several ways, and the contributions are added.",
 )
-OF_WHAT_IS_NORMALIZED: Sentence = (
-    "How the loss changes with what goes into the norm: directly, and through what it is divided "
-    "by.",
+ADDED_UP = (
+    "A row's gradient adds up the contributions of all places where the model reads its word."
 )
-OF_A_POSITION: Sentence = ("How the loss changes with the vector of each position.",)
-READ_TWICE = " A word that is read twice gets a gradient from each place, and both are added."
+THROUGH_THE_NORM: Sentence = ("Backpropagate the gradient through the norm.",)
+OF_A_POSITION: Sentence = ("Compute the gradient at the vector of each position.",)
+COLUMNS: Sentence = ("The head's output gets its own columns of the gradient.",)
 
 
 def _back(
@@ -98,7 +102,7 @@ def _back(
     own: Mapping[Role, RoleText] | None = None,
     reasons: ReasonsOf = (),
 ) -> tuple[StepKind, StepKind]:
-    """A kind of step, and the one that goes back through it."""
+    """Return a kind of forward step, and the kind of its backward step."""
     gradients = {
         derived(role, derivation): RoleText(Symbol("∂"))
         for role in (*forward.roles, *learned)
@@ -108,7 +112,7 @@ def _back(
         f"{forward.name}_back",
         "Way back: norm" if forward is NORM_STEP else f"Way back: {forward.title}",
         f"the gradient of the loss at: {forward.summary}",
-        _changes_with(goal) if isinstance(goal, str) else goal,
+        _gradient_at(goal) if isinstance(goal, str) else goal,
         {**gradients, **(own or {})},
         reasons=reasons,
         claim=raised,
@@ -116,129 +120,151 @@ def _back(
     )
 
 
-def _changes_with(what: str) -> Callable[[Step, LessonContext], Sentence]:
-    """With a value, and with the weights that make it, where there are any that are learned."""
+def _gradient_at(what: str) -> Callable[[Step, LessonContext], Sentence]:
+    """Return a goal that names a value, and the weights that produce it if any are learned."""
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         learned = any(map(is_of_a_weight, step.records))
-        and_weights = ", and through that with the weights that make it" * learned
-        return (f"How the loss changes with {what}{and_weights}.",)
+        and_weights = " and at the weights that produce it" * learned
+        return (f"Compute the gradient at {what}{and_weights}.",)
 
     return goal
 
 
-def _targets_and_gradients(step: Step) -> list[tuple[int | None, Array]]:
-    """The column of the right word at each position, if there is one, and the row of gradients."""
+def _softmax_with_loss(step: Step) -> tuple[SoftmaxCrossEntropyGrad, Array]:
+    """Return the operation that gives the gradient at the logits, and the gradient's rows."""
     return next(
-        list(zip(r.operation.columns, r.output.array, strict=True))
+        (r.operation, r.output.array)
         for r in step.records
         if isinstance(r.operation, SoftmaxCrossEntropyGrad)
     )
 
 
 def _at_the_logits(step: Step, ctx: LessonContext) -> Sentence:
-    counts = all(word is not None for word, _ in _targets_and_gradients(step))
-    counted = "; a position that does not count has the gradient 0" * (not counts)
+    """Return p - t and what it is divided by, unless that is 1."""
+    operation, _ = _softmax_with_loss(step)
+    n = Number.of(operation.counted)
+    divides = operation.counted > 1
+    batch = " of the batch" * bool(ctx.trace.others)
+    none = " A position without a target has the gradient 0." * (None in operation.columns)
     return (
-        "How the loss changes with each logit: its probability, less t, which is 1 for the right "
-        f"word and else 0; divided by the number of positions that count{counted}.",
+        *("The gradient at each logit is ", Quotient(MISSED, n) if divides else MISSED),
+        *(", where ", P, " is its probability and ", T),
+        " is 1 for the correct word and 0 otherwise.",
+        *((" The loss is the mean over ", n, f" positions{batch}.") if divides else ()),
+        none,
     )
 
 
 def _of_the_loss(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """What is left of softmax and loss; whether only the right words' numbers are negative."""
-    rows = [(word, row) for word, row in _targets_and_gradients(step) if word is not None]
-    right = [list(np.flatnonzero(row < 0)) == [word] for word, row in rows]
-    return (OF_THE_LOSS, NEGATIVE) if all(right) else (OF_THE_LOSS,)
+    """Return what softmax and loss leave, and whether only correct words have negative entries."""
+    operation, rows = _softmax_with_loss(step)
+    targets = [
+        (word, row) for word, row in zip(operation.columns, rows, strict=True) if word is not None
+    ]
+    only_correct = all(list(np.flatnonzero(row < 0)) == [word] for word, row in targets)
+    return (OF_THE_LOSS, NEGATIVE) if only_correct else (OF_THE_LOSS,)
 
 
 def _of_softmax(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     masked = ctx.value(replace(step.place, phase="forward"), roles.MASKED)
     hides = masked is not None and bool(np.isneginf(masked.array).any())
-    return ((f"{OF_SOFTMAX}{', as behind the mask' * hides}, nothing flows.",),)
+    return (
+        (f"{OF_SOFTMAX}{', as at the masked scores' * hides}, the gradient at the score is 0.",),
+    )
 
 
 def _at_the_embeddings(step: Step, ctx: LessonContext) -> Sentence:
-    rows = ", and so with the table's rows" * any(map(is_of_a_weight, step.records))
-    return (f"How the loss changes with the embedding of each token{rows}.",)
+    rows = " and at the rows of the embedding table" * any(map(is_of_a_weight, step.records))
+    return (f"Compute the gradient at the embedding of each token{rows}.",)
 
 
 def _of_a_row(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """What becomes of the rows of words that are read twice, or not at all."""
+    """Return what the gradient of a row adds up, and that of words which are not read."""
     if not any(map(is_of_a_weight, step.records)):
         return ()
-    said = "The rows of the table are learned like any weight."
+    learned = "The rows of the table are learned like any weight."
     if not isinstance(ctx.tower.embeddings, Mapping):
-        return ((said,),)
+        return ((learned,),)
     tied = not step.place.encoder and ctx.trace.scenario.is_tied
-    not_read = (
-        "The logits are made with the same rows, so that each of these words gets a gradient from "
-        "there, too."
+    other = (
+        "The logits use the same rows, which adds another contribution for each word of the "
+        "vocabulary."
         if tied
-        else "The row of a word that is not read has the gradient 0."
+        else "The row of a word that the model does not read has the gradient 0."
     )
-    return ((f"{said}{READ_TWICE} {not_read}",),)
+    return ((f"{learned} {ADDED_UP} {other}",),)
 
 
 def _activation(step: Step, ctx: LessonContext) -> Sentence:
     operations = [record.operation for record in step.records]
     if any(operation == Slope("relu") for operation in operations):
         return (
-            "ReLU lets a gradient pass where it kept the number, and stops it where the number "
-            "was zeroed: its slope is 1 or 0.",
+            "ReLU passes the gradient where its input is positive and stops it elsewhere: its "
+            "slope is 1 or 0.",
         )
     if any(isinstance(operation, Slope) for operation in operations):
-        return ("The gradient goes back times the slope of the activation function.",)
-    goes_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: the gradient goes on {goes_on}.",)
+        return ("The gradient is multiplied by the slope of the activation function.",)
+    passed_on = ctx.passed_on(step.last)
+    return (f"There is no activation function here: the gradient is passed on {passed_on}.",)
 
 
 def _at_the_input(step: Step, ctx: LessonContext) -> Sentence:
     tower = "encoder" if step.place.encoder else "decoder"
-    return _together(f"what goes into the {tower}", step)
+    return _added_up(f"the input of the {tower}", step)
 
 
 def _summed(step: Step, ctx: LessonContext) -> Sentence:
-    return _together("the sum", step)
+    return _added_up("the sum", step)
 
 
-def _together(what: str, step: Step) -> Sentence:
-    """With a value that may act on the loss in several ways."""
+def _added_up(what: str, step: Step) -> Sentence:
+    """Return the goal for a value that may act on the loss in several ways."""
     several = isinstance(step.last.operation, AccumulateGradients)
-    ways = ": all ways that lead from it to the loss, added up" * several
-    return (f"How the loss changes with {what}{ways}.",)
+    paths = ": add up the contributions of all paths from there to the loss" * several
+    return (f"Compute the gradient at {what}{paths}.",)
+
+
+def _of_a_norm(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
+    """Return that several paths lead through the norm, unless what it divides by is given."""
+    divisors = (derived(role, "gradient") for role in (roles.STD, roles.RMS))
+    computed = {record.output.role for record in step.records}
+    return () if computed.isdisjoint(divisors) else (OF_A_NORM,)
 
 
 def _at_the_encoder(step: Step, ctx: LessonContext) -> Sentence:
-    begins = "begins" if ctx.trace.scenario.encodes else "would begin"
-    what = "How the loss changes with what the encoder gives"
-    return (f"{what}: here its own way back {begins}.",)
+    after = (
+        "The backward pass of the encoder begins here."
+        if ctx.trace.scenario.encodes
+        else "This output is given, so the gradient goes no further."
+    )
+    return (f"Compute the gradient at the encoder output. {after}",)
 
 
 BACK: dict[StepKind, StepKind] = dict(
     (
         _back(LOGITS_STEP, _at_the_logits, (roles.W_U, roles.B_U), reasons=_of_the_loss),
-        _back(OUTPUT_STEP, "what the decoder gives", reasons=(OF_WEIGHTS,)),
+        _back(OUTPUT_STEP, "the decoder output", reasons=(OF_WEIGHTS,)),
         _back(
             NORM_STEP,
-            OF_WHAT_IS_NORMALIZED,
+            THROUGH_THE_NORM,
             (roles.GAIN, roles.SHIFT, *RMS_NORM_STEP.roles),
             {roles.STANDARDIZED: STANDARD},
-            (OF_A_NORM,),
+            _of_a_norm,
         ),
         _back(RESIDUAL_STEP, _summed, reasons=(OF_A_SUM,)),
-        _back(FFN_OUTPUT_STEP, "what the FFN gives", (roles.W_2, roles.B_2)),
-        _back(GATE_STEP, "what the gate lets through", (roles.W_3, roles.B_3)),
+        _back(FFN_OUTPUT_STEP, "the FFN output", (roles.W_2, roles.B_2)),
+        _back(GATE_STEP, "each gated hidden unit", (roles.W_3, roles.B_3)),
         _back(ACTIVATION_STEP, _activation, own={roles.SLOPE: OF_SLOPES, roles.OPEN: OF_SLOPES}),
-        _back(HIDDEN_STEP, "each hidden number", (roles.W_1, roles.B_1)),
-        _back(attention.PROJECTION_STEP, "what attention gives", (roles.W_O, roles.B_O)),
-        _back(attention.CONCAT_STEP, "the heads side by side"),
-        _back(attention.WEIGHTED_SUM_STEP, "what the head gives: its own columns"),
+        _back(HIDDEN_STEP, "each hidden unit", (roles.W_1, roles.B_1)),
+        _back(attention.PROJECTION_STEP, "the attention output", (roles.W_O, roles.B_O)),
+        _back(attention.CONCAT_STEP, "the concatenated heads"),
+        _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
         _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),
-        _back(attention.MASK_STEP, "each score that the softmax has read"),
-        _back(attention.SCORES_STEP, "each score, and with the dot product before it"),
-        _back(query_key_value.TURNED_QUERY_STEP, "each query, turned by its position"),
-        _back(query_key_value.TURNED_KEY_STEP, "each key, turned by its position"),
+        _back(attention.MASK_STEP, "each score after the mask"),
+        _back(attention.SCORES_STEP, "each score and at its dot product"),
+        _back(query_key_value.TURNED_QUERY_STEP, "each rotated query"),
+        _back(query_key_value.TURNED_KEY_STEP, "each rotated key"),
         _back(query_key_value.QUERY_STEP, "each query", (roles.W_Q, roles.B_Q)),
         _back(query_key_value.KEY_STEP, "each key", (roles.W_K, roles.B_K)),
         _back(query_key_value.VALUE_STEP, "each value", (roles.W_V, roles.B_V)),
@@ -248,6 +274,6 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(EMBEDDING_STEP, _at_the_embeddings, (roles.EMBEDDINGS,), reasons=_of_a_row),
     )
 )
-"""For each kind of step of the pass, the one that goes back through it."""
+"""The kind of backward step for each kind of forward step."""
 
 FORWARD: dict[StepKind, StepKind] = {back: forward for forward, back in BACK.items()}

@@ -1,4 +1,4 @@
-"""What a gradient says of one weight, held by computing the loss again with that weight raised."""
+"""The effect of one weight on the loss: the loss is computed again with that weight raised."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from tracer.scenario.rounding import Digits
 
 RAISED = Decimal("0.01")
 SMALLEST = 1e-9
-"""Of a smaller difference of the loss most digits are noise."""
+"""Most digits of a smaller difference of the loss are noise."""
 
 TWO = Digits(significant=2)
 
 
 def raised(step: Step, ctx: LessonContext) -> Sentence | None:
-    """`Raising W_Q at “spicy”, “upscale” by 0.01 would lower the loss by 0.00031.`
+    """Return `Raising W_Q at “spicy”, “upscale” by 0.01 would lower the loss by 0.00031.`
 
-    It is the weight of the step with the largest gradient.
+    The weight is the one with the largest gradient of the step.
     """
     gradients = [record for record in step.records if is_of_a_weight(record)]
     if not gradients:
@@ -59,13 +59,13 @@ def raised(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def is_of_a_weight(record: Record) -> bool:
-    """Whether a record is the gradient of something learned."""
+    """Return whether a record is the gradient of a parameter."""
     role = record.output.role
     return role.derivation == "gradient" and role.of is not None and role.of.parameter
 
 
 def _loss(found: Trace, g: Value, at: tuple[int, ...] | None) -> float:
-    """The loss in full precision, with one weight raised."""
+    """Return the loss in full precision, with the weight at an index raised if there is one."""
     from tracer.decoder.tables import tables, towers
     from tracer.decoder.training import yaml_path_of
 

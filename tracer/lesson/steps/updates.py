@@ -1,9 +1,8 @@
-"""What is told of the update: how the weights are moved."""
+"""The text of the update: how the weights change."""
 
 from __future__ import annotations
 
 from tracer.decoder import roles
-from tracer.decoder.operations import Copy
 from tracer.decoder.roles import Derivation, Role, derived
 from tracer.decoder.tape import Record
 from tracer.formula.expression import Symbol
@@ -14,70 +13,68 @@ from tracer.lesson.steps.kind import RoleText, Step, StepKind
 PARAMETERS = tuple(role for role in roles.ROLES if role.parameter)
 
 ALIKE = 1.1
-"""Steps are of about the same size if the largest is at most so many times the smallest."""
-
-
-def _velocity(record: Record) -> str:
-    if isinstance(record.operation, Copy):
-        return "The velocity; nothing was going on before:"
-    return "The velocity: what was going on, and the new gradient:"
+"""Steps are of about the same size if the largest is at most this many times the smallest."""
 
 
 def _direction(record: Record) -> str:
-    """How large the steps are: those of weights with a gradient may be alike."""
+    """Return what the steps are, or that those of weights with a gradient are about equal."""
     sizes = abs(record.output.array)
     moved = sizes[sizes > 0]
     if not moved.size or moved.max() > ALIKE * moved.min():
-        return "The step of each weight, before the learning rate:"
+        return "The step of each weight, before the learning rate is applied:"
     which = "Each weight" if moved.size == sizes.size else "Each weight with a gradient"
     return f"{which} gets a step of about the same size:"
 
 
 OF_UPDATES: dict[Derivation, RoleText] = {
-    "decayed": RoleText(Symbol("g′"), "With the decay, which draws each weight to 0:"),
-    "velocity": RoleText(Symbol("v"), _velocity),
+    "decayed": RoleText(Symbol("g′"), "Weight decay pulls each weight toward 0:"),
+    "velocity": RoleText(
+        Symbol("v"), "The velocity; the first step has no earlier velocity to add:"
+    ),
     "first_moment": RoleText(Symbol("m"), "The running mean of the gradients:"),
-    "squared": RoleText(Symbol("²"), "The gradients, squared:"),
-    "second_moment": RoleText(Symbol("v"), "The running mean of their squares:"),
-    "unbiased_first": RoleText(Symbol("m̂"), "Both began with 0, which is made up for:"),
+    "squared": RoleText(Symbol("²"), "The squared gradients:"),
+    "second_moment": RoleText(Symbol("v"), "The running mean of the squared gradients:"),
+    "unbiased_first": RoleText(
+        Symbol("m̂"), "Bias correction, because both running means start at 0:"
+    ),
     "unbiased_second": RoleText(Symbol("v̂")),
     "direction": RoleText(Symbol("d"), _direction),
     "new": RoleText(Symbol("W"), "The new weights:"),
 }
-"""The symbol of what an update needs, and a few words before its lines."""
+"""The symbol and the caption of each value that an update computes."""
 
 
 def _nothing_to_shrink(step: Step, ctx: LessonContext) -> Sentence | None:
-    """That the norm is small enough, if it is."""
+    """Return that the norm does not exceed the limit, if it does not."""
     if step.last.output.role is not roles.GRADIENT_NORM:
         return None
-    return ("It is no larger than it may be, so that nothing is shrunk.",)
+    return ("The norm does not exceed the limit, so the gradients stay as they are.",)
 
 
 def _of_each(derivation: Derivation, symbol: str, caption: str) -> dict[Role, RoleText]:
-    """What is told of something that each parameter has."""
+    """Return the text of a value that each parameter has."""
     return {derived(role, derivation): RoleText(Symbol(symbol), caption) for role in PARAMETERS}
 
 
 CLIP_STEP = StepKind(
     "clip",
     "Clipping",
-    "gradients that are too large are shrunk together",
-    ("Where all gradients together are larger than they may be, all are shrunk alike.",),
+    "gradients with a large norm are scaled down together",
+    ("If the norm of all gradients exceeds the limit, all are scaled down by the same factor.",),
     {
-        **_of_each("squares", "Σ", "The squares of the gradients of each parameter, added up:"),
-        roles.SQUARES: RoleText(Symbol("Σ", "squares"), "All of them together:"),
+        **_of_each("squares", "Σ", "The sum of the squared gradients of each parameter:"),
+        roles.SQUARES: RoleText(Symbol("Σ", "squares"), "Their total:"),
         roles.GRADIENT_NORM: RoleText(
-            Symbol("norm"), "The norm, the root of all squares together:"
+            Symbol("norm"), "The norm of all gradients is the square root of the total:"
         ),
-        roles.LARGEST_NORM: RoleText(Symbol("c"), "The largest that it may be:"),
-        roles.SHRINK: RoleText(Symbol("f"), "What all gradients are multiplied with:"),
-        **_of_each("clipped", "g", "The gradient, shrunk:"),
+        roles.LARGEST_NORM: RoleText(Symbol("c"), "The limit:"),
+        roles.SHRINK: RoleText(Symbol("f"), "The factor for all gradients:"),
+        **_of_each("clipped", "g", "The clipped gradient:"),
     },
     reasons=(
         (
-            "The direction of the gradient stays, only its length is limited, so that a step "
-            "cannot become large because of a single large gradient.",
+            "Clipping keeps the direction of the gradient and limits its length, so that one very "
+            "large gradient cannot cause a very large step.",
         ),
     ),
     claim=_nothing_to_shrink,
@@ -87,19 +84,21 @@ CLIP_STEP = StepKind(
 
 
 def _update_goal(step: Step, ctx: LessonContext) -> Sentence:
-    """Where the weights go, in the first step: decay draws them to 0, a gradient of 0 nowhere."""
+    """Return where the weights go in the first step; a gradient of 0 moves none."""
     by = [record.output.role.derivation for record in step.records]
     stay = not step.last.inputs[1].array.all()
     if "decayed" in by:
-        return ("Each weight is moved by its gradient and by the decay, which draws it to 0.",)
+        return (
+            "Each weight is updated by its gradient and by weight decay, which pulls it toward 0.",
+        )
     which = "Each weight with a gradient other than 0" if stay else "Each weight"
-    return (f"{which} is moved against its gradient.",)
+    return (f"{which} moves against its gradient.",)
 
 
 UPDATE_STEP = StepKind(
     "update",
     "The update",
-    "the weights are moved against their gradients",
+    "the weights move against their gradients",
     _update_goal,
     {
         derived(role, derivation): telling
@@ -108,8 +107,8 @@ UPDATE_STEP = StepKind(
     },
     reasons=(
         (
-            "The gradient describes the loss only near the weights as they are, therefore all is "
-            "computed anew before the next step.",
+            "The gradient describes the loss only near the current weights; therefore each step of "
+            "training computes it again.",
         ),
     ),
     only_with="decoder-trace train",

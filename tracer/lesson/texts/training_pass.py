@@ -1,4 +1,4 @@
-"""The training pass as a text: predictions beside targets, probabilities, the loss."""
+"""The text of a training pass: predictions beside targets, probabilities, the loss."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RIGHT, WRONG = "✓", "✗"
 
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
-    """All positions at once: what should have come, what was said, and the loss worked."""
+    """Return the text of all positions: targets, predictions, and the loss worked."""
     sections = enumerate(told_of_the_loss(Teacher(trace, full=full)), 1)
     numbered = tuple(replace(section, number=number) for number, section in sections)
     return doc.Document(trace.name, trace.scenario.title, (), numbered)
 
 
 def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, doc.Section, doc.Section]:
-    """Targets beside predictions, the probabilities, and the step of the loss."""
+    """Return the sections of targets and predictions, of the probabilities, and of the loss."""
     trace = teacher.trace
     guesses = (*_batch(trace), doc.Paragraph(_forcing(trace)), *_answers(trace))
     probabilities = trace[PROBABILITIES.name]
@@ -39,15 +39,15 @@ def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, doc.Section, doc.Se
 
 
 def _forcing(trace: Trace) -> doc.Sentence:
-    """What is read and guessed at each position, as far as it is so."""
+    """Return what the model reads and predicts at each position."""
     targets, tokens = trace[TARGET.name].numbers, trace.tokens
     asked = [i for i, target in enumerate(targets) if target != NO_TARGET]
     if len(tokens) < 2:
-        return ("The model reads the token and guesses the word that comes next.",)
+        return ("The model reads the token and predicts the next word.",)
     if any(targets[i] != tokens[i + 1] for i in asked if i + 1 < len(tokens)):
         return (
-            f"At each position{' with a target' * (len(asked) < len(tokens))} the model guesses "
-            "the target beside it. All positions go through in one pass.",
+            f"At each position{' with a target' * (len(asked) < len(tokens))}, the model predicts "
+            "the target beside it. One pass computes all positions.",
         )
     values = [record.output for record in trace.records if record.output.role is MASKED]
     masked = [
@@ -57,12 +57,11 @@ def _forcing(trace: Trace) -> doc.Sentence:
     ]
     later = [score for scores in masked for i, row in enumerate(scores) for score in row[i + 1 :]]
     unseen = all(score == -Decimal("Infinity") for score in later)
-    keeps = "; the mask keeps each of them from seeing its own answer" * bool(masked and unseen)
+    hides = " The mask hides the later tokens, which contain the answers." * bool(masked and unseen)
     return (
-        "Teacher forcing: at each position the model reads the right tokens, whatever it would "
-        "have said itself, and guesses the next one. So a wrong guess does not spoil those behind "
-        "it, and because the right tokens are known beforehand, all positions go through in one "
-        f"pass{keeps}.",
+        "Teacher forcing: at each position, the model reads the correct tokens, not its own "
+        "predictions, and predicts the next token. A wrong prediction therefore does not affect "
+        f"later positions, and one pass computes all positions.{hides}",
     )
 
 
@@ -75,8 +74,8 @@ def _batch(trace: Trace) -> tuple[doc.Block, ...]:
         for i, example in enumerate(examples, 1)
     ]
     shifted = all(x.tokens[1:] == x.targets[:-1] and x.tokens[1:] for x in examples)
-    further = "; each target is its input, one further" * shifted
-    said = f"The batch has {count(len(examples), 'example')}{further}."
+    each = " Each target is its input, shifted by one token." * shifted
+    said = f"The batch has {count(len(examples), 'example')}.{each}"
     return (doc.Paragraph((said,)), doc.Table.of(("example", "input", "target"), rows))
 
 
@@ -89,6 +88,7 @@ def _answers(trace: Trace) -> tuple[doc.Block, ...]:
     ]
     positions = map(str, range(1, len(targets) + 1))
     rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
-    header = ("position", "input", "target", "right", "prediction")
+    header = ("position", "input", "target", "correct", "prediction")
     right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
-    return (doc.Table.of(header, rows), doc.Paragraph((f"Right predictions: {right} of {asked}.",)))
+    predicted = f"Correct predictions: {right} of {asked}."
+    return (doc.Table.of(header, rows), doc.Paragraph((predicted,)))

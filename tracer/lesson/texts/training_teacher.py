@@ -1,4 +1,4 @@
-"""A step of training → the section that explains it: the way back, and the update."""
+"""A step of training → the section that explains it: the backward pass, and the update."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tracer.lesson.working.formulas import formula
 from tracer.lesson.working.written import Worked
 
 FROM_THE_PASS = "From the forward pass:"
-OF_THE_OTHERS = "Of the other examples, found in the same way:"
+OF_THE_OTHERS = "From the other examples, computed in the same way:"
 
 
 class TrainingTeacher(Teacher):

@@ -1,4 +1,4 @@
-"""Training as a text: the loss, the way back, the update, and what the model says then."""
+"""The text of training: the loss, the backward pass, the update, and the predictions after it."""
 
 from __future__ import annotations
 
@@ -25,35 +25,36 @@ from tracer.scenario.optimizer import Optimizer
 A, B, W = ex.Symbol("a"), ex.Symbol("b"), ex.Symbol("W")
 
 SLOPE: doc.Sentence = (
-    "The loss is one number that depends on the weights. Raise a single weight by very little and "
-    "compute everything again: how much larger the loss is then, for each unit by which the weight "
-    "was raised, is the slope of the loss at that weight, its gradient ",
+    "The gradient ",
     ex.Partial(W),
-    ". Where it is positive, a slightly smaller weight lowers the loss; where it is negative, a "
-    "slightly larger one does; where it is 0, neither does at first.",
+    " says how much the loss changes per unit change of a weight, for small changes. If it is "
+    "positive, a slightly smaller weight lowers the loss. If it is negative, a slightly larger "
+    "weight lowers the loss.",
 )
 CHAIN_RULE: doc.Sentence = (
-    "Nobody computes everything again for each weight. The loss depends on the weights through a "
-    "chain of steps, and the slope of a chain is the product of the slopes of its links. So one "
-    "goes from the loss back, step by step: what ",
-    *(B, " means for the loss, times what ", A, " means for ", B, ", is what ", A),
-    " means for the loss. Where ",
-    A,
-    " acts on the loss in several ways, what they give is added up.",
+    "The backward pass computes the gradients step by step, from the loss back to the inputs. By "
+    "the chain rule, the gradient at a step's input ",
+    *(
+        A,
+        " is the gradient at its output ",
+        B,
+        " times the step's own derivative. Where a value is ",
+    ),
+    "used in several places, the contributions are added.",
 )
 AT_A_GLANCE: doc.Sentence = (
-    "The way back, to be read from above: the gradient of the loss at what each step gives, its "
-    "shape, and at the right the number of the step in which it is worked out.",
+    "Read the diagram of the backward pass from top to bottom. Each box shows the gradient at "
+    "the output of a forward step, its shape (rows×columns), and the number of the step that "
+    "computes it.",
 )
-OTHERS: doc.Sentence = ("All other weights are moved in the same way.",)
+OTHERS: doc.Sentence = ("All other weights are updated in the same way.",)
 ONE_OF_THEM: doc.Sentence = (
-    "Every gradient is shown whole; its lines are worked for one token, and of the parameters for "
-    "one.",
+    "Every gradient is shown in full, but lines are worked for one token and one parameter only.",
 )
 
 
 def parameter_worked(trace: Trace, asked: str | None) -> str:
-    """The address of the parameter whose gradient is worked: the first, unless one is asked for.
+    """Return the address of the parameter whose gradient is worked: as asked, else the first.
 
     Raises:
         TracerError: there is no such parameter, or it has no gradient.
@@ -74,7 +75,7 @@ def training_text(
     *,
     full: bool = True,
 ) -> doc.Document:
-    """The first step of training worked, and what came of all of them."""
+    """Return the text of the first step of training, worked, and of the result of all steps."""
     first = training.steps[0]
     worked = parameter_worked(first, parameter)
     teacher = TrainingTeacher(first, token, worked, full=full)
@@ -99,7 +100,7 @@ def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Blo
     yield doc.Paragraph(AT_A_GLANCE)
     yield picture_back(teacher.ctx, teacher.steps)
     symbol = teacher.ctx.symbols[worked]
-    yield doc.Paragraph((*ONE_OF_THEM, " Here that is ", symbol, f", {worked}."))
+    yield doc.Paragraph((*ONE_OF_THEM, " The worked parameter is ", symbol, f", {worked}."))
 
 
 def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc.Section]:
@@ -120,7 +121,7 @@ def _update(optimizer: Optimizer, teacher: Teacher, worked: str) -> Iterator[doc
 
 
 def _learned(trace: Trace) -> list[str]:
-    """The addresses of the parameters that are updated."""
+    """Return the addresses of the parameters that are updated."""
     values = (record.output for record in trace.records)
     return [parameter_of(value) for value in values if value.role.derivation == "new"]
 
@@ -128,28 +129,38 @@ def _learned(trace: Trace) -> list[str]:
 def _how(optimizer: Optimizer) -> doc.Sentence:
     match optimizer.kind:
         case "sgd":
-            rule = "Stochastic gradient descent: the step is the gradient"
-            decay = ", with the decay" * bool(optimizer.weight_decay)
-            momentum = ", and a part of the step before" * bool(optimizer.momentum)
-            comma = "," * bool(decay or momentum)
-            by = f"{rule}{decay}{momentum}{comma} times the learning rate, "
+            what = "velocity" if optimizer.momentum else "gradient"
+            by = f"Stochastic gradient descent subtracts the {what} times the learning rate, "
         case "adam" | "adamw":
             name = "Adam" if optimizer.kind == "adam" else "AdamW"
             by = (
-                f"{name} divides the running mean of the gradients by the root of that of their "
-                "squares, so that the size of a step depends little on the size of the gradients; "
-                "the step is that times the learning rate, "
+                f"{name} divides the running mean of the gradients by the root of the running mean "
+                "of their squares, so that the size of a step depends little on the size of the "
+                "gradients. It subtracts this quotient times the learning rate, "
             )
-    return (by, ex.Symbol("η"), " = ", ex.Number(optimizer.learning_rate), ".")
+    rate = (ex.Symbol("η"), " = ", ex.Number(optimizer.learning_rate), ", from each weight.")
+    return (by, *rate, *_added_to_the_gradient(optimizer))
+
+
+def _added_to_the_gradient(optimizer: Optimizer) -> doc.Sentence:
+    """Return what is added to the gradient: the last velocity, and weight decay."""
+    plus = (" The velocity is the gradient plus ", ex.Number(optimizer.momentum))
+    velocity = (*plus, " times the velocity of the step before.")
+    has_velocity = optimizer.kind == "sgd" and optimizer.momentum
+    decays = optimizer.kind != "adamw" and optimizer.weight_decay
+    return (
+        *(velocity if has_velocity else ()),
+        *((" Weight decay is added to the gradient first.",) if decays else ()),
+    )
 
 
 def _after(training: Training) -> Iterator[doc.Section]:
-    """The loss after the update, what the model says then, and the curve of several steps."""
+    """Return the loss and the predictions after the update, and the curve of several steps."""
     passes, steps = training.passes, len(training.steps)
     losses = tuple(map(_printed, passes))
     blocks: list[doc.Block] = []
     if steps > 1:
-        header = ("step", "loss", "right", "predictions")
+        header = ("step", "loss", "correct", "predictions")
         rows = [
             (str(i), loss, *_guesses(each))
             for i, (each, loss) in enumerate(zip(passes, losses, strict=True))
@@ -166,7 +177,7 @@ def _printed(trace: Trace) -> ex.Number:
 
 
 def _guesses(trace: Trace) -> tuple[str, str]:
-    """How many are right, of how many, and the words: where a word is to be guessed."""
+    """Return how many predictions are correct, of how many, and the predicted words."""
     pairs = zip(trace[TARGET.name].numbers, trace[PREDICTION.name].numbers, strict=True)
     asked = [(target, said) for target, said in pairs if target != NO_TARGET]
     right = sum(target == said for target, said in asked)
@@ -174,7 +185,7 @@ def _guesses(trace: Trace) -> tuple[str, str]:
 
 
 def _said(before: Trace, after: Trace) -> doc.Table:
-    """What the model says at each position before and after, and how sure it is of the target."""
+    """Return the prediction and the probability of the target, before and after training."""
     words = before[PROBABILITIES.name].axes[1].labels
     rows = []
     for i, target in enumerate(before[TARGET.name].numbers):
@@ -185,19 +196,20 @@ def _said(before: Trace, after: Trace) -> doc.Table:
                 cells += [each[PREDICTION.name].numbers[i], p]
             is_right = after[PREDICTION.name].numbers[i] == target
             rows.append([*cells, RIGHT if is_right else WRONG])
-    header = ("input", "target", "before", "p(target)", "after", "p(target)", "right")
+    header = ("input", "target", "before", "p(target)", "after", "p(target)", "correct")
     return doc.Table.of(header, rows)
 
 
 def _came_of_it(before: Trace, after: Trace, steps: int) -> doc.Sentence:
-    """What training has done to the loss: decided on the computed numbers, said in the printed."""
+    """Return what training does to the loss: decided on the computed numbers, as printed."""
     first, last = _printed(before), _printed(after)
     computed, then = before[LOSS.name].computed[()], after[LOSS.name].computed[()]
-    in_steps = "one step" if steps == 1 else f"{steps} steps"
     if computed == then:
-        return ("The loss ", ex.LOSS, " is ", last, f" after {in_steps}, as it was before.")
-    how = "fallen" if then < computed else "grown"
+        training = "one step" if steps == 1 else f"{steps} steps"
+        return ("The loss ", ex.LOSS, " is ", last, f" before and after {training}.")
+    how = "lower" if then < computed else "raise"
+    begins = f"One step {how}s the loss " if steps == 1 else f"{steps} steps {how} the loss "
     if last.value == first.value:
-        less = f" has {how} in {in_steps}, by less than its digits show: it is "
-        return ("The loss ", ex.LOSS, less, last, " before and after.")
-    return (*("The loss ", ex.LOSS, f" has {how} from ", first, " to ", last), f" in {in_steps}.")
+        less = " by less than its digits show: it is "
+        return (begins, ex.LOSS, less, last, " before and after.")
+    return (begins, ex.LOSS, " from ", first, " to ", last, ".")
