@@ -79,13 +79,14 @@ for each in COMMANDS:
 @add(app, "weave", WRITE, ("weave text.md", "weave text.md --check"))
 def weave(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="A Markdown file with marked parts.")
+        list[Path], typer.Argument(metavar="FILE", help="A Markdown file with marks.")
     ],
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit 1 with a diff if any is stale.")
+        bool,
+        typer.Option("--check", help="Change nothing; print a diff and exit 1 if a mark is stale."),
     ] = False,
 ) -> None:
-    """Refresh the marked blocks and numbers in your own Markdown."""
+    """Refresh the marked blocks and numbers of your Markdown files."""
     from tracer.files.writing import write
     from tracer.weave.files import woven
 
@@ -116,19 +117,19 @@ def audit(
         typer.Argument(
             metavar="FILE",
             parser=some("a file, a folder or -"),
-            help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook, or plain; a folder "
-            "of such; or - for standard input.",
+            help="A text: Markdown, LaTeX, reStructuredText, HTML, a notebook or plain text; a "
+            "folder of texts; or - for standard input.",
         ),
     ],
     show_skipped: Annotated[
-        bool, typer.Option("--show-skipped", help="List the signs that were not read, too.")
+        bool, typer.Option("--show-skipped", help="Also list the signs that were not read.")
     ] = False,
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="Exit 1 for warnings, too, and note what holds only with numbers that "
-            "were not rounded as they are printed.",
+            help="Also exit 1 for warnings, and note results that hold only for numbers that "
+            "were not rounded.",
         ),
     ] = False,
     form: Annotated[
@@ -138,7 +139,7 @@ def audit(
             metavar="FORMAT",
             parser=one_of(Report),
             autocompletion=completion.choices(Report),
-            help="How it is written: terminal, json, sarif or github.",
+            help="The format: terminal, json, sarif or github.",
         ),
     ] = Report.TERMINAL,
     output: Annotated[
@@ -151,10 +152,10 @@ def audit(
         ),
     ] = None,
 ) -> None:
-    """False arithmetic in any text; exit 1 if there is some.
+    """Find false arithmetic in any text; exit 1 if there is any.
 
-    What cannot be read for certain is left alone: silence is no proof. A line that has the comment
-    “audit: ignore”, or follows such a comment, is passed over.
+    Equations that cannot be read with certainty are skipped, so no finding is no proof. A line
+    with the comment “audit: ignore”, or after such a comment, is skipped, too.
     """
     from tracer.audit.auditing import audited
     from tracer.audit.report import coloured, rendered
@@ -181,7 +182,7 @@ def audit(
 
 @add(app, "scenarios", SCENARIOS, ("scenarios", "tutorial pizza"))
 def scenarios() -> None:
-    """The scenarios that come with the program."""
+    """List the bundled scenarios."""
     from tracer.scenario.loading import bundled, title_of
 
     found = {name: title_of(path) for name, path in bundled().items()}
@@ -197,11 +198,11 @@ def new(
         typer.Argument(
             metavar="FILE",
             parser=file_name,
-            help="Where to write it; a file that is there already stays as it is.",
+            help="The file to write; an existing file is not overwritten.",
         ),
     ],
 ) -> None:
-    """A small commented scenario that runs, to begin with."""
+    """Write a small commented scenario to start from."""
     from tracer.files.writing import create
     from tracer.scenario.schema import template
 
@@ -213,7 +214,7 @@ def new(
 
 @add(app, "schema", SCENARIOS, ("schema", "new first.yaml"))
 def schema() -> None:
-    """The JSON Schema of a scenario, for editors that complete keys."""
+    """Print the JSON Schema of a scenario, for completion in editors."""
     from tracer.scenario.schema import schema
 
     sys.stdout.write(schema())

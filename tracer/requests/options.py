@@ -17,7 +17,7 @@ from tracer.requests.request import ARGUMENTS, DEFAULTS, OPTIONS, Command, Reque
 from tracer.requests.usage import PlainCommand
 
 LOOK, TRAIN_AND_GENERATE = "Look at the calculation", "Train and generate"
-WRITE, SCENARIOS = "Make a text of it", "Scenarios"
+WRITE, SCENARIOS = "Write a text", "Scenarios"
 
 ROUNDING = "decimals carry"
 SHOWN = "format brief math heading standalone"
@@ -45,88 +45,89 @@ class Usage:
 COMMANDS: dict[Command, Usage] = {
     "run": Usage(
         LOOK,
-        "Every step of the forward pass, worked for one token.",
+        "Print every step of the forward pass, worked for one token.",
         ("run alex.yaml", "run science --token like"),
         f"SCENARIO token layer head sequence no_mask terms given vary {PAGE}",
     ),
     "step": Usage(
         LOOK,
-        "One step or a group of steps: softmax, norm, attention, ffn.",
+        "Print one step or a group of steps: softmax, norm, attention, ffn.",
         ("step softmax --head 1", "step encoder.softmax -s picture --layer 1"),
         f"NAME scenario token layer head sequence no_mask terms given {PAGE}",
     ),
     "steps": Usage(
         LOOK,
-        "The steps with their numbers, names, shapes and addresses.",
+        "List the steps with their numbers, names, shapes and addresses.",
         ("steps alex.yaml", "steps my.yaml --format markdown"),
         f"SCENARIO format standalone {WRITTEN}",
     ),
     "shapes": Usage(
         LOOK,
-        "The shape of every matrix, parameters, multiply-adds, bytes.",
+        "Print all shapes; count parameters, multiply-adds and bytes.",
         ("shapes gpt2-small", "shapes alex.yaml --length 100"),
         f"SCENARIO length format heading standalone {WRITTEN}",
     ),
     "why": Usage(
         LOOK,
-        "One number, and all that it came from, back to what was typed.",
+        "Trace one number back to the numbers that were typed.",
         ('why "output[Alex,spicy]"', 'why "layer1.ffn.norm[4,1]" --depth 2'),
         f"ENTRY scenario depth sequence example given {TEXT}",
     ),
     "value": Usage(
         LOOK,
-        "One number as it is printed, for a sentence of your own.\n\n"
-        "With the words `as percent` behind it, a share is shown as a percentage.",
+        "Print one number, for a sentence of your own.\n\n"
+        "Append `as percent` to print a share as a percentage.",
         ('value "output[Alex,spicy]"', 'value "probabilities[3,1]" -s science'),
         f"ENTRY scenario sequence example given {ROUNDING}",
     ),
     "lens": Usage(
         LOOK,
-        "What each layer would say, if it were the last.",
+        "Print what each layer would predict if it were the last.",
         ("lens pizza", "lens science --token like"),
         f"SCENARIO token sequence given {PAGE}",
     ),
     "loss": Usage(
         TRAIN_AND_GENERATE,
-        "The training pass: predictions beside targets, and the loss.",
+        "Print the predictions beside the targets, and the loss.",
         ("loss pizza", "loss pizza --format markdown"),
         f"SCENARIO example given {TEXT}",
     ),
     "train": Usage(
         TRAIN_AND_GENERATE,
-        "The way back, each gradient worked; the update of the weights.",
+        "Print the backward pass and the update of the weights.",
         ("train pizza", "train pizza --steps 10 --save trained.yaml"),
         f"SCENARIO token parameter example steps {OPTIMIZING} save given {PAGE}",
     ),
     "generate": Usage(
         TRAIN_AND_GENERATE,
-        "A text, generated turn by turn.\n\n"
-        "Each turn adds the most probable word, unless --temperature, --top-k, --top-p or --seed "
-        "asks for words to be drawn.",
+        "Generate a text, one word per turn.\n\n"
+        "Each turn appends the most probable word. With --temperature, --top-k, --top-p or --seed "
+        "it draws a word instead.",
         ("generate pizza", "generate pizza --temperature 0.8 --seed 1"),
         f"SCENARIO start max_tokens {DRAWING} kv_cache worked {TEXT}",
     ),
     "tutorial": Usage(
         WRITE,
-        "The complete text: the question, every step, a summary.",
+        "Write the complete text: the question, every step, a summary.",
         ("tutorial my.yaml --figures pictures -o my.md", "tutorial alex --blanks --key key.md"),
         f"SCENARIO token layer head train given {WORKSHEET} {PAGE}",
         {"format": Format.MARKDOWN},
     ),
     "page": Usage(
         WRITE,
-        "A page for a browser: point at a number to see its line.",
+        "Write a page for a browser: point at a number to see its line.",
         ("page alex -o alex.html", "page pizza --train --steps 10 -o pizza.html"),
         f"SCENARIO token layer head train steps given vary {ROUNDING} brief output force",
     ),
     "check": Usage(
         WRITE,
-        "Published figures, or another program's arrays, held against it.\n\n"
+        "Compare a text's figures or another program's arrays.\n\n"
         "A figures file lists what a text prints: `figures:`, and under it for each number or row "
         "`- {line: 77, address: layer1.attention.head1.scores, row: Alex, column: 2, "
-        "printed: 7.956}`. `_` stands for a number that is left out, `part: products`, `sum`, "
-        "`shape` or `parameters` for what is no value, `unknown: why` in place of an address for "
-        "what the scenario does not compute. The exit code is 1 if anything is wrong.",
+        "printed: 7.956}`. `_` is a number that the text leaves out. `part: products`, `sum`, "
+        "`shape` or `parameters` names a number of a line that is no entry of a matrix. `unknown: "
+        "why` replaces the address of a number that the scenario does not compute. The exit code "
+        "is 1 if a figure is wrong.",
         ("check pizza", "check my.yaml --against dump.npz"),
         "SCENARIO figures_file against tolerance decimals carry format math heading standalone "
         + WRITTEN,

@@ -82,8 +82,8 @@ class Request:
 
     command: Command
     scenario: str = values.option(
-        "The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO may name it, "
-        "too.",
+        "The scenario, as for run. The environment variable DECODER_TRACE_SCENARIO sets another "
+        "default.",
         *("SCENARIO", SCENARIO, "alex"),
         short="-s",
         offers=completion.scenarios,
@@ -97,150 +97,147 @@ class Request:
 
     # What is computed and explained.
     token: str | None = values.option(
-        "Follow this token: its position, or its text. If not given: the last. It is one of the "
-        "encoder's where all that is shown is the encoder's.",
+        "Follow this token: its position or its text. Default: the last token. If only steps of "
+        "the encoder are shown, it is one of the encoder's tokens.",
         *("TOKEN", str),
         short="-t",
         offers=completion.tokens,
     )
-    layer: int | None = values.count(
-        "Of the layers, only this one.", short="-l", offers=completion.layers
-    )
-    head: int | None = values.count("Of the heads, only this one.", offers=completion.heads)
-    sequence: int | None = values.count(
-        "Read this sequence of the scenario's batch.", rule=_FORWARD
-    )
-    example: int | None = values.count("Read this one of the training examples.", rule=_LOSS)
+    layer: int | None = values.count("Show only this layer.", short="-l", offers=completion.layers)
+    head: int | None = values.count("Show only this head.", offers=completion.heads)
+    sequence: int | None = values.count("Use this sequence of the scenario's batch.", rule=_FORWARD)
+    example: int | None = values.count("Use this training example.", rule=_LOSS)
     parameter: str | None = values.option(
-        "Work the gradient of this parameter: layer1.ffn.W_1. If not given: the first.",
+        "Work out the gradient of this parameter, such as layer1.ffn.W_1. Default: the first.",
         *("ADDRESS", str),
     )
     steps: int | None = values.count(
-        "Train so many steps; the first is worked.", most=MOST_STEPS, rule=_TRAIN
+        "Train this many steps and work out the first.", most=MOST_STEPS, rule=_TRAIN
     )
     optimizer: str | None = values.choice(
-        "How the weights are moved: sgd, adam or adamw. If not given: as the scenario says.",
+        "The optimizer: sgd, adam or adamw. Default: the scenario's.",
         *("KIND", OptimizerKind),
     )
-    learning_rate: Decimal | None = values.option("How far a step goes.", "RATE", _POSITIVE)
-    momentum: Decimal | None = values.option(
-        "How much of the step before goes on in the next; of sgd.", "SHARE", _MOMENTUM
-    )
-    weight_decay: Decimal | None = values.option(
-        "How strongly each weight is drawn to 0.", "RATE", _DECAY
-    )
-    clip: Decimal | None = values.option(
-        "Shrink all gradients together to this norm, if theirs is larger.", "NORM", _POSITIVE
-    )
+    learning_rate: Decimal | None = values.option("The learning rate.", "RATE", _POSITIVE)
+    momentum: Decimal | None = values.option("The momentum of sgd.", "SHARE", _MOMENTUM)
+    weight_decay: Decimal | None = values.option("The weight decay.", "RATE", _DECAY)
+    clip: Decimal | None = values.option("Clip the gradients to this norm.", "NORM", _POSITIVE)
     save: Path | None = values.option(
-        "Write the trained scenario to this file: YAML that runs.", "FILE", values.file_name
+        "Write the trained scenario to this file, as YAML that runs.", "FILE", values.file_name
     )
-    train: bool = values.flag("Go on with training: the way back and the update.", rule=_WHOLE)
-    blanks: bool = values.flag("Leave numbers out, as a worksheet to be filled in.", rule=_TEXT)
+    train: bool = values.flag("Append the backward pass and the update.", rule=_WHOLE)
+    blanks: bool = values.flag("Leave out numbers: a worksheet to fill in.", rule=_TEXT)
     level: int | None = values.count(
-        "Of a worksheet, what is left out: results of lines (1), products too (2), the matrix of "
-        "one step too (3). If not given: 1.",
+        "What a worksheet leaves out: the results of lines (1), also products (2), also the "
+        "matrix of one step (3). Default: 1.",
         most=3,
         rule=_BLANKS,
     )
     key: Path | None = values.option(
-        "Write what belongs in the blanks to this file.", "FILE", values.file_name, rule=_BLANKS
+        "Write the key of the worksheet to this file.", "FILE", values.file_name, rule=_BLANKS
     )
     vary: int | None = values.count(
-        "Draw other numbers for the same scenario; the same seed, the same numbers.",
+        "Replace the scenario's numbers with random ones. The same seed gives the same numbers.",
         least=None,
         takes="SEED",
     )
     depth: int | None = values.count(
-        "Go back this many steps. If not given: all the way.", least=0, rule=_TEXT
+        "Go back this many steps. Default: all the way.", least=0, rule=_TEXT
     )
     length: int | None = values.count(
-        "As if so many tokens were read. If not given: those of the scenario.", most=MOST_TOKENS
+        "Count for a text of this many tokens. Default: the scenario's.", most=MOST_TOKENS
     )
-    no_mask: bool = values.flag("Also show what a token would see without the mask.")
+    no_mask: bool = values.flag("Also show the attention weights without the mask.")
     terms: Terms | None = values.option(
-        "Write out so many terms of a long sum; with largest, its largest terms.", "N", values.terms
+        "Write out this many terms of a long sum; `largest` selects the largest terms.",
+        "N",
+        values.terms,
     )
     given: tuple[str, ...] = values.option(
-        'Pin a value instead of computing it: "input=[[1,2],[3,4]]".', "ADDRESS=VALUES", None, ()
+        'Use these numbers instead of computing them: "input=[[1,2],[3,4]]".',
+        "ADDRESS=VALUES",
+        None,
+        (),
     )
     start: tuple[str, ...] = values.option(
-        "Begin with this token; several, one after the other.", "TOKEN", None, ()
+        "Begin with this token. Repeat the option for several tokens.", "TOKEN", None, ()
     )
-    max_tokens: int | None = values.count("Add this many words at most.")
+    max_tokens: int | None = values.count("Generate at most this many words.")
     worked: bool = values.flag("Show every step of each turn.")
-    kv_cache: bool = values.flag("Compute only the new token's row in each turn.")
-    temperature: Decimal | None = values.option(
-        "Draw words, from the logits divided by this.", "T", _TEMPERATURE
+    kv_cache: bool = values.flag(
+        "Cache keys and values: each turn computes only the new token's row."
     )
-    top_k: int | None = values.count("Draw words, from the K most probable ones.", takes="K")
+    temperature: Decimal | None = values.option(
+        "Draw words, with the logits divided by T.", "T", _TEMPERATURE
+    )
+    top_k: int | None = values.count("Draw words from the K most probable ones.", takes="K")
     top_p: Decimal | None = values.option(
-        "Draw words, from the fewest that together reach the probability P.", "P", _SHARE
+        "Draw words from the smallest set with a total probability of at least P.", "P", _SHARE
     )
     seed: int | None = values.count(
-        "Draw words, or of a worksheet what is left out; the same seed, the same.",
+        "Draw words, or the blanks of a worksheet, from this seed.",
         least=None,
         rule=_DRAWN,
     )
     figures_file: Path | None = values.option(
-        "The figures that a text prints. If not given: those beside the scenario, "
-        "alex.figures.yaml of alex.yaml.",
+        "The figures that a text prints. Default: those beside the scenario, such as "
+        "alex.figures.yaml for alex.yaml.",
         *("FILE", _FILE),
         rule=_FIGURES,
     )
     against: Path | None = values.option(
-        "Instead of figures, another program's arrays: .npz or .safetensors, or a trace that "
-        "--format json has written.",
+        "Compare with another program's arrays instead: .npz, .safetensors, or a trace written "
+        "with --format json.",
         *("FILE", _FILE),
     )
     tolerance: Decimal | None = values.option(
-        "What an array may be off by, of the largest number of its value. If not given: what fits "
+        "The allowed difference, relative to the largest number of the array. Default: what fits "
         "the type of its numbers.",
         *("T", _TOLERANCE),
         rule=_AGAINST,
     )
     decimals: int | None = values.count("Round to this many decimals.", least=0, most=12)
     carry: Carry | None = values.choice(
-        "Which number the next line works on with: the one that is printed (line), the one rounded "
-        "where its step ended (step), the unrounded one (never).",
+        "Which number the next line uses: the printed one (line), the one rounded at the end of "
+        "its step (step), or the unrounded one (never).",
         *("MODE", Carry),
     )
 
     # How it is shown.
     format: Format = values.choice(
-        "How it is written: terminal, markdown, latex or json; of a pass also npz or safetensors, "
-        "its numbers under their addresses.",
+        "The format: terminal, markdown, latex or json; for the numbers of a pass also npz or "
+        "safetensors.",
         *("FORMAT", Format),
         default=Format.TERMINAL,
         short="-f",
         rule=_BINARY,
     )
     brief: bool = values.flag(
-        "Leave reasons and counts of parameters out, or (--full, as if not given) tell them.",
+        "Leave out reasons and parameter counts (--brief), or print them (--full, the default).",
         name="--brief/--full",
         rule=_TEXT,
     )
     math: bool = values.flag(
-        "In Markdown: formulas and worked lines between $$ and $$.", rule=_MARKDOWN
+        "In Markdown: write formulas and worked lines as LaTeX between $$.", rule=_MARKDOWN
     )
     heading: Heading | None = values.choice(
-        "In Markdown: the level of the steps' titles, 1 to 6; with none, titles are left out.",
+        "In Markdown: the level of the steps' titles, 1 to 6, or none for no titles.",
         *("LEVEL", Heading),
         rule=_MARKDOWN,
     )
-    standalone: bool = values.flag("In LaTeX: a whole file instead of a fragment.", rule=_LATEX)
+    standalone: bool = values.flag(
+        "In LaTeX: write a complete file instead of a fragment.", rule=_LATEX
+    )
     figures: Path | None = values.option(
-        "Write a picture of each head's attention weights into this folder; Markdown shows them.",
+        "Write a picture of each head's attention weights to this folder; Markdown shows them.",
         *("FOLDER", _FOLDER),
         rule=_PICTURES,
     )
     output: Path | None = values.option(
         "Write to this file instead of the screen.", "FILE", values.file_name, short="-o"
     )
-    force: bool = values.flag("Write even over a file that the command reads.", rule=_WRITES)
-    no_pager: bool = values.flag(
-        "Print a text that is longer than the screen all at once.", rule=_SCREEN
-    )
+    force: bool = values.flag("Overwrite a file even if the command reads it.", rule=_WRITES)
+    no_pager: bool = values.flag("Print a long text at once instead of page by page.", rule=_SCREEN)
 
     @property
     def writes(self) -> bool:
