@@ -22,23 +22,25 @@ def is_masked(at: Judge, *, later: bool, window: int) -> bool:
     ]
 
 
-FILLS_UP = r"(?: The score of “(?P<padding>.+?)”, which only fills up, becomes -∞, too\.)?"
+FILLS_UP = r"(?: The score of the padding token “(?P<padding>.+?)” becomes -∞, too\.)?"
 
 
 @form(
-    r"A token may look at itself and back, never ahead: the score of every later token becomes -∞"
-    r"(?P<stay>, the others stay)?\." + FILLS_UP
-)
-@form(r"A token may look at itself alone: the score of every other becomes -∞\." + FILLS_UP)
-@form(
-    r"A token may look at itself and at most (?P<back>\d+) tokens? before it: the score of every "
-    r"other becomes -∞\." + FILLS_UP
+    r"Each token may attend only to itself and to earlier tokens: the mask adds -∞ to the score of "
+    r"every later token\." + FILLS_UP
 )
 @form(
-    r"A token may look at all others, before it and behind it, but not at “(?P<padding>.+?)”, "
-    r"which only fills up: its score becomes -∞\."
+    r"Each token may attend only to itself: the mask adds -∞ to every other score\." + FILLS_UP
 )
-@form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, a token is not seen\.)?")
+@form(
+    r"Each token may attend to itself and at most (?P<back>\d+) tokens? just before it: the mask "
+    r"adds -∞ to every other score\." + FILLS_UP
+)
+@form(
+    r"Each token may attend to earlier and later tokens, but not to the padding token "
+    r"“(?P<padding>.+?)”, whose score becomes -∞\."
+)
+@form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, the token is hidden\.)?")
 def mask(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".masked") and not at.pinned(at.address)
     asked = at.spec.get("mask", "causal")
@@ -49,16 +51,14 @@ def mask(at: Judge, said: dict[str, Any]) -> None:
         assert bool(said["hides"]) == (min(entries) < -1e300)
         assert not is_masked(at, later=True, window=everything)
         assert asked == "causal" or not is_masked(at, later=asked != "none", window=window)
-    elif "all others" in said[""]:
+    elif "earlier and later" in said[""]:
         assert is_masked(at, later=False, window=everything)
-    elif "never ahead" in said[""]:
+    elif "earlier tokens" in said[""]:
         assert is_masked(at, later=True, window=everything)
     else:
         assert is_masked(at, later=True, window=int(said.get("back", 0)) + 1)
     if "padding" in said:
         assert said["padding"] == (at.padding if at.padding in at.tokens else None)
-    if "stay" in said:
-        assert bool(said["stay"]) == (said["padding"] is None)
 
 
 # --- scores and shares ---------------------------------------------------------------------------

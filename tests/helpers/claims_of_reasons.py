@@ -130,8 +130,8 @@ def fits(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"When a model is trained to predict the next token, the later tokens contain the answer\. The "
-    r"mask hides them, because otherwise the model could look the answer up\."
+    r"The mask hides later tokens because they contain the answer when a model is trained to "
+    r"predict the next token\."
 )
 def why_masked(at: Judge, said: dict[str, Any]) -> None:
     rows = seen(at)

@@ -167,7 +167,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         PINNED_MASK,
         ("run", "--token", "1", "--no-mask"),
         ("The mask is added to the scores.", "Nothing is hidden from “a”."),
-        ("never ahead", "data leakage", "Causal"),
+        ("earlier tokens", "data leakage", "Causal"),
     ),
     "units of one label": (SAME_LABEL, ("run",), ("them all",), ()),
     "shares that print alike": (

@@ -46,7 +46,7 @@ CROSSED = ONE_LAYER.replace("attention", "cross_attention")
         ("tutorial", START + ENCODER + CROSSED, (), "It also attends to the", "No layer attends"),
         (
             *("run", START + "mask: {window: 1}\npadding: b\n" + ONE_LAYER, ("--token", "2")),
-            *("The score of “b”, which only fills up, becomes -∞, too.", "the others stay"),
+            *("The score of the padding token “b” becomes -∞, too.", "The mask is added"),
         ),
         (
             *("train", LEARNS + ZEROS + WORDS + ADAM, ("--parameter", "layer1.ffn.W_1")),
