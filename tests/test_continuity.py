@@ -293,7 +293,7 @@ The cosines:
 5 · Head 1: Attention scores
 ───
 
-What the dot products are divided by:
+The divisor:
 
     √d_k = √2 ≈ 1.414
 

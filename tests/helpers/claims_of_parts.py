@@ -29,9 +29,7 @@ FILLS_UP = r"(?: The score of the padding token “(?P<padding>.+?)” becomes -
     r"Each token may attend only to itself and to earlier tokens: the mask adds -∞ to the score of "
     r"every later token\." + FILLS_UP
 )
-@form(
-    r"Each token may attend only to itself: the mask adds -∞ to every other score\." + FILLS_UP
-)
+@form(r"Each token may attend only to itself: the mask adds -∞ to every other score\." + FILLS_UP)
 @form(
     r"Each token may attend to itself and at most (?P<back>\d+) tokens? just before it: the mask "
     r"adds -∞ to every other score\." + FILLS_UP
@@ -63,17 +61,23 @@ def mask(at: Judge, said: dict[str, Any]) -> None:
 
 # --- scores and shares ---------------------------------------------------------------------------
 
-SHIFTED = (
-    r"(?P<shifted> Before that the row's largest is taken from each, because a machine cannot hold "
-    r"e to the power of a large number; without rounding the shares stay the same\.)?"
-)
+
+def softmax_of(number: str) -> str:
+    """What a softmax does with scores or logits."""
+    return (
+        rf"The softmax turns the {number}s of a row into shares of 1: e to the power of each "
+        rf"{number}, divided by the sum of these powers\.(?P<shifted> The largest {number} of the "
+        r"row is subtracted first, because e to the power of a large number overflows; before "
+        r"rounding, this does not change the shares\.)?"
+    )
 
 
 @form(
-    r"A query asks and every key answers: their dot product says how well the two fit\."
+    r"The score of two tokens is the dot product of the query of one and the key of the other\. A "
+    r"large score means a good match\."
     r"(?: The keys are those of head (?P<head>\d+)\.)?"
-    r"(?: It is divided by (?P<scale>the root of d_k, the number of columns of both|c, a number "
-    r"that is set for the model)\.)?"
+    r"(?: The dot products are divided by (?P<scale>√d_k, where d_k is the width of queries and "
+    r"keys|c, a constant of the model)\.)?"
 )
 def scores(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores") and not at.pinned(at.address)
@@ -85,12 +89,12 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The query is what a token (?:of the decoder )?asks(?P<of> of the encoder's tokens)?\."
-    r"(?: Its keys and values are those of head (?P<head>\d+): less to compute, and to keep\.)?"
+    r"The query describes what a (?:decoder )?token looks for(?P<of> among the encoder's)?\."
+    r"(?: This head shares the keys and values of head (?P<head>\d+), which saves computation\.)?"
 )
 @form(
-    r"The values are added up, and each counts as much as its attention weight says\."
-    r"(?: They are those of head (?P<head>\d+)\.)?"
+    r"The output of a head is the sum of the values, each multiplied by its attention weight\."
+    r"(?: The values are those of head (?P<head>\d+)\.)?"
 )
 def shared(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
@@ -106,11 +110,11 @@ def check_shared(at: Judge, head: str | None) -> None:
 
 
 @form(
-    r"The scores become shares of 1: e to the power of each, divided by the sum of them all\."
-    + SHIFTED
-    + r"(?: (?P<more>No token is hidden here|e\^\(-∞\) is 0|Every key is hidden "
-    r"from “(?P<who>.+?)”: its sum is 0, and there is nothing to divide\. All its weights are set "
-    r"to 0)\.)?"
+    softmax_of("score")
+    + r"(?: (?P<more>No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|"
+    r"Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: "
+    r"all "
+    r"its weights are set to 0)\.)?"
 )
 def softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
@@ -125,10 +129,7 @@ def softmax(at: Judge, said: dict[str, Any]) -> None:
         assert bool(more) == bool(unseen) and "cross_attention" not in at.address
 
 
-@form(
-    r"The logits become shares of 1: e to the power of each, divided by the sum of them all\."
-    + SHIFTED
-)
+@form(softmax_of("logit"))
 def word_softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "probabilities" and not at.pinned(at.address)
     assert bool(said["shifted"]) == ("probabilities.shifted" in at.values)
@@ -158,15 +159,15 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each query is turned by its token's position: two columns (?P<which>beside each other|half "
-    r"the width apart) are taken as a point \(a, b\), and become a×cos\(θ\) - b×sin\(θ\) and "
-    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the position times the pair's frequency|"
-    r"given)\."
+    r"Each query is rotated by angles\. Two (?P<which>neighboring columns|columns half the width "
+    r"apart) are read as a point \(a, b\) and become a×cos\(θ\) - b×sin\(θ\) and "
+    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the token's position times the pair's "
+    r"frequency|given)\."
 )
 def turned(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".rotated_query")
     halves = at.result["parameters"]["layout"] == "halves"
-    assert halves == said["which"].startswith("half")
+    assert halves == said["which"].endswith("half the width apart")
     waves = [f"position.{wave}" for wave in ("angle", "sin", "cos")]
     assert (said["angle"] == "given") == any(wave in at.spec.get("given", {}) for wave in waves)
 
@@ -184,9 +185,7 @@ def gate(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".gated") and bends == said["what"].startswith("The activation")
 
 
-@form(
-    r"Of what the gate hands on of “(?P<who>.+?)”, (?P<what>“.+?”) is the largest" + AHEAD + r"\."
-)
+@form(r"The largest number of “(?P<who>.+?)” after the gate is (?P<what>“.+?”)" + AHEAD + r"\.")
 def behind_the_gate(at: Judge, said: dict[str, Any]) -> None:
     not_of(at)
     row = at.row(at.result)

@@ -112,9 +112,9 @@ def seen(at: Judge) -> list[list[bool]]:
 
 
 @form(
-    r"Dot products of longer vectors tend to be larger, and between scores that are far apart the "
-    r"softmax gives nearly all of its weight to one token, where its gradient nearly vanishes\. "
-    r"Dividing by (?P<scale>√d_k|c) brings the scores closer together\."
+    r"Dot products of longer vectors tend to be larger\. If the scores are far apart, the softmax "
+    r"gives nearly all weight to one token, and its gradient nearly vanishes\. Dividing by "
+    r"(?P<scale>√d_k|c) brings the scores closer together\."
 )
 def divided(at: Judge, said: dict[str, Any]) -> None:
     asked = part_of(at).get("scale", "sqrt")
@@ -124,7 +124,7 @@ def divided(at: Judge, said: dict[str, Any]) -> None:
     assert by > 1
 
 
-@form(r"Numbers of the same sign in the same column raise the dot product, .+ vectors fit\.")
+@form(r"In each column, numbers of the same sign increase the dot product .+ vectors that match\.")
 def fits(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores")
 
@@ -139,8 +139,8 @@ def why_masked(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Only attention moves information from one token to another; everything else in a layer is "
-    r"done to each token by itself\."
+    r"Only attention moves information between tokens; all other parts of a layer treat each token "
+    r"separately\."
 )
 def moves(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".output") and ".head" in at.address
@@ -154,36 +154,38 @@ def moves(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each head's result has its own columns; W_O combines them, because what follows reads all of "
-    r"them as one vector\."
+    r"Each head's result has its own columns\. W_O has a row of weights for each of these columns, "
+    r"so that every number of its result can use all heads\."
 )
-@form(r"The result of W_O has the width of the sub-layer's input, so that the two can be added\.")
 @form(
-    r"They are not added up, because what each head has found would then be mixed before anything "
-    r"could weigh it\."
+    r"The result of W_O is as wide as the sub-layer's input, so that the residual connection can "
+    r"add the two\."
+)
+@form(
+    r"They are not added, because in a sum the results of the heads could no longer be told apart\."
 )
 def of_heads(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
-    if "width" in said[""]:
+    if "as wide as" in said[""]:
         assert part.get("residual", True)
     else:
         assert len(part["heads"]) > 1
     assert "W_O" in part or "W_O" not in said[""]
 
 
-@form(r"Attention uses a query, a key and a value because .+; in a trained model .+ learned\.")
-@form(r"The key is separate from the query, so that .+ something other than what it looks for\.")
-@form(r"The value is separate from the key, so that .+ other than what makes it easy to find\.")
+@form(r"Attention uses queries, keys and values because .+; in a trained model .+ learned\.")
+@form(r"A separate key lets a token be found by something other than what it looks for\.")
+@form(r"A separate value lets a token pass on something other than what makes it easy to find\.")
 @form(r"The exponential of every finite score is positive, .+ about 2\.7 times\.")
-@form(r"The result is a sum, so that it has the width of a value however many tokens there are\.")
+@form(r"Because the output is a sum, it is as wide as one value, however many tokens there are\.")
 def of_a_head(at: Judge, said: dict[str, Any]) -> None:
-    ends = {"Attention": "query", "The key": "key", "The value": "value"}
-    ends |= {"The exponential": "weights", "The result": "output"}
+    ends = {"Attention": "query", "A separate key": "key", "A separate value": "value"}
+    ends |= {"The exponential": "weights", "Because the output": "output"}
     end = next(end for start, end in ends.items() if said[""].startswith(start))
     assert re.search(rf"\.head\d+\.{end}s?$", at.address) and not partly_given(at)
 
 
-@form(r"When a query that is turned by its position meets a key .+ wherever it stands\.")
+@form(r"A dot product does not change when both vectors are rotated .+ at any position\.")
 def turned_together(at: Judge, said: dict[str, Any]) -> None:
     given = at.spec.get("given", {})
     assert "rotary" in at.spec["positions"] and at.address.endswith(".rotated_query")

@@ -228,15 +228,18 @@ def test_of_a_row_that_is_masked_as_a_whole_nothing_is_the_largest() -> None:
     assert worked(ran, f"{HEAD}.max", 1) == worked(ran, f"{HEAD}.shifted", 1) == {}
     assert ran[f"{HEAD}.weights"].array.tolist()[0] == [0, 0, 0]
     text = printed("run", "-", "--token", "1", stdin=SHIFTED)
-    assert "max(" not in text and "Each score without it" not in text
-    assert " ".join(text.split()).count("Every key is hidden from “a”: its sum is 0") == 1
+    assert "max(" not in text and "Each number minus the largest" not in text
+    assert " ".join(text.split()).count("Every key is masked for “a”, so the sum is 0") == 1
     assert false_equations(text) == []
 
 
 @pytest.mark.parametrize(
     ("mask", "says"),
     [
-        ("{window: 1}", "Each token may attend only to itself: the mask adds -∞ to every other score."),
+        (
+            "{window: 1}",
+            "Each token may attend only to itself: the mask adds -∞ to every other score.",
+        ),
         ("{window: 2}", "Each token may attend to itself and at most 1 token just before it: "),
         ("{window: 3}", "Each token may attend to itself and at most 2 tokens just before it: "),
         ("causal", "Each token may attend only to itself and to earlier tokens: "),

@@ -40,12 +40,12 @@ def test_waves_are_spoken_of_where_there_are_waves() -> None:
     assert "waves" not in goal("position", ffn() + "positions: {table: [[1, 1]]}\n")
 
 
-def test_w_o_mixes_what_several_heads_have_found() -> None:
+def test_w_o_combines_the_results_of_several_heads() -> None:
     own = attention("a", "1").replace("      heads:", "      W_O: [[1, 0], [0, 1]]\n      heads:")
-    assert goal("projection", own).startswith("W_O makes")
+    assert goal("projection", own).startswith("W_O maps")
     head = "{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1], [0]]}"
     two = own.partition("heads: [")[0] + f"heads: [{head}, {head}]\n"
-    assert goal("projection", two).startswith("W_O mixes what the heads have found")
+    assert goal("projection", two).startswith("W_O combines the results of the heads")
 
 
 @pytest.mark.parametrize(

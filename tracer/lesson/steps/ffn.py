@@ -118,8 +118,8 @@ def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
 def _largest_behind_gate(step: Step, ctx: LessonContext) -> Sentence | None:
     """The unit with the largest product, if the author has named it."""
     found = largest_named(step.last.output, ctx)
-    of: Sentence = ("Of what the gate hands on of ", ctx.name, ", ")
-    return found and (*of, *found[0], " is the largest", *found[1], ".")
+    largest: Sentence = ("The largest number of ", ctx.name, " after the gate is ")
+    return found and (*largest, *found[0], *found[1], ".")
 
 
 def _output_goal(step: Step, ctx: LessonContext) -> Sentence:

@@ -41,7 +41,9 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
             seen = "Each token may attend only to itself and to earlier tokens: the mask adds "
             return (seen, HIDDEN, " to the score of every later token.", *fills_up)
         case "none" if ctx.padding is not None:
-            seen = "Each token may attend to earlier and later tokens, but not to the padding token "
+            seen = (
+                "Each token may attend to earlier and later tokens, but not to the padding token "
+            )
             return (seen, Name(ctx.padding), ", whose score becomes ", HIDDEN, ".")
         case _:
             added, mask = "The mask is added to the scores.", step.last.inputs[1].array

@@ -43,7 +43,7 @@ def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     ranked = row.ranked()
     if not ranked:
         return None
-    largest = ("After ", ctx.name, " the largest logit is that of ", *row.name(ranked[0]))
+    largest = ("After ", ctx.name, ", the largest logit is that of ", *row.name(ranked[0]))
     return (*largest, *row.ahead(ranked), ".")
 
 
@@ -118,7 +118,7 @@ LOGITS_STEP = StepKind(
 
 def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
-    return (softmax_goal("logits", shifted=shifted),)
+    return (softmax_goal("logit", shifted=shifted),)
 
 
 PROBABILITIES_STEP = StepKind(
