@@ -343,7 +343,7 @@ The mean:
 
     μ = (0.409 + 1.584) / 2 = 1.993 / 2 = 0.9965
 
-How far each number is from it:
+Each number minus the mean:
 
     d₀: 0.409 - 0.9965 = -0.5875
     d₁: 1.584 - 0.9965 = 0.5875

@@ -176,13 +176,13 @@ def turned(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"(?P<what>The activation is|The hidden numbers are) a gate here: a second projection of the "
-    r"same vectors is multiplied by it, number by number\."
+    r"The (?P<what>activation|hidden layer) is a gate: a second projection of the same vectors is "
+    r"multiplied by it element by element\."
 )
 def gate(at: Judge, said: dict[str, Any]) -> None:
     active = at.near("activation")
     bends = active is not None and active["operation"] not in ("copy", "given")
-    assert at.address.endswith(".gated") and bends == said["what"].startswith("The activation")
+    assert at.address.endswith(".gated") and bends == (said["what"] == "activation")
 
 
 @form(r"The largest number of “(?P<who>.+?)” after the gate is (?P<what>“.+?”)" + AHEAD + r"\.")

@@ -216,21 +216,21 @@ def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
 # --- the FFN -------------------------------------------------------------------------------------
 
 
-@form(
-    r"Attention mixes values linearly; the FFN is needed because it adds a nonlinear step within "
-    r"each token\."
-)
+@form(r"Attention mixes values linearly; the FFN adds a nonlinear step within each token\.")
 def nonlinear(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
     assert attends(at) and (part.get("activation", "relu") != "none" or "W_3" in part)
 
 
-@form(r"Each hidden unit has weights of its own, a column of W₁, .+ hidden units as features\.")
+@form(r"Each hidden unit has its own column of weights in W₁, .+ hidden units as features\.")
 def units(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".hidden") and not partly_given(at)
 
 
-@form(r"Without it W₁ and W₂ in turn would do no more than a single matrix(?P<bias> and a bias)?\.")
+@form(
+    r"Without the activation, W₁ and W₂ could be replaced by a single matrix(?P<bias> and a "
+    r"bias)?\."
+)
 def bent(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
     assert part.get("activation", "relu") != "none" and "W_3" not in part
@@ -240,7 +240,7 @@ def bent(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"(?P<left>\S+) is the sum of the rows of W₂, each multiplied by its unit's number in "
-    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a unit whose number is 0 adds nothing\."
+    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a unit of 0 adds nothing\."
 )
 def of_rows(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
@@ -250,31 +250,32 @@ def of_rows(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["bias"]) == ("b_2" in part)
 
 
-@form(r"With a gate a unit can decide by one thing .+ are found with different weights\.")
+@form(r"The gate and the gated numbers are computed with different weights, .+ opens its gate\.")
 def gated(at: Judge, said: dict[str, Any]) -> None:
     assert "W_3" in part_of(at) and at.address.endswith(".gated")
 
 
-@form(r"There is no activation function here: each number goes on (?P<how>.+)\.")
+@form(r"There is no activation function here: the numbers are passed on (?P<how>.+)\.")
 def not_bent(at: Judge, said: dict[str, Any]) -> None:
     assert part_of(at)["activation"] == "none" and said["how"] == at.passed_on()
 
 
+SMOOTH = (
+    "Large positive numbers hardly change, numbers near 0 are about halved, and large negative "
+    "numbers become almost 0."
+)
 FUNCTIONS = {
-    "relu": "ReLU keeps what is positive and makes the rest 0.",
-    "gelu": "GELU multiplies each number by Φ of it, the share of a normal distribution that lies "
-    "below it: large numbers stay, small ones are about halved, and of those far below 0 "
-    "hardly anything is left.",
-    "gelu_tanh": "GELU multiplies each number by the share of a normal distribution that lies "
-    "below it: large numbers stay, small ones are about halved, and of those far below 0 hardly "
-    "anything is left. Here the share is not looked up but approximated by a fraction, the same "
-    "number as the ½·(1 + tanh(…)) that programs write.",
-    "silu": "SiLU divides each number x by 1 + e^(-x): large numbers stay, small ones are about "
-    "halved, and of those far below 0 hardly anything is left.",
+    "relu": "ReLU keeps positive numbers and sets all others to 0.",
+    "gelu": "GELU multiplies each number by Φ of it, the share of a standard normal distribution "
+    f"below it. {SMOOTH}",
+    "gelu_tanh": "GELU multiplies each number by the share of a standard normal distribution below "
+    f"it. {SMOOTH} Here the share is approximated by a fraction, which equals the ½·(1 + tanh(…)) "
+    "that programs use.",
+    "silu": f"SiLU divides each number x by 1 + e^(-x). {SMOOTH}",
 }
 
 
-@form(r"(?P<function>(?:ReLU keeps what|GELU multiplies|SiLU divides) .+)")
+@form(r"(?P<function>(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+)")
 def function(at: Judge, said: dict[str, Any]) -> None:
     assert said["function"] == FUNCTIONS[part_of(at).get("activation", "relu")]
     assert not partly_given(at)
@@ -284,63 +285,64 @@ def function(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"A row that is (?P<how>centered and divided by its spread|divided by its own "
-    r"size) has numbers of a similar size(?: before (?P<names>γ|β|γ and β))?, whatever the step "
-    r"before has computed\."
+    r"(?P<which>LayerNorm|RMSNorm) brings large numbers back to a moderate size"
+    r"(?: before (?P<names>γ|β|γ and β))?; without it, they could grow from layer to layer\."
 )
 @form(
-    r"With (?P<names>γ|β|γ and β), learned for each feature, a model can choose (?P<what>a scale|"
-    r"an offset|a scale and an offset) for it\."
+    r"With learned (?P<names>γ|β|γ and β), a model can choose (?P<what>a scale|an offset|a scale "
+    r"and an offset) for each feature\."
 )
 def normalized(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert (said["names"] or "") == of_the_norm(norm) and not partly_given(at)
-    if "how" in said:
-        assert said["how"].startswith("divided") == (norm.get("kind") == "rms_norm")
+    if "which" in said:
+        assert (said["which"] == "RMSNorm") == (norm.get("kind") == "rms_norm")
     else:
         words = (("gain", "a scale"), ("shift", "an offset"))
         assert said["what"] == " and ".join(word for key, word in words if key in norm)
 
 
 @form(
-    r"ε (?P<where>stands under|is added to) the root so that (?P<what>equal numbers do|a row of "
-    r"zeros does) not lead to 0 / 0\."
+    r"ε is added (?P<where>under|to) the root so that a vector of (?P<what>equal numbers|zeros) is "
+    r"not divided by 0\."
 )
 def epsilon(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert has_epsilon(norm)
-    assert said["where"].startswith("is added") == bool(norm.get("epsilon_outside", False))
-    assert said["what"].startswith("a row") == (norm.get("kind") == "rms_norm")
+    assert (said["where"] == "to") == bool(norm.get("epsilon_outside", False))
+    assert (said["what"] == "zeros") == (norm.get("kind") == "rms_norm")
 
 
 @form(
-    r"Each number of a token is (?P<how>measured from the mean of them all, in units of σ|divided "
-    r"by the root of the mean square of them all)(?P<epsilon>, with ε)?"
+    r"Each token's (?P<how>mean is subtracted from its numbers\. The result is divided by "
+    r"σ|numbers "
+    r"are divided by their root mean square)(?P<epsilon>, with ε)?"
     r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
 )
 def measured(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
-    assert said["how"].startswith("divided") == by_root and not partly_given(at)
+    assert said["how"].startswith("numbers") == by_root and not partly_given(at)
     assert bool(said["epsilon"]) == (by_root and has_epsilon(norm))
 
 
-@form(r"(?P<what>The standard deviation|Its root)(?P<epsilon>, with ε)?:")
+@form(r"(?P<what>The standard deviation|The root mean square)(?P<epsilon>, with ε)?:")
 def root(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert bool(said["epsilon"]) == has_epsilon(norm)
-    assert (said["what"] == "Its root") == (norm.get("kind") == "rms_norm")
+    assert (said["what"] == "The root mean square") == (norm.get("kind") == "rms_norm")
 
 
-@form(r"The variance, which is the mean of the squares:")
-@form(r"The variance of a sample: the sum of the squares, divided by their number less 1:")
+@form(r"The variance, the mean of the squares:")
+@form(r"The sample variance, the sum of the squares divided by their number minus 1:")
 def variance(at: Judge, said: dict[str, Any]) -> None:
     assert ("sample" in said[""]) == (norm_of(at).get("deviation") == "sample")
 
 
 @form(
-    r"Each (?P<what>deviation, divided by σ|number, divided by that root)(?P<gain>, times γ)?"
+    r"Each (?P<what>difference, divided by σ|number, divided by the root mean square)(?P<gain>, "
+    r"times γ)?"
     r"(?P<shift>, plus β)?:"
 )
 def divided_by_root(at: Judge, said: dict[str, Any]) -> None:

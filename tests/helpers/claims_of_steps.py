@@ -181,11 +181,11 @@ def projected(at: judge.Judge, said: dict[str, Any]) -> None:
 # --- the FFN, residual, norm ---------------------------------------------------------------------
 
 
-@judge.form(r"ReLU keeps them all: none is negative\.")
-@judge.form(r"ReLU keeps none: none is positive\.")
-@judge.form(r"ReLU keeps (?P<kept>“.+?”) and zeroes (?P<zeroed>“.+”)\.")
+@judge.form(r"ReLU changes no hidden unit: none is negative\.")
+@judge.form(r"ReLU keeps no hidden unit: none is positive\.")
+@judge.form(r"ReLU keeps (?P<kept>“.+?”) and sets (?P<zeroed>“.+”) to 0\.")
 @judge.form(
-    r"ReLU keeps (?P<n>\d+) of the (?P<all>\d+) numbers and zeroes (?P<zeros>\d+)"
+    r"ReLU keeps (?P<n>\d+) of the (?P<all>\d+) hidden units and sets (?P<zeros>\d+) to 0"
     r"(?:; the largest is “(?P<most>.+?)” with (?P<x>\S+?))?\."
 )
 def relu(at: judge.Judge, said: dict[str, Any]) -> None:
@@ -202,8 +202,8 @@ def relu(at: judge.Judge, said: dict[str, Any]) -> None:
         assert clear == ([(said["most"], said["x"])] if said["most"] else [])
     elif "kept" in said:
         assert len(row.labels) <= 6
-        assert said[""] == f"ReLU keeps {judge.listed(kept)} and zeroes {judge.listed(zeroed)}."
-    elif "them all" in said[""]:
+        assert said[""] == f"ReLU keeps {judge.listed(kept)} and sets {judge.listed(zeroed)} to 0."
+    elif "changes no" in said[""]:
         assert kept and not zeroed
     else:
         assert zeroed and not kept
@@ -227,7 +227,7 @@ def changes(at: judge.Judge, said: dict[str, Any]) -> None:
 
 
 @judge.form(
-    r"The largest is now “(?P<high>.+?)” with (?P<x>\S+), the smallest “(?P<low>.+?)” with "
+    r"The largest number is now “(?P<high>.+?)” with (?P<x>\S+), the smallest “(?P<low>.+?)” with "
     r"(?P<y>\S+)\."
 )
 def extremes(at: judge.Judge, said: dict[str, Any]) -> None:
@@ -238,22 +238,22 @@ def extremes(at: judge.Judge, said: dict[str, Any]) -> None:
     assert (said["x"], said["y"]) == (row.shown[high], row.shown[low])
 
 
-@judge.form(r"The bias b₁ is added to every row, because without it .+ from a number of its own\.")
+@judge.form(r"The bias b₁ gives each hidden unit an offset, because .+ to hidden units of 0\.")
 def bias(at: judge.Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".hidden") and at.near("b_1") and not at.pinned(at.address)
 
 
 @judge.form(
-    r"The FFN takes each token by itself: of its vector it makes (?P<n>\d+) hidden numbers?\."
+    r"The FFN treats each token separately: W₁ maps its vector to (?P<n>\d+) hidden units?\."
 )
 @judge.form(
-    r"The hidden layer becomes the FFN's output, (?P<n>\d+) numbers? for each token\.(?P<behind>"
-    r" The activation stands behind it here\. .+| There is no activation function here\.)?"
+    r"W₂ maps the hidden units of each token to (?P<n>\d+) numbers?\.(?P<behind>"
+    r" The activation is applied afterwards\. .+| There is no activation function here\.)?"
 )
 def counted(at: judge.Judge, said: dict[str, Any]) -> None:
     n = int(said["n"])
     assert n == len(at.result["data"][0]) and not at.pinned(at.address)
-    assert (f"{n} hidden numbers" in said[""] or f"{n} numbers" in said[""]) == (n != 1)
+    assert (f"{n} hidden units" in said[""] or f"{n} numbers" in said[""]) == (n != 1)
     if "behind" in said:
         operation = at.result["operation"]
         assert (said["behind"] is None) == (operation == "matmul")

@@ -13,7 +13,7 @@ GOALS = frozenset(
         "The values of the encoder's tokens are reused from the previous turn.",
         "The softmax of the same scores without the mask.",
         "Each key is rotated like the queries, by the angles of its own token.",
-        "What went in is added to what came out.",
+        "The sub-layer's input is added to its output.",
         "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
         "The most probable word is the model's guess at the next token.",
         "The lower the probability of the right word, the larger the loss at a position; the "
@@ -41,13 +41,13 @@ PHRASES = frozenset(
         "The sum of the values, weighted by attention.",
         "The outputs of all heads in one row.",
         "The result of attention for each token.",
-        "The input and the output of the sub-layer, added.",
-        "Numbers measured by their own spread.",
-        "Numbers measured by their own size.",
-        "Each token by itself, combined anew.",
-        "What the hidden numbers pass on.",
-        "What the gate lets through.",
-        "What the FFN gives each token.",
+        "The sum of a sub-layer's output and what goes around it.",
+        "Each token's numbers, centered and scaled.",
+        "Each token's numbers, scaled.",
+        "The hidden units of each token.",
+        "The hidden units after the activation.",
+        "The hidden units after the gate.",
+        "The result of the FFN for each token.",
         "The decoder's answer.",
         "A score for each word.",
         "A probability for each word.",
@@ -58,8 +58,7 @@ PHRASES = frozenset(
 
 ANYWHERE = frozenset(
     {
-        "It is done to each token alone, so that what becomes of one does not depend on the "
-        "others.",
+        "Each token is normalized separately, so that its result does not depend on other tokens.",
         "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
         "first in the list of merges, and again, until no neighbours are in the list: what is left "
         "are the tokens.",
@@ -85,12 +84,12 @@ ANYWHERE = frozenset(
         "Their sum:",
         "Each exponential divided by the sum:",
         "The mean:",
-        "How far each number is from it:",
-        "The square of each deviation:",
+        "Each number minus the mean:",
+        "The square of each difference:",
         "The square of each number:",
         "The mean of the squares:",
-        "What is to be let through:",
-        "Each number, times its gate:",
+        "The second projection:",
+        "Each number multiplied by its gate:",
         "The logits, divided by the temperature:",
         "The words that stay, the most probable first:",
         "What their probabilities come to:",
@@ -109,9 +108,9 @@ ANYWHERE = frozenset(
         "becomes one token and a rare one several that are known.",
         "An encoder may look at all of its input at once, because all of it is there from the "
         "start; a decoder that writes a text has only the words so far.",
-        "The sub-layer only has to compute a change to its input, because the input is added; in "
-        "training the gradient has a direct path around it. Only vectors of one width can be "
-        "added, so that a sub-layer gives back as many numbers as it was given.",
+        "Because of this sum, the sub-layer only has to compute a change, and in training the "
+        "gradient has a direct path around it. The sum needs vectors of the same width: the "
+        "sub-layer's output is as wide as its input.",
         "Trained models have many layers, because each can work with what the one before has "
         "computed: the smallest GPT-2 has 12 of them, the largest GPT-3 96.",
         "Probabilities rather than scores, because then it can be said how sure the model is, a "

@@ -226,7 +226,7 @@ ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trai
 SELDOM = (
     ".*cannot attend to any token|The random number is .*Rounding|The end token|There are no "
     "layers|"
-    "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps none|The ..P<noun>keys|"
+    "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps no hidden|The ..P<noun>keys|"
     "Each token may attend only to itself:|"
     "Each token may attend to earlier and later|The encoder's vectors are reused"
 )

@@ -147,20 +147,20 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "one feature": (
         ONE_FEATURE,
         ("run",),
-        ("ReLU keeps what is positive",),
+        ("ReLU keeps positive numbers",),
         (
-            "The largest is now",
+            "The largest number is now",
             "all are 0",
-            "ReLU keeps none",
+            "ReLU keeps no hidden unit",
             "mean 0",
             "changes “",
-            "hidden ones",
+            "1 hidden units",
         ),
     ),
     "a given activation": (
         PINNED_ACTIVATION,
         ("run",),
-        ("a is given here", "What the hidden numbers pass on."),
+        ("a is given here", "The hidden units after the activation."),
         ("ReLU",),
     ),
     "a given mask": (
@@ -169,7 +169,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("The mask is added to the scores.", "“a” can attend to every token."),
         ("earlier tokens", "data leakage", "Causal"),
     ),
-    "units of one label": (SAME_LABEL, ("run",), ("them all",), ()),
+    "units of one label": (SAME_LABEL, ("run",), ("changes no hidden unit",), ()),
     "shares that print alike": (
         TIE_SHARES,
         ("run",),
@@ -206,7 +206,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("“b” cannot attend to any token, not even to itself.",),
         ("attention to",),
     ),
-    "a hidden number that was 0": (ZERO, ("run",), ("none is negative",), ("zeroes",)),
+    "a hidden number that was 0": (ZERO, ("run",), ("none is negative",), ("and sets “",)),
     "a draw behind the last sum": (
         DRAW,
         ("generate", "--seed", "6", "--max-tokens", "1"),
@@ -268,9 +268,9 @@ ONE_OF_EACH = numbers("a", a="1").replace(
 
 def test_one_is_no_plural() -> None:
     text = told("tutorial", "-", "--format", "terminal", stdin=ONE_OF_EACH)
-    assert "makes 1 hidden number." in text and "output, 1 number for each token." in text
+    assert "to 1 hidden unit." in text and "of each token to 1 number." in text
     assert "1 × 1 = 1 parameter." in text
-    for plural in ("1 hidden numbers", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
+    for plural in ("1 hidden units", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
         assert plural not in text
 
 
@@ -283,7 +283,7 @@ def test_of_one_of_a_kind_nothing_is_claimed() -> None:
         " most, ",
         "largest is",
         "model says",
-        "ReLU keeps t",
+        "ReLU changes",
     ):
         assert claim not in text
 

@@ -113,26 +113,26 @@ def test_mask(token: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("hidden", "settings", "sentence"),
     [
-        ("1, 2", "", "ReLU keeps them all: none is negative."),
-        ("1, 0", "", "ReLU keeps them all: none is negative."),
+        ("1, 2", "", "ReLU changes no hidden unit: none is negative."),
+        ("1, 0", "", "ReLU changes no hidden unit: none is negative."),
         ("1", "", None),
         ("0, 0", "", None),
-        ("-1, -2", "", "ReLU keeps none: none is positive."),
-        ("-1, 0", "", "ReLU keeps none: none is positive."),
-        ("1, -1", "", "ReLU keeps “h₁” and zeroes “h₂”."),
-        ("1, -1, 0", "", "ReLU keeps “h₁” and zeroes “h₂”."),
-        ("-1, 0.00001", "", "ReLU keeps “h₂” and zeroes “h₁”."),  # however small
-        ("1, -1, 2, -2", "", "ReLU keeps “h₁” and “h₃” and zeroes “h₂” and “h₄”."),
-        ("-1, 1, 2, 3", "", "ReLU keeps “h₂”, “h₃” and “h₄” and zeroes “h₁”."),
-        ("1, 2, 3, 4, 5, -1", "", "ReLU keeps “h₁”, “h₂”, “h₃”, “h₄” and “h₅” and zeroes “h₆”."),
+        ("-1, -2", "", "ReLU keeps no hidden unit: none is positive."),
+        ("-1, 0", "", "ReLU keeps no hidden unit: none is positive."),
+        ("1, -1", "", "ReLU keeps “h₁” and sets “h₂” to 0."),
+        ("1, -1, 0", "", "ReLU keeps “h₁” and sets “h₂” to 0."),
+        ("-1, 0.00001", "", "ReLU keeps “h₂” and sets “h₁” to 0."),  # however small
+        ("1, -1, 2, -2", "", "ReLU keeps “h₁” and “h₃” and sets “h₂” and “h₄” to 0."),
+        ("-1, 1, 2, 3", "", "ReLU keeps “h₂”, “h₃” and “h₄” and sets “h₁” to 0."),
+        ("1, 2, 3, 4, 5, -1", "", "ReLU keeps “h₁”, “h₂”, “h₃”, “h₄” and “h₅” and sets “h₆” to 0."),
         (
             "1, 2, 3, 4, -1, -2, 0",
             "",
-            "ReLU keeps 4 of the 7 numbers and zeroes 2; the largest is “h₄” with 4.000.",
+            "ReLU keeps 4 of the 7 hidden units and sets 2 to 0; the largest is “h₄” with 4.000.",
         ),
-        ("1, 2, 4, 4, -1, -2, 0", "", "ReLU keeps 4 of the 7 numbers and zeroes 2."),
-        ("1, -1", "labels: [cheap, cozy],", "ReLU keeps “cheap” and zeroes “cozy”."),
-        ("1, -1", "labels: [u, u],", "ReLU keeps “u (1)” and zeroes “u (2)”."),
+        ("1, 2, 4, 4, -1, -2, 0", "", "ReLU keeps 4 of the 7 hidden units and sets 2 to 0."),
+        ("1, -1", "labels: [cheap, cozy],", "ReLU keeps “cheap” and sets “cozy” to 0."),
+        ("1, -1", "labels: [u, u],", "ReLU keeps “u (1)” and sets “u (2)” to 0."),
         ("1, -1", "activation: none,", None),
     ],
 )
@@ -163,8 +163,8 @@ def test_residual_after_attention() -> None:
     ("added", "sentence"),
     [
         # Of (1, 3) the variance is 1, √(1 + 1) is 1.414…, and 1 / 1.414 is 0.707.
-        ("0, 2", "The largest is now “d₁” with 0.707, the smallest “d₀” with -0.707."),
-        ("1, -1", "The largest is now “d₀” with 0.707, the smallest “d₁” with -0.707."),
+        ("0, 2", "The largest number is now “d₁” with 0.707, the smallest “d₀” with -0.707."),
+        ("1, -1", "The largest number is now “d₀” with 0.707, the smallest “d₁” with -0.707."),
         ("1, 1", None),
     ],
 )

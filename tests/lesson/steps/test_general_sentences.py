@@ -91,13 +91,13 @@ def test_a_step_is_told_as_another_only_if_all_of_it_is_the_same() -> None:
     inside, outside = (norm.replace("SETTINGS", s) for s in ("", ", epsilon_outside: true"))
     alike = START + f"layers: {LAYER}{inside}{LAYER}{inside}"
     other = START + f"layers: {LAYER}{inside}{LAYER}{outside}"
-    said = "ε is added to the root so that equal numbers do not lead to 0 / 0."
+    said = "ε is added to the root so that a vector of equal numbers is not divided by 0."
     texts = [told("run", "-", stdin=each) for each in (alike, other)]
     assert [said in text for text in texts] == [False, True]
     # Of the two norms of layer 2, both are told as one before, or only the second is.
     assert texts[0].count("As in step") - texts[1].count("As in step") == 1
     biased = START + f"layers: {LAYER}{LAYER.replace('{W_1:', '{b_1: [1, 2, 3], W_1:')}"
-    assert "The bias b₁ is added to every row" in told("run", "-", stdin=biased)
+    assert "The bias b₁ gives each hidden unit an offset" in told("run", "-", stdin=biased)
 
 
 def test_factors_of_frequencies_stand_before_they_are_put_in() -> None:
@@ -129,10 +129,10 @@ def test_an_exponent_has_the_digits_of_its_number(form: str, written: str) -> No
             f"{NEGATIVE}: a larger logit there would lower the loss.",
         ),
         (
-            *("run", START + ONE_LAYER, "Without it W₁ and W₂"),
-            "Without it W₁ and W₂ in turn would do no more than a single matrix and a bias.",
+            *("run", START + ONE_LAYER, "Without the activation, W₁"),
+            "Without the activation, W₁ and W₂ could be replaced by a single matrix and a bias.",
         ),
-        ("run", START + ONE_LAYER, "ReLU keeps what", "What the hidden numbers pass on."),
+        ("run", START + ONE_LAYER, "ReLU keeps positive", "The hidden units after the activation."),
         ("run", START + ONE_LAYER, "Only attention moves", "Something is true of all models."),
     ],
 )

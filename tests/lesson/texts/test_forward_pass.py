@@ -265,7 +265,7 @@ def test_random_scenarios(scenario: Scenario) -> None:
     ffns = sub_layers(scenario, "ffn")
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
     relus = sum(ffn.get("activation", "relu") == "relu" for ffn in ffns)
-    assert ("ReLU keeps what is positive" in whole) == (relus > 0)
+    assert ("ReLU keeps positive numbers" in whole) == (relus > 0)
     sides = {"before": "pre", "after": "post", "behind": "behind the layers"}
     found = [re.search("(?:Layer|RMS)Norm ([a-z]+)", heading) for heading in headings]
     assert [sides[words[1]] for words in found if words] == norms(scenario)

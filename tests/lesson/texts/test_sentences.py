@@ -25,9 +25,9 @@ def goal(step: str, yaml: str) -> str:
         ("input", ffn() + "positions: {table: [[1, 1]]}\n", "Embedding and position are added"),
         ("projection", attention("a", "1"), "There is no W_O here"),
         ("activation", ffn(settings="activation: none,"), "There is no activation function here"),
-        ("activation", ffn(), "ReLU keeps what is positive"),
-        ("hidden", ffn("1, 2, 3"), "The FFN takes each token by itself: of its vector it makes 3"),
-        ("ffn_output", ffn("1, 2, 3"), "The hidden layer becomes the FFN's output, 2 numbers"),
+        ("activation", ffn(), "ReLU keeps positive numbers"),
+        ("hidden", ffn("1, 2, 3"), "The FFN treats each token separately: W₁ maps its vector to 3"),
+        ("ffn_output", ffn("1, 2, 3"), "W₂ maps the hidden units of each token to 2 numbers"),
         ("position", ffn() + "positions: {sinusoidal: {}}\n", "Each position has a vector too"),
     ],
 )
@@ -62,7 +62,7 @@ def test_gain_and_shift_are_spoken_of_where_there_are_any(
 ) -> None:
     yaml = ffn(added="0, 2").replace("epsilon: 1", f"epsilon: 1{parameters}")
     text = told("step", "norm", "-s", "-", stdin=yaml)
-    (caption,) = (line for line in text.split("\n") if line.startswith("Each deviation"))
+    (caption,) = (line for line in text.split("\n") if line.startswith("Each difference"))
     assert ("γ" in caption, "β" in caption) == (gain, shift)
 
 
