@@ -139,9 +139,10 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"A position is told by an angle here: queries and keys will be turned by it\.(?: Every pair "
-    r"of columns has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\)(?P<divided> / f_k)?; d_k is the "
-    r"number of columns of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\."
+    r"Each position has angles by which queries and keys will be rotated\.(?: Each pair of columns "
+    r"has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\)(?P<divided> / f_k)?, where d_k is the "
+    r"width "
+    r"of a query, (?P<width>\d+) here, and k counts the pairs from 0\."
     r"(?P<factor> f_k is a factor that is set for each pair\.)? The angle is the position times "
     r"the frequency\.)?"
 )

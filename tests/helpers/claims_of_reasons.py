@@ -193,10 +193,9 @@ def turned_together(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Attention adds vectors, and a sum does not depend on the order of what is added: by itself, "
-    r"attention ignores the order of the tokens that it looks at\.(?P<turned> Positions come in "
-    r"by turning, because that leaves a vector as long as it was, and the embeddings as they "
-    r"are\.)?"
+    r"Attention by itself ignores the order of the tokens that a token attends to, because a sum "
+    r"does not depend on the order of its terms\.(?P<turned> Rotation marks the position without "
+    r"changing a vector's length or the embeddings\.)?"
 )
 def order(at: Judge, said: dict[str, Any]) -> None:
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
@@ -208,7 +207,7 @@ def later_weights(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "input" and "position" in at.values and layers(at)
 
 
-@form(r"They are added rather than set side by side, so that the vectors do not grow longer\.")
+@form(r"The two are added rather than concatenated, so that the vectors do not become longer\.")
 def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "input" and "position" in at.values and not at.pinned("input")
 
@@ -355,8 +354,8 @@ def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Every word has a column of W_U, so that its logit is the dot product of the answer with that "
-    r"column(?P<bias>, plus its number in b_U)?\."
+    r"Each word has its own column in W_U, so that its logit is the dot product of the decoder's "
+    r"output with this column(?P<bias>, plus its number in b_U)?\."
 )
 def of_columns(at: Judge, said: dict[str, Any]) -> None:
     unembedding = at.spec["unembedding"]
@@ -364,9 +363,11 @@ def of_columns(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "logits" and bool(said["bias"]) == has_bias
 
 
-@form(r"The most probable word need not be said: a random number draws one\.")
-@form(r"A text of nothing but the most probable words often .+ less probable ones come, too\.")
-@form(r"Only one word is left to draw: whatever the random number is, it falls on that\.")
+@form(r"A random number selects the next word according to the probabilities\.")
+@form(
+    r"A text that contains only the most probable words often .+ less probable words occur, too\."
+)
+@form(r"Only one word is left to draw: every random number selects it\.")
 def sampled(at: Judge, said: dict[str, Any]) -> None:
     shares = at.values.get("sampling.renormalized") or at.values["sampling.candidates"]
     left = sum(number(str(share)) > 0 for share in shares["data"][0])

@@ -264,8 +264,8 @@ def counted(at: judge.Judge, said: dict[str, Any]) -> None:
 
 
 @judge.form(
-    r"In X′ “(?P<was>.+?)” was the largest number of “(?P<who>.+?)”, with (?P<x>\S+); "
-    r"(?:in \S+ it is “(?P<now>.+?)”|it still is in \S+), with (?P<y>\S+)\."
+    r"The largest number of “(?P<who>.+?)” is “(?P<was>.+?)” in X′ with (?P<x>\S+) and "
+    r"(?:“(?P<now>.+?)” )?in \S+ with (?P<y>\S+)\."
 )
 def compared(at: judge.Judge, said: dict[str, Any]) -> None:
     judge.not_of(at)
@@ -289,8 +289,8 @@ def logit(at: judge.Judge, said: dict[str, Any]) -> None:
 
 
 @judge.form(
-    r"After “(?P<who>.+?)” the model says “(?P<word>.+?)”"
-    r"(?:, with a probability of (?P<p>\S+) %)?\."
+    r"After “(?P<who>.+?)”, the model predicts “(?P<word>.+?)”"
+    r"(?: with a probability of (?P<p>\S+) %)?\."
 )
 def prediction(at: judge.Judge, said: dict[str, Any]) -> None:
     judge.not_of(at)
@@ -303,10 +303,10 @@ def prediction(at: judge.Judge, said: dict[str, Any]) -> None:
     assert said["p"] is None or abs(judge.number(said["p"]) / 100 - shown) < judge.NOISE
 
 
-@judge.form(r"The random number is (?P<draw>[0-9.]+): it falls on “(?P<word>.+?)”\.")
+@judge.form(r"The random number is (?P<draw>[0-9.]+): it selects “(?P<word>.+?)”\.")
 @judge.form(
-    r"The random number is (?P<draw>[0-9.]+)\. Rounding leaves the last sum at (?P<last>[0-9.]+): "
-    r"the draw falls on the last word, “(?P<word>.+?)”\."
+    r"The random number is (?P<draw>[0-9.]+)\. Rounding leaves the last sum at (?P<last>[0-9.]+), "
+    r"so the last word, “(?P<word>.+?)”, is selected\."
 )
 def drawn(at: judge.Judge, said: dict[str, Any]) -> None:
     sums = at.values["sampling.cumulative"]

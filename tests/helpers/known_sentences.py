@@ -14,8 +14,9 @@ GOALS = frozenset(
         "The softmax of the same scores without the mask.",
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
-        "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
-        "The most probable word is the model's guess at the next token.",
+        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
+        "word.",
+        "The most probable word is the model's prediction of the next token.",
         "The lower the probability of the right word, the larger the loss at a position; the "
         "losses are averaged over the positions that have a right word.",
     }
@@ -27,7 +28,7 @@ PHRASES = frozenset(
         "The tokens as vectors.",
         "A vector for each position.",
         "An angle for each position and pair of columns.",
-        "What goes into the first layer.",
+        "The vectors that the first layer reads.",
         "The encoder's tokens as vectors.",
         "What each token looks for.",
         "What each token can be found by.",
@@ -48,7 +49,7 @@ PHRASES = frozenset(
         "The hidden units after the activation.",
         "The hidden units after the gate.",
         "The result of the FFN for each token.",
-        "The decoder's answer.",
+        "The decoder's vector for each token.",
         "A score for each word.",
         "A probability for each word.",
         "How surprised the model is.",
@@ -59,9 +60,9 @@ PHRASES = frozenset(
 ANYWHERE = frozenset(
     {
         "Each token is normalized separately, so that its result does not depend on other tokens.",
-        "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
-        "first in the list of merges, and again, until no neighbours are in the list: what is left "
-        "are the tokens.",
+        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
+        "first in the list of merges is joined. This is repeated until no pair is in the list; the "
+        "symbols that remain are the tokens.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
         "In each turn the model reads all words so far and predicts a word after each of them. "
@@ -69,13 +70,12 @@ ANYWHERE = frozenset(
         "after the others are already known. Training needs one pass for all positions. "
         "Generation needs one pass for each word, because each pass reads the word before.",
         # Captions.
-        "The frequencies, one for two columns:",
         "The frequencies, one for each pair of columns:",
         "The position times each frequency:",
         "The sines:",
         "The cosines:",
         "The sines, for the even columns, counted from 0:",
-        "The cosines, for the odd ones:",
+        "The cosines, for the odd columns:",
         "The divisor:",
         "The score for the key of each token:",
         "The largest number of the row:",
@@ -91,32 +91,32 @@ ANYWHERE = frozenset(
         "The second projection:",
         "Each number multiplied by its gate:",
         "The logits, divided by the temperature:",
-        "The words that stay, the most probable first:",
-        "What their probabilities come to:",
-        "Each of them, divided by that:",
+        "The words that are kept, the most probable first:",
+        "The sum of their probabilities:",
+        "Each probability divided by this sum:",
         "Their running sums:",
         "The loss at each such position, with the probability of the right word:",
         "Their mean:",
         "The probability of its word:",
         # Reasons.
-        "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
-        "A token is a piece of text, often a word; large models have parts of words too, so that "
+        "An encoder's tokens need not be text: they can also be regions of a picture.",
+        "A token is a piece of text, often a word. Large models also have parts of words, so that "
         "they can represent any text.",
-        "A list of all words would never be complete, because there are always new names and "
+        "A vocabulary of whole words is never complete, because there are always new names and "
         "misspellings; single letters would make every text long. Merges are learned from texts, "
-        "the most frequent neighbours first, so that with a list of limited length a frequent word "
-        "becomes one token and a rare one several that are known.",
-        "An encoder may look at all of its input at once, because all of it is there from the "
-        "start; a decoder that writes a text has only the words so far.",
+        "the most frequent pairs first, so that a frequent word becomes one token and a rare word "
+        "becomes several known tokens.",
+        "An encoder's tokens may attend to the whole input, because all of it is known from the "
+        "start. A decoder that generates a text knows only the words so far.",
         "Because of this sum, the sub-layer only has to compute a change, and in training the "
         "gradient has a direct path around it. The sum needs vectors of the same width: the "
         "sub-layer's output is as wide as its input.",
-        "Trained models have many layers, because each can work with what the one before has "
-        "computed: the smallest GPT-2 has 12 of them, the largest GPT-3 96.",
-        "Probabilities rather than scores, because then it can be said how sure the model is, a "
-        "word can be drawn, and in training it can be measured how far it was from the right one.",
-        "To go on, the word is put behind the text and everything is done once more: a decoder "
-        "writes one word at a time, because each depends on those before it.",
+        "Trained models have many layers, because each layer can build on the results of the layer "
+        "before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
+        "Probabilities are computed so that a word can be drawn and training can measure how "
+        "probable the correct word is. They also show how sure the model is.",
+        "To continue the text, the word is appended and the decoder runs again. It generates one "
+        "word at a time, because each word depends on the words before it.",
         "The logarithm is taken because the loss is then 0 for a right word that was certain, and"
         " grows without bound as its probability goes to 0: to be sure and wrong costs most. "
         "Training changes the weights to make this number smaller.",

@@ -137,7 +137,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         ("“b” cannot attend to “PAD”.",),
         ("data leakage",),
     ),
-    "the larger logit is said": (TIE, ("run",), ("| ",), ("the model says",)),
+    "the larger logit is said": (TIE, ("run",), ("| ",), ("the model predicts",)),
     "targets outside the vocabulary": (
         OUTSIDE,
         ("loss",),
@@ -210,8 +210,8 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "a draw behind the last sum": (
         DRAW,
         ("generate", "--seed", "6", "--max-tokens", "1"),
-        ("Rounding leaves the last sum at 0.9: the draw falls on the last word",),
-        ("it falls on",),
+        ("Rounding leaves the last sum at 0.9, so the last word, ",),
+        ("it selects",),
     ),
     "targets that are no shift": (
         TRAINING,
@@ -234,7 +234,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "positions that count from 0": (
         FROM_0,
         ("run",),
-        ("“b” stands at position 1, counted from 0.",),
+        ("“b” is at position 1, counted from 0.",),
         (),
     ),
     "the encoder's token": (
@@ -282,7 +282,7 @@ def test_of_one_of_a_kind_nothing_is_claimed() -> None:
         "attend to every",
         " most, ",
         "largest is",
-        "model says",
+        "model predicts",
         "ReLU changes",
     ):
         assert claim not in text

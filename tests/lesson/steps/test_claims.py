@@ -182,9 +182,13 @@ def test_norm(added: str, sentence: str | None) -> None:
         ),
         ("logits", "1, 1, 0", None),
         # e^1.0986 is 3.00: 1 / 5, 3 / 5, 1 / 5
-        ("prediction", "0, 1.0986, 0", "After “a” the model says “y”, with a probability of 60 %."),
+        (
+            "prediction",
+            "0, 1.0986, 0",
+            "After “a”, the model predicts “y” with a probability of 60 %.",
+        ),
         ("prediction", "0, 0, -99", None),
-        ("prediction", "0, 99, 0", "After “a” the model says “y”."),
+        ("prediction", "0, 99, 0", "After “a”, the model predicts “y”."),
     ],
 )
 def test_prediction(step: str, logits: str, sentence: str | None) -> None:
@@ -229,7 +233,7 @@ rounding: {carry: line, decimals: 2}
         ("projection", None),
         (
             "output",
-            "In X′ “age” was the largest number of “b”, with 2; it still is in y, with 6.00.",
+            "The largest number of “b” is “age” in X′ with 2 and in y with 6.00.",
         ),
     ],
 )

@@ -190,7 +190,11 @@ SAID: dict[str, tuple[str, set[str], set[str]]] = {
     "pre-norm": (PRE_NORM + FFN, {"before attention", "before the FFN"}, {"LayerNorm after"}),
     "post-norm": (PRE_NORM.replace("pre", "post"), {"LayerNorm after"}, {"LayerNorm before"}),
     "waves": (SMALL + WAVES, {"Its numbers are waves"}, {"There are no positions"}),
-    "a table": (SMALL + TABLE, {"has a vector too, because"}, {"waves", "There are no positions"}),
+    "a table": (
+        SMALL + TABLE,
+        {"Each position has its own vector"},
+        {"waves", "There are no positions"},
+    ),
     "no W_O": (NO_W_O, {"There is no W_O here"}, {"combines", "Residual"}),
     "W_O": (SMALL, {"W_O maps", "Residual connection after attention"}, {"There is no W_O"}),
     "words": (SMALL + WORDS, {"Which word comes next?", "After `b`"}, {"What does a decoder"}),
@@ -269,7 +273,7 @@ def test_random_scenarios(scenario: Scenario) -> None:
     sides = {"before": "pre", "after": "post", "behind": "behind the layers"}
     found = [re.search("(?:Layer|RMS)Norm ([a-z]+)", heading) for heading in headings]
     assert [sides[words[1]] for words in found if words] == norms(scenario)
-    said = re.findall("After `.*the model says", whole)
+    said = re.findall("After `.*the model predicts", whole)
     assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said
 
 

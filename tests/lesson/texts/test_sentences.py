@@ -22,13 +22,13 @@ def goal(step: str, yaml: str) -> str:
     ("step", "yaml", "start"),
     [
         ("input", ffn(), "There are no positions here"),
-        ("input", ffn() + "positions: {table: [[1, 1]]}\n", "Embedding and position are added"),
+        ("input", ffn() + "positions: {table: [[1, 1]]}\n", "The position vectors are added"),
         ("projection", attention("a", "1"), "There is no W_O here"),
         ("activation", ffn(settings="activation: none,"), "There is no activation function here"),
         ("activation", ffn(), "ReLU keeps positive numbers"),
         ("hidden", ffn("1, 2, 3"), "The FFN treats each token separately: W₁ maps its vector to 3"),
         ("ffn_output", ffn("1, 2, 3"), "W₂ maps the hidden units of each token to 2 numbers"),
-        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Each position has a vector too"),
+        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Each position has its own vector"),
     ],
 )
 def test_goal(step: str, yaml: str, start: str) -> None:
