@@ -76,7 +76,7 @@ def test_what_is_passed_on_with_digits_of_its_own_stands_with_them(
     for command in ("run", "train"):
         text = printed(command, "-", "--format", "terminal", stdin=COPIES + digits, width=80)
         assert_continuous(text)
-        says = "with digits of its own" in " ".join(text.split())
+        says = "with its own rounding" in " ".join(text.split())
         assert says == (command == "run" and address != "output")
     why = printed("why", "output[b,1]", "--scenario", "-", stdin=COPIES + digits)
     assert (unreadable(why), false_equations(why)) == ([], [])

@@ -73,7 +73,7 @@ def softmax_of(number: str) -> str:
 
 
 @form(
-    r"The score of two tokens is the dot product of the query of one and the key of the other\. A "
+    r"The score of two tokens is the dot product of one token's query and the other's key\. A "
     r"large score means a good match\."
     r"(?: The keys are those of head (?P<head>\d+)\.)?"
     r"(?: The dot products are divided by (?P<scale>√d_k, where d_k is the width of queries and "

@@ -124,7 +124,7 @@ def divided(at: Judge, said: dict[str, Any]) -> None:
     assert by > 1
 
 
-@form(r"In each column, numbers of the same sign increase the dot product .+ vectors that match\.")
+@form(r"Numbers of the same sign increase the dot product .+ vectors that match\.")
 def fits(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores")
 
@@ -239,7 +239,7 @@ def bent(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"(?P<left>\S+) is the sum of the rows of W₂, each multiplied by its unit's number in "
-    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a unit of 0 adds nothing\."
+    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a hidden unit of 0 adds nothing\."
 )
 def of_rows(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
@@ -313,9 +313,8 @@ def epsilon(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each token's (?P<how>mean is subtracted from its numbers\. The result is divided by "
-    r"σ|numbers "
-    r"are divided by their root mean square)(?P<epsilon>, with ε)?"
+    r"Each token's (?P<how>mean is subtracted from its numbers\. The result is divided by the "
+    r"standard deviation σ|numbers are divided by their root mean square)(?P<epsilon>, with ε)?"
     r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
 )
 def measured(at: Judge, said: dict[str, Any]) -> None:

@@ -259,7 +259,7 @@ def width(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["n"]) == at.values["embedding"]["shape"][1]
 
 
-@form(r"A vector, its embedding, represents each token\.")
+@form(r"Each token is represented by a vector, its embedding\.")
 @form(r"The model looks up each token in a table\. The token's row is a vector, its embedding\.")
 def embedded(at: Judge, said: dict[str, Any]) -> None:
     given_rows = isinstance(at.spec["embeddings"], list) or "embedding" in at.spec.get("given", {})

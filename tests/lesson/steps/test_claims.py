@@ -217,12 +217,12 @@ rounding: {carry: line, decimals: 2}
     [
         (
             "query",
-            "The largest number in the query of “b” is “what is old?” with 2.00, followed by "
+            "In the query of “b”, “what is old?” is largest with 2.00, followed by "
             "“what is big?” with 1.00.",
         ),
         (
             "key",
-            "The largest number in the key of “b” is “old” with 2.00, followed by “big” with 1.00.",
+            "In the key of “b”, “old” is largest with 2.00, followed by “big” with 1.00.",
         ),
         ("value", None),
         # (1×3 + 2×1) / 1.41 is 3.55, as is (1×1 + 2×2) / 1.41: both weigh 0.50.
@@ -233,7 +233,7 @@ rounding: {carry: line, decimals: 2}
         ("projection", None),
         (
             "output",
-            "The largest number of “b” is “age” in X′ with 2 and in y with 6.00.",
+            "In X′, the largest number of “b” is “age” with 2; in y, it is “age” with 6.00.",
         ),
     ],
 )

@@ -39,7 +39,7 @@ def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _scores_goal(step: Step, ctx: LessonContext) -> Sentence:
     match = (
-        "The score of two tokens is the dot product of the query of one and the key of the other. "
+        "The score of two tokens is the dot product of one token's query and the other's key. "
         "A large score means a good match."
     )
     shared, d_k = keys_of(step, ctx), ctx.value(step.place, roles.D_K)
@@ -62,7 +62,7 @@ def _divisor(naming: Naming) -> ex.Expression:
 SCORES_STEP = InnerKind(
     "scores",
     "Attention scores",
-    "the dot product of every query and every key",
+    "dot products of queries and keys",
     _scores_goal,
     {
         roles.DOT: RoleText(
@@ -135,7 +135,7 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
 SOFTMAX_STEP = InnerKind(
     "softmax",
     "Softmax: the attention weights",
-    "the scores turned into shares of 1",
+    "the scores as shares of 1",
     _softmax_goal,
     softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A")),
     sign=("softmax",),
@@ -208,7 +208,7 @@ def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
 WEIGHTED_SUM_STEP = InnerKind(
     "weighted_sum",
     "Weighted sum of the values",
-    "the sum of the values, weighted by attention",
+    "the values, weighted by attention",
     _weighted_goal,
     {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
     sign=_weighted_sign,
@@ -219,7 +219,7 @@ WEIGHTED_SUM_STEP = InnerKind(
 CONCAT_STEP = InnerKind(
     "concat",
     "Concatenate the heads",
-    "the outputs of all heads in one row",
+    "all heads in one row",
     _concat_goal,
     {roles.CONCAT: RoleText(_side_by_side)},
     sign=_concat_sign,
@@ -229,7 +229,7 @@ CONCAT_STEP = InnerKind(
 PROJECTION_STEP = InnerKind(
     "projection",
     "Attention output",
-    "the result of attention for each token",
+    "the result of attention",
     _projection_goal,
     {roles.ATTENTION_OUTPUT: RoleText(lambda naming: ex.Call("Attention", (naming.x,)))},
     sign=_projection_sign,

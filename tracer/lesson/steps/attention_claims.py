@@ -55,8 +55,8 @@ def largest_in(noun: str) -> Claim:
 
     def claim(step: Step, ctx: LessonContext) -> Sentence | None:
         found = largest_named(step.last.output, ctx)
-        largest: Sentence = (f"The largest number in the {noun} of ", ctx.name, " is ")
-        return reused(step) or (found and (*largest, *found[0], *found[1], "."))
+        of: Sentence = (f"In the {noun} of ", ctx.name, ", ")
+        return reused(step) or (found and (*of, *found[0], " is largest", *found[1], "."))
 
     return claim
 
@@ -158,9 +158,9 @@ def leak(step: Step, ctx: LessonContext) -> Sentence | None:
     much: Sentence = ("give ", Percent(share), " of its attention to ")
     if not 0 < share.value < 1:
         much = ("also attend to ",)
-    tokens = "the later token " if len(later) == 1 else "the later tokens "
+    which = "the later token " if len(later) == 1 else "the later tokens "
     return (
-        *("Without the mask, ", ctx.name, " would ", *much, tokens),
+        *("Without the mask, ", ctx.name, " would ", *much, which),
         *listed([ctx.names[i] for i in later]),
         ". This is data leakage: when a text is generated, later tokens do not exist yet.",
     )

@@ -32,8 +32,8 @@ PASSED_ON: Sentence = (
 )
 
 FIT: Sentence = (
-    "In each column, numbers of the same sign increase the dot product and numbers of opposite "
-    "signs decrease it, so that it is large for vectors that match.",
+    "Numbers of the same sign increase the dot product and numbers of opposite signs decrease it, "
+    "so that it is large for vectors that match.",
 )
 
 TURNED: Sentence = (
@@ -85,8 +85,8 @@ def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
     part = ctx.attention_at(step.place)
     own = "queries" if part and any(head.shares for head in part.heads) else "weight matrices"
     return (
-        f"There are several heads, each with its own {own}, because one head has only one set of "
-        "attention weights per token. Several heads can follow several relations at once.",
+        "A head has one set of attention weights per token. Several heads, each with its own "
+        f"{own}, can follow several relations at once.",
     )
 
 

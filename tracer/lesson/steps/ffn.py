@@ -104,7 +104,7 @@ def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (
         (
             *(product, " is the sum of the rows of ", weights, ", each multiplied by its unit's "),
-            *("number in ", of, *plus, ", so that a unit of 0 adds nothing."),
+            *("number in ", of, *plus, ", so that a hidden unit of 0 adds nothing."),
         ),
     )
 
@@ -189,7 +189,7 @@ GATE_STEP = InnerKind(
 FFN_OUTPUT_STEP = InnerKind(
     "ffn_output",
     "FFN: output",
-    "the result of the FFN for each token",
+    "the result of the FFN",
     _output_goal,
     {
         roles.PROJECTED: RoleText(Symbol("s")),

@@ -51,7 +51,7 @@ WAVE = ex.Call(
 def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
-        return ("A vector, its embedding, represents each token.",)
+        return ("Each token is represented by a vector, its embedding.",)
     return (
         "The model looks up each token in a table. The token's row is a vector, its embedding.",
     )
@@ -253,7 +253,7 @@ ROTARY_STEP = StepKind(
 INPUT_STEP = StepKind(
     "input",
     "Input vectors",
-    "the vectors that the first layer reads",
+    "the input of the first layer",
     _input_goal,
     {roles.INPUT: RoleText(ex.Symbol("X′"))},
     sign=_input_sign,

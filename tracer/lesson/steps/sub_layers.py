@@ -48,15 +48,15 @@ def _added(step: Step, ctx: LessonContext) -> Sentence:
 RESIDUAL_STEP = StepKind(
     "residual",
     "Residual connection",
-    "the sum of a sub-layer's output and what goes around it",
+    "the sub-layer's output plus the residual",
     _added,
     {roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
     reasons=(
         (
             "Because of this sum, the sub-layer only has to compute a change, and in training the "
-            "gradient has a direct path around it. The sum needs vectors of the same width: the "
-            "sub-layer's output is as wide as its input.",
+            "gradient has a direct path around it. The sub-layer's output must be as wide as its "
+            "input.",
         ),
     ),
     claim=_changes_most,
@@ -118,7 +118,10 @@ def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _measured(step: Step, ctx: LessonContext) -> Sentence:
-    centered = "Each token's mean is subtracted from its numbers. The result is divided by "
+    centered = (
+        "Each token's mean is subtracted from its numbers. The result is divided by the "
+        "standard deviation "
+    )
     return (centered, Symbol("σ"), f"{_then(step, ctx)}.")
 
 

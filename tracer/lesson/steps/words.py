@@ -35,10 +35,11 @@ def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | N
     if not is_named(before.labels[was]):
         return None
     x, y = ctx.symbols[given.address], ctx.symbols[output.address]
-    largest = ("The largest number of ", ctx.name, " is ", *before.name(was), " in ", x, " with ")
-    other = () if was == now else after.name(now)
-    then: doc.Sentence = (" and ", *other, " in " if other else "in ", y, " with ")
-    return (*largest, before.printed(was), *then, after.printed(now), ".")
+    return (
+        *("In ", x, ", the largest number of ", ctx.name, " is ", *before.name(was), " with "),
+        *(before.printed(was), "; in ", y, ", it is ", *after.name(now), " with "),
+        *(after.printed(now), "."),
+    )
 
 
 def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
