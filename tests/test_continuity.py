@@ -76,7 +76,7 @@ def test_what_is_passed_on_with_digits_of_its_own_stands_with_them(
     for command in ("run", "train"):
         text = printed(command, "-", "--format", "terminal", stdin=COPIES + digits, width=80)
         assert_continuous(text)
-        says = "with digits of its own" in " ".join(text.split())
+        says = "with its own rounding" in " ".join(text.split())
         assert says == (command == "run" and address != "output")
     why = printed("why", "output[b,1]", "--scenario", "-", stdin=COPIES + digits)
     assert (unreadable(why), false_equations(why)) == ([], [])
@@ -293,7 +293,7 @@ The cosines:
 5 · Head 1: Attention scores
 ───
 
-What the dot products are divided by:
+The divisor:
 
     √d_k = √2 ≈ 1.414
 
@@ -343,7 +343,7 @@ The mean:
 
     μ = (0.409 + 1.584) / 2 = 1.993 / 2 = 0.9965
 
-How far each number is from it:
+Each number minus the mean:
 
     d₀: 0.409 - 0.9965 = -0.5875
     d₁: 1.584 - 0.9965 = 0.5875

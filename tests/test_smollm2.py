@@ -83,6 +83,6 @@ def test_every_equation_is_true(command: str) -> None:
 
 
 def test_it_says_paris_and_goes_on() -> None:
-    assert "the model says “␣Paris”, with a probability of 77.3 %" in shown("run paris")
+    assert "the model predicts “␣Paris” with a probability of 77.3 %" in shown("run paris")
     text = printed("generate", "paris", "--max-tokens", "2")
     assert "“The capital of France is Paris.”" in text

@@ -104,10 +104,10 @@ def test_the_draw_falls_on_the_word_however_numbers_are_rounded(carry: str) -> N
         assert candidates["axes"][1]["labels"][place] == turn["word"]
         drawn = f"The random number is {draw:.4f}"
         if draw < upper[-1]:
-            assert f"{drawn}: it falls on “{turn['word']}”." in text
+            assert f"{drawn}: it selects “{turn['word']}”." in text
         else:
-            rest = f"{drawn}. Rounding leaves the last sum at {upper[-1]}: the draw falls on the"
-            assert f"{rest} last word, “{turn['word']}”." in " ".join(text.split())
+            rest = f"{drawn}. Rounding leaves the last sum at {upper[-1]}, so the last word"
+            assert f"{rest}, “{turn['word']}”, is selected." in " ".join(text.split())
 
 
 MANY = f"""\

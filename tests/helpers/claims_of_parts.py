@@ -22,23 +22,23 @@ def is_masked(at: Judge, *, later: bool, window: int) -> bool:
     ]
 
 
-FILLS_UP = r"(?: The score of “(?P<padding>.+?)”, which only fills up, becomes -∞, too\.)?"
+FILLS_UP = r"(?: The score of the padding token “(?P<padding>.+?)” becomes -∞, too\.)?"
 
 
 @form(
-    r"A token may look at itself and back, never ahead: the score of every later token becomes -∞"
-    r"(?P<stay>, the others stay)?\." + FILLS_UP
+    r"Each token may attend only to itself and to earlier tokens: the mask adds -∞ to the score of "
+    r"every later token\." + FILLS_UP
 )
-@form(r"A token may look at itself alone: the score of every other becomes -∞\." + FILLS_UP)
+@form(r"Each token may attend only to itself: the mask adds -∞ to every other score\." + FILLS_UP)
 @form(
-    r"A token may look at itself and at most (?P<back>\d+) tokens? before it: the score of every "
-    r"other becomes -∞\." + FILLS_UP
+    r"Each token may attend to itself and at most (?P<back>\d+) tokens? just before it: the mask "
+    r"adds -∞ to every other score\." + FILLS_UP
 )
 @form(
-    r"A token may look at all others, before it and behind it, but not at “(?P<padding>.+?)”, "
-    r"which only fills up: its score becomes -∞\."
+    r"Each token may attend to earlier and later tokens, but not to the padding token "
+    r"“(?P<padding>.+?)”, whose score becomes -∞\."
 )
-@form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, a token is not seen\.)?")
+@form(r"The mask is added to the scores\.(?P<hides> Where it is -∞, the token is hidden\.)?")
 def mask(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".masked") and not at.pinned(at.address)
     asked = at.spec.get("mask", "causal")
@@ -49,31 +49,35 @@ def mask(at: Judge, said: dict[str, Any]) -> None:
         assert bool(said["hides"]) == (min(entries) < -1e300)
         assert not is_masked(at, later=True, window=everything)
         assert asked == "causal" or not is_masked(at, later=asked != "none", window=window)
-    elif "all others" in said[""]:
+    elif "earlier and later" in said[""]:
         assert is_masked(at, later=False, window=everything)
-    elif "never ahead" in said[""]:
+    elif "earlier tokens" in said[""]:
         assert is_masked(at, later=True, window=everything)
     else:
         assert is_masked(at, later=True, window=int(said.get("back", 0)) + 1)
     if "padding" in said:
         assert said["padding"] == (at.padding if at.padding in at.tokens else None)
-    if "stay" in said:
-        assert bool(said["stay"]) == (said["padding"] is None)
 
 
 # --- scores and shares ---------------------------------------------------------------------------
 
-SHIFTED = (
-    r"(?P<shifted> Before that the row's largest is taken from each, because a machine cannot hold "
-    r"e to the power of a large number; without rounding the shares stay the same\.)?"
-)
+
+def softmax_of(number: str) -> str:
+    """What a softmax does with scores or logits."""
+    return (
+        rf"The softmax turns the {number}s of a row into shares of 1: e to the power of each "
+        rf"{number}, divided by the sum of these powers\.(?P<shifted> The largest {number} of the "
+        r"row is subtracted first, because e to the power of a large number overflows; before "
+        r"rounding, this does not change the shares\.)?"
+    )
 
 
 @form(
-    r"A query asks and every key answers: their dot product says how well the two fit\."
+    r"The score of two tokens is the dot product of one token's query and the other's key\. A "
+    r"large score means a good match\."
     r"(?: The keys are those of head (?P<head>\d+)\.)?"
-    r"(?: It is divided by (?P<scale>the root of d_k, the number of columns of both|c, a number "
-    r"that is set for the model)\.)?"
+    r"(?: The dot products are divided by (?P<scale>√d_k, where d_k is the width of queries and "
+    r"keys|c, a constant of the model)\.)?"
 )
 def scores(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores") and not at.pinned(at.address)
@@ -85,12 +89,12 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The query is what a token (?:of the decoder )?asks(?P<of> of the encoder's tokens)?\."
-    r"(?: Its keys and values are those of head (?P<head>\d+): less to compute, and to keep\.)?"
+    r"The query describes what a (?:decoder )?token looks for(?P<of> among the encoder's)?\."
+    r"(?: This head shares the keys and values of head (?P<head>\d+), which saves computation\.)?"
 )
 @form(
-    r"The values are added up, and each counts as much as its attention weight says\."
-    r"(?: They are those of head (?P<head>\d+)\.)?"
+    r"The output of a head is the sum of the values, each multiplied by its attention weight\."
+    r"(?: The values are those of head (?P<head>\d+)\.)?"
 )
 def shared(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith((".query", ".output")) and not at.pinned(at.address)
@@ -106,11 +110,11 @@ def check_shared(at: Judge, head: str | None) -> None:
 
 
 @form(
-    r"The scores become shares of 1: e to the power of each, divided by the sum of them all\."
-    + SHIFTED
-    + r"(?: (?P<more>No token is hidden here|e\^\(-∞\) is 0|Every key is hidden "
-    r"from “(?P<who>.+?)”: its sum is 0, and there is nothing to divide\. All its weights are set "
-    r"to 0)\.)?"
+    softmax_of("score")
+    + r"(?: (?P<more>No token is masked here|e\^\(-∞\) is 0, so masked tokens get the weight 0|"
+    r"Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: "
+    r"all "
+    r"its weights are set to 0)\.)?"
 )
 def softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
@@ -125,10 +129,7 @@ def softmax(at: Judge, said: dict[str, Any]) -> None:
         assert bool(more) == bool(unseen) and "cross_attention" not in at.address
 
 
-@form(
-    r"The logits become shares of 1: e to the power of each, divided by the sum of them all\."
-    + SHIFTED
-)
+@form(softmax_of("logit"))
 def word_softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "probabilities" and not at.pinned(at.address)
     assert bool(said["shifted"]) == ("probabilities.shifted" in at.values)
@@ -138,9 +139,10 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"A position is told by an angle here: queries and keys will be turned by it\.(?: Every pair "
-    r"of columns has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\)(?P<divided> / f_k)?; d_k is the "
-    r"number of columns of a query, (?P<width>\d+) here, and k numbers the pairs from 0 on\."
+    r"Each position has angles by which queries and keys will be rotated\.(?: Each pair of columns "
+    r"has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\)(?P<divided> / f_k)?, where d_k is the "
+    r"width "
+    r"of a query, (?P<width>\d+) here, and k counts the pairs from 0\."
     r"(?P<factor> f_k is a factor that is set for each pair\.)? The angle is the position times "
     r"the frequency\.)?"
 )
@@ -158,15 +160,15 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each query is turned by its token's position: two columns (?P<which>beside each other|half "
-    r"the width apart) are taken as a point \(a, b\), and become a×cos\(θ\) - b×sin\(θ\) and "
-    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the position times the pair's frequency|"
-    r"given)\."
+    r"Each query is rotated by angles\. Two (?P<which>neighboring columns|columns half the width "
+    r"apart) are read as a point \(a, b\) and become a×cos\(θ\) - b×sin\(θ\) and "
+    r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the token's position times the pair's "
+    r"frequency|given)\."
 )
 def turned(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".rotated_query")
     halves = at.result["parameters"]["layout"] == "halves"
-    assert halves == said["which"].startswith("half")
+    assert halves == said["which"].endswith("half the width apart")
     waves = [f"position.{wave}" for wave in ("angle", "sin", "cos")]
     assert (said["angle"] == "given") == any(wave in at.spec.get("given", {}) for wave in waves)
 
@@ -175,18 +177,16 @@ def turned(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"(?P<what>The activation is|The hidden numbers are) a gate here: a second projection of the "
-    r"same vectors is multiplied by it, number by number\."
+    r"The (?P<what>activation|hidden layer) is a gate: a second projection of the same vectors is "
+    r"multiplied by it element by element\."
 )
 def gate(at: Judge, said: dict[str, Any]) -> None:
     active = at.near("activation")
     bends = active is not None and active["operation"] not in ("copy", "given")
-    assert at.address.endswith(".gated") and bends == said["what"].startswith("The activation")
+    assert at.address.endswith(".gated") and bends == (said["what"] == "activation")
 
 
-@form(
-    r"Of what the gate hands on of “(?P<who>.+?)”, (?P<what>“.+?”) is the largest" + AHEAD + r"\."
-)
+@form(r"The largest number of “(?P<who>.+?)” after the gate is (?P<what>“.+?”)" + AHEAD + r"\.")
 def behind_the_gate(at: Judge, said: dict[str, Any]) -> None:
     not_of(at)
     row = at.row(at.result)

@@ -112,9 +112,9 @@ def seen(at: Judge) -> list[list[bool]]:
 
 
 @form(
-    r"Dot products of longer vectors tend to be larger, and between scores that are far apart the "
-    r"softmax gives nearly all of its weight to one token, where its gradient nearly vanishes\. "
-    r"Dividing by (?P<scale>√d_k|c) brings the scores closer together\."
+    r"Dot products of longer vectors tend to be larger\. If the scores are far apart, the softmax "
+    r"gives nearly all weight to one token, and its gradient nearly vanishes\. Dividing by "
+    r"(?P<scale>√d_k|c) brings the scores closer together\."
 )
 def divided(at: Judge, said: dict[str, Any]) -> None:
     asked = part_of(at).get("scale", "sqrt")
@@ -124,14 +124,14 @@ def divided(at: Judge, said: dict[str, Any]) -> None:
     assert by > 1
 
 
-@form(r"Numbers of the same sign in the same column raise the dot product, .+ vectors fit\.")
+@form(r"Numbers of the same sign increase the dot product .+ vectors that match\.")
 def fits(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores")
 
 
 @form(
-    r"When a model is trained to predict the next token, the later tokens contain the answer\. The "
-    r"mask hides them, because otherwise the model could look the answer up\."
+    r"The mask hides later tokens because they contain the answer when a model is trained to "
+    r"predict the next token\."
 )
 def why_masked(at: Judge, said: dict[str, Any]) -> None:
     rows = seen(at)
@@ -139,8 +139,8 @@ def why_masked(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Only attention moves information from one token to another; everything else in a layer is "
-    r"done to each token by itself\."
+    r"Only attention moves information between tokens; all other parts of a layer treat each token "
+    r"separately\."
 )
 def moves(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".output") and ".head" in at.address
@@ -154,36 +154,38 @@ def moves(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each head's result has its own columns; W_O combines them, because what follows reads all of "
-    r"them as one vector\."
+    r"Each head's result has its own columns\. W_O has a row of weights for each of these columns, "
+    r"so that every number of its result can use all heads\."
 )
-@form(r"The result of W_O has the width of the sub-layer's input, so that the two can be added\.")
 @form(
-    r"They are not added up, because what each head has found would then be mixed before anything "
-    r"could weigh it\."
+    r"The result of W_O is as wide as the sub-layer's input, so that the residual connection can "
+    r"add the two\."
+)
+@form(
+    r"They are not added, because in a sum the results of the heads could no longer be told apart\."
 )
 def of_heads(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
-    if "width" in said[""]:
+    if "as wide as" in said[""]:
         assert part.get("residual", True)
     else:
         assert len(part["heads"]) > 1
     assert "W_O" in part or "W_O" not in said[""]
 
 
-@form(r"Attention uses a query, a key and a value because .+; in a trained model .+ learned\.")
-@form(r"The key is separate from the query, so that .+ something other than what it looks for\.")
-@form(r"The value is separate from the key, so that .+ other than what makes it easy to find\.")
+@form(r"Attention uses queries, keys and values because .+; in a trained model .+ learned\.")
+@form(r"A separate key lets a token be found by something other than what it looks for\.")
+@form(r"A separate value lets a token pass on something other than what makes it easy to find\.")
 @form(r"The exponential of every finite score is positive, .+ about 2\.7 times\.")
-@form(r"The result is a sum, so that it has the width of a value however many tokens there are\.")
+@form(r"Because the output is a sum, it is as wide as one value, however many tokens there are\.")
 def of_a_head(at: Judge, said: dict[str, Any]) -> None:
-    ends = {"Attention": "query", "The key": "key", "The value": "value"}
-    ends |= {"The exponential": "weights", "The result": "output"}
+    ends = {"Attention": "query", "A separate key": "key", "A separate value": "value"}
+    ends |= {"The exponential": "weights", "Because the output": "output"}
     end = next(end for start, end in ends.items() if said[""].startswith(start))
     assert re.search(rf"\.head\d+\.{end}s?$", at.address) and not partly_given(at)
 
 
-@form(r"When a query that is turned by its position meets a key .+ wherever it stands\.")
+@form(r"A dot product does not change when both vectors are rotated .+ at any position\.")
 def turned_together(at: Judge, said: dict[str, Any]) -> None:
     given = at.spec.get("given", {})
     assert "rotary" in at.spec["positions"] and at.address.endswith(".rotated_query")
@@ -191,10 +193,9 @@ def turned_together(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Attention adds vectors, and a sum does not depend on the order of what is added: by itself, "
-    r"attention ignores the order of the tokens that it looks at\.(?P<turned> Positions come in "
-    r"by turning, because that leaves a vector as long as it was, and the embeddings as they "
-    r"are\.)?"
+    r"Attention by itself ignores the order of the tokens that a token attends to, because a sum "
+    r"does not depend on the order of its terms\.(?P<turned> Rotation marks the position without "
+    r"changing a vector's length or the embeddings\.)?"
 )
 def order(at: Judge, said: dict[str, Any]) -> None:
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
@@ -206,7 +207,7 @@ def later_weights(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "input" and "position" in at.values and layers(at)
 
 
-@form(r"They are added rather than set side by side, so that the vectors do not grow longer\.")
+@form(r"The two are added rather than concatenated, so that the vectors do not become longer\.")
 def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "input" and "position" in at.values and not at.pinned("input")
 
@@ -214,21 +215,21 @@ def set_side_by_side(at: Judge, said: dict[str, Any]) -> None:
 # --- the FFN -------------------------------------------------------------------------------------
 
 
-@form(
-    r"Attention mixes values linearly; the FFN is needed because it adds a nonlinear step within "
-    r"each token\."
-)
+@form(r"Attention mixes values linearly; the FFN adds a nonlinear step within each token\.")
 def nonlinear(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
     assert attends(at) and (part.get("activation", "relu") != "none" or "W_3" in part)
 
 
-@form(r"Each hidden unit has weights of its own, a column of W₁, .+ hidden units as features\.")
+@form(r"Each hidden unit has its own column of weights in W₁, .+ hidden units as features\.")
 def units(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".hidden") and not partly_given(at)
 
 
-@form(r"Without it W₁ and W₂ in turn would do no more than a single matrix(?P<bias> and a bias)?\.")
+@form(
+    r"Without the activation, W₁ and W₂ could be replaced by a single matrix(?P<bias> and a "
+    r"bias)?\."
+)
 def bent(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
     assert part.get("activation", "relu") != "none" and "W_3" not in part
@@ -238,7 +239,7 @@ def bent(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"(?P<left>\S+) is the sum of the rows of W₂, each multiplied by its unit's number in "
-    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a unit whose number is 0 adds nothing\."
+    r"(?P<of>[agh])(?P<bias>, plus b₂)?, so that a hidden unit of 0 adds nothing\."
 )
 def of_rows(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
@@ -248,31 +249,32 @@ def of_rows(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["bias"]) == ("b_2" in part)
 
 
-@form(r"With a gate a unit can decide by one thing .+ are found with different weights\.")
+@form(r"The gate and the gated numbers are computed with different weights, .+ opens its gate\.")
 def gated(at: Judge, said: dict[str, Any]) -> None:
     assert "W_3" in part_of(at) and at.address.endswith(".gated")
 
 
-@form(r"There is no activation function here: each number goes on (?P<how>.+)\.")
+@form(r"There is no activation function here: the numbers are passed on (?P<how>.+)\.")
 def not_bent(at: Judge, said: dict[str, Any]) -> None:
     assert part_of(at)["activation"] == "none" and said["how"] == at.passed_on()
 
 
+SMOOTH = (
+    "Large positive numbers hardly change, numbers near 0 are about halved, and large negative "
+    "numbers become almost 0."
+)
 FUNCTIONS = {
-    "relu": "ReLU keeps what is positive and makes the rest 0.",
-    "gelu": "GELU multiplies each number by Φ of it, the share of a normal distribution that lies "
-    "below it: large numbers stay, small ones are about halved, and of those far below 0 "
-    "hardly anything is left.",
-    "gelu_tanh": "GELU multiplies each number by the share of a normal distribution that lies "
-    "below it: large numbers stay, small ones are about halved, and of those far below 0 hardly "
-    "anything is left. Here the share is not looked up but approximated by a fraction, the same "
-    "number as the ½·(1 + tanh(…)) that programs write.",
-    "silu": "SiLU divides each number x by 1 + e^(-x): large numbers stay, small ones are about "
-    "halved, and of those far below 0 hardly anything is left.",
+    "relu": "ReLU keeps positive numbers and sets all others to 0.",
+    "gelu": "GELU multiplies each number by Φ of it, the share of a standard normal distribution "
+    f"below it. {SMOOTH}",
+    "gelu_tanh": "GELU multiplies each number by the share of a standard normal distribution below "
+    f"it. {SMOOTH} Here the share is approximated by a fraction, which equals the ½·(1 + tanh(…)) "
+    "that programs use.",
+    "silu": f"SiLU divides each number x by 1 + e^(-x). {SMOOTH}",
 }
 
 
-@form(r"(?P<function>(?:ReLU keeps what|GELU multiplies|SiLU divides) .+)")
+@form(r"(?P<function>(?:ReLU keeps positive|GELU multiplies|SiLU divides) .+)")
 def function(at: Judge, said: dict[str, Any]) -> None:
     assert said["function"] == FUNCTIONS[part_of(at).get("activation", "relu")]
     assert not partly_given(at)
@@ -282,63 +284,63 @@ def function(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"A row that is (?P<how>centered and divided by its spread|divided by its own "
-    r"size) has numbers of a similar size(?: before (?P<names>γ|β|γ and β))?, whatever the step "
-    r"before has computed\."
+    r"(?P<which>LayerNorm|RMSNorm) brings large numbers back to a moderate size"
+    r"(?: before (?P<names>γ|β|γ and β))?; without it, they could grow from layer to layer\."
 )
 @form(
-    r"With (?P<names>γ|β|γ and β), learned for each feature, a model can choose (?P<what>a scale|"
-    r"an offset|a scale and an offset) for it\."
+    r"With learned (?P<names>γ|β|γ and β), a model can choose (?P<what>a scale|an offset|a scale "
+    r"and an offset) for each feature\."
 )
 def normalized(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert (said["names"] or "") == of_the_norm(norm) and not partly_given(at)
-    if "how" in said:
-        assert said["how"].startswith("divided") == (norm.get("kind") == "rms_norm")
+    if "which" in said:
+        assert (said["which"] == "RMSNorm") == (norm.get("kind") == "rms_norm")
     else:
         words = (("gain", "a scale"), ("shift", "an offset"))
         assert said["what"] == " and ".join(word for key, word in words if key in norm)
 
 
 @form(
-    r"ε (?P<where>stands under|is added to) the root so that (?P<what>equal numbers do|a row of "
-    r"zeros does) not lead to 0 / 0\."
+    r"ε is added (?P<where>under|to) the root so that a vector of (?P<what>equal numbers|zeros) is "
+    r"not divided by 0\."
 )
 def epsilon(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert has_epsilon(norm)
-    assert said["where"].startswith("is added") == bool(norm.get("epsilon_outside", False))
-    assert said["what"].startswith("a row") == (norm.get("kind") == "rms_norm")
+    assert (said["where"] == "to") == bool(norm.get("epsilon_outside", False))
+    assert (said["what"] == "zeros") == (norm.get("kind") == "rms_norm")
 
 
 @form(
-    r"Each number of a token is (?P<how>measured from the mean of them all, in units of σ|divided "
-    r"by the root of the mean square of them all)(?P<epsilon>, with ε)?"
+    r"Each token's (?P<how>mean is subtracted from its numbers\. The result is divided by the "
+    r"standard deviation σ|numbers are divided by their root mean square)(?P<epsilon>, with ε)?"
     r"(?P<gain>, then multiplied by γ)?(?P<shift>, and β is added)?\."
 )
 def measured(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     by_root = norm.get("kind") == "rms_norm"
     assert (bool(said["gain"]), bool(said["shift"])) == ("gain" in norm, "shift" in norm)
-    assert said["how"].startswith("divided") == by_root and not partly_given(at)
+    assert said["how"].startswith("numbers") == by_root and not partly_given(at)
     assert bool(said["epsilon"]) == (by_root and has_epsilon(norm))
 
 
-@form(r"(?P<what>The standard deviation|Its root)(?P<epsilon>, with ε)?:")
+@form(r"(?P<what>The standard deviation|The root mean square)(?P<epsilon>, with ε)?:")
 def root(at: Judge, said: dict[str, Any]) -> None:
     norm = norm_of(at)
     assert bool(said["epsilon"]) == has_epsilon(norm)
-    assert (said["what"] == "Its root") == (norm.get("kind") == "rms_norm")
+    assert (said["what"] == "The root mean square") == (norm.get("kind") == "rms_norm")
 
 
-@form(r"The variance, which is the mean of the squares:")
-@form(r"The variance of a sample: the sum of the squares, divided by their number less 1:")
+@form(r"The variance, the mean of the squares:")
+@form(r"The sample variance, the sum of the squares divided by their number minus 1:")
 def variance(at: Judge, said: dict[str, Any]) -> None:
     assert ("sample" in said[""]) == (norm_of(at).get("deviation") == "sample")
 
 
 @form(
-    r"Each (?P<what>deviation, divided by σ|number, divided by that root)(?P<gain>, times γ)?"
+    r"Each (?P<what>difference, divided by σ|number, divided by the root mean square)(?P<gain>, "
+    r"times γ)?"
     r"(?P<shift>, plus β)?:"
 )
 def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
@@ -351,8 +353,8 @@ def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Every word has a column of W_U, so that its logit is the dot product of the answer with that "
-    r"column(?P<bias>, plus its number in b_U)?\."
+    r"Each word has its own column in W_U, so that its logit is the dot product of the decoder's "
+    r"output with this column(?P<bias>, plus its number in b_U)?\."
 )
 def of_columns(at: Judge, said: dict[str, Any]) -> None:
     unembedding = at.spec["unembedding"]
@@ -360,9 +362,11 @@ def of_columns(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "logits" and bool(said["bias"]) == has_bias
 
 
-@form(r"The most probable word need not be said: a random number draws one\.")
-@form(r"A text of nothing but the most probable words often .+ less probable ones come, too\.")
-@form(r"Only one word is left to draw: whatever the random number is, it falls on that\.")
+@form(r"A random number selects the next word according to the probabilities\.")
+@form(
+    r"A text that contains only the most probable words often .+ less probable words occur, too\."
+)
+@form(r"Only one word is left to draw: every random number selects it\.")
 def sampled(at: Judge, said: dict[str, Any]) -> None:
     shares = at.values.get("sampling.renormalized") or at.values["sampling.candidates"]
     left = sum(number(str(share)) > 0 for share in shares["data"][0])

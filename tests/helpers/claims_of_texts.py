@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.helpers.claims_of_reasons import attends, has_cross_attention
+from tests.helpers.claims_of_reasons import has_cross_attention
 from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
 from tests.helpers.learned_numbers import numbers_learned
 
@@ -93,22 +93,34 @@ def followed_in_the_encoder(at: Judge, said: dict[str, Any]) -> None:
     at.look(into_encoder=False)
 
 
-@form(r"The encoder has made one vector of each of the tokens that it has read\.")
-@form(r"The encoder has no layers: what goes into it (?P<goes>.+)\.")
+READ = r"(?P<read> The decoder attends to these vectors\.)?"
+
+
+@form(r"The encoder has computed a vector for each of its tokens\.")
 @form(
-    r"What leaves the encoder's last layer (?P<goes>.+): a vector for each of the tokens that the "
-    r"encoder has read\."
+    r"The encoder has no layers: its (?P<normalized>normalized )?input vectors are its output\."
+    + READ
 )
-@form(r"The encoder's vectors are reused from the first turn: it reads nothing new\.")
+@form(
+    r"The (?P<normalized>normalized )?result of the last layer is the encoder's output, a vector "
+    r"for "
+    r"each of its tokens\." + READ
+)
+@form(r"The encoder's vectors are reused from the first turn: its input is the same\.")
 def encoded(at: Judge, said: dict[str, Any]) -> None:
     encoder = at.spec["encoder"]
     reused = at.turn > 1 and "vectors" not in encoder
     assert reused == ("are reused" in said[""])
-    assert said[""].startswith("The encoder has made") == ("vectors" in encoder)
+    assert said[""].startswith("The encoder has computed") == ("vectors" in encoder)
     if not reused and "vectors" not in encoder:
         assert said[""].startswith("The encoder has no") == (not encoder.get("layers"))
-        goes = "goes to the decoder" if has_cross_attention(at) else "is the encoder's output"
-        assert said["goes"] == goes
+        assert bool(said["read"]) == has_cross_attention(at)
+        assert bool(said["normalized"]) == has_final_norm(encoder)
+
+
+def has_final_norm(tower: dict[str, Any]) -> bool:
+    """Whether the vectors are normalized behind the layers."""
+    return bool(tower.get("final_norm", "none") != "none")
 
 
 @form(
@@ -241,7 +253,7 @@ def parameters(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"A vector is a list of numbers, here (?P<n>\d+) for each token; each place in it is a "
+    r"A vector is a list of numbers, here (?P<n>\d+) for each token; each column is a "
     r"feature\. In a trained model .+ that a person could name\.(?P<named> Here the author has "
     r"named the features\.)?"
 )
@@ -250,22 +262,22 @@ def width(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["n"]) == at.values["embedding"]["shape"][1]
 
 
-@form(r"Each token (?P<table>is looked up in a table and )?becomes a vector, its embedding\.")
+@form(r"Each token is represented by a vector, its embedding\.")
+@form(r"The model looks up each token in a table\. The token's row is a vector, its embedding\.")
 def embedded(at: Judge, said: dict[str, Any]) -> None:
     given_rows = isinstance(at.spec["embeddings"], list) or "embedding" in at.spec.get("given", {})
-    assert bool(said["table"]) != given_rows
+    assert ("looks up" in said[""]) != given_rows
 
 
 @form(
-    r"Each position has a vector too(?P<why>, because attention alone does not see the order)?\."
-    r"(?: Its numbers are waves, .+ d is the number of features, (?P<d>\d+) here; k numbers the "
-    r"pairs of columns from 0 on\. “(?P<who>.+?)” stands at position (?P<position>\d+)"
+    r"Each position has its own vector\."
+    r"(?: Its numbers are waves: .+ d is the number of features, (?P<d>\d+) here, and k counts the "
+    r"pairs of columns from 0\. “(?P<who>.+?)” is at position (?P<position>\d+)"
     r"(?:, counted from (?P<start>\d+))?\.)?"
 )
 def positions(at: Judge, said: dict[str, Any]) -> None:
     waves = at.values.get("position.angle")
     assert bool(said["who"]) == (waves is not None)
-    assert bool(said["why"]) == attends(at)
     if waves:
         indices = at.values["position.index"]["data"]
         assert int(said["d"]) == at.values["position"]["shape"][1] and said["who"] == at.who
@@ -274,25 +286,29 @@ def positions(at: Judge, said: dict[str, Any]) -> None:
         assert said["start"] != "1"
 
 
-@form(r"The first wave is the fastest, the last the slowest, so that together they tell near .+")
-@form(r"They are taken from a table here, so that a model can learn them like the embeddings\.")
+@form(r"The first wave is the fastest and the last the slowest, .+ distant positions apart\.")
+@form(r"Here the vectors come from a table, so that a model can learn them like the embeddings\.")
 def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
     waves = "position.angle" in at.values and at.values["position"]["shape"][1] > 2
     table = isinstance(at.spec["positions"], list) or "table" in at.spec["positions"]
     assert (table if "table" in said[""] else waves) and "position" not in at.spec.get("given", {})
 
 
-@form(r"Its id is the number by which the model knows it\.")
+@form(r"The id of a token is the number that stands for it in the model\.")
 def ids(at: Judge, said: dict[str, Any]) -> None:
     assert "token_ids" in at.values
 
 
-@form(r"There are no positions here: the embedding goes in (?P<how>.+)\.")
-@form(r"Nothing is added for the positions: the embedding goes in (?P<how>.+)\.")
-@form(r"Embedding and position are added, so that each vector says what and where\.")
+@form(r"There are no positions here: the embeddings are passed on (?P<how>.+)\.")
+@form(r"No position vectors are added: the embeddings are passed on (?P<how>.+)\.")
+@form(
+    r"The position vectors are added to the embeddings, so that each vector encodes a token and "
+    r"its "
+    r"position\."
+)
 def inputs(at: Judge, said: dict[str, Any]) -> None:
-    assert said[""].startswith("Embedding") == ("position" in at.values)
-    assert said[""].startswith("Nothing") == ("position" not in at.values and turns(at))
+    assert said[""].startswith("The position vectors") == ("position" in at.values)
+    assert said[""].startswith("No position vectors") == ("position" not in at.values and turns(at))
     assert not at.pinned("input")
     assert said.get("how") in (None, at.passed_on())
 
@@ -302,10 +318,17 @@ def turns(at: Judge) -> bool:
     return "position.angle" in at.values and "position" not in at.values
 
 
-@form(r"There are no layers: the input vectors are the decoder's answer\.")
-@form(r"What leaves the last layer is the decoder's answer, a vector for each token\.")
+@form(
+    r"There are no layers: the (?P<normalized>normalized )?input vectors are the decoder's output\."
+)
+@form(
+    r"The (?P<normalized>normalized )?result of the last layer is the decoder's output, a vector "
+    r"for "
+    r"each token\."
+)
 def answer(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")
+    assert bool(said["normalized"]) == has_final_norm(at.spec)
 
 
 @form(r"The other rows are found in the same way\.")

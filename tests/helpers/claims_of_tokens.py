@@ -41,17 +41,18 @@ def followed(at: Judge) -> int:
     return owners[at.followed]
 
 
-@form(r"Of the (?P<all>\d+) tokens those around the followed one:")
+@form(r"The tokens around the followed one, of (?P<all>\d+) in all:")
 def too_many(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["all"]) == len(at.tokens) > 24
 
 
-@form(r"“(?P<piece>.+?)” begins as “(?P<begins>.+?)”\. Its merges, in their order:")
+@form(r"“(?P<piece>.+?)” starts as “(?P<begins>.+?)”\. Its merges in order:")
 @form(
-    r"“(?P<piece>.+?)” begins as “(?P<begins>.+?)”\. Its merges, in their order, of which "
-    r"(?P<some>\d+) are shown:"
+    r"“(?P<piece>.+?)” starts as “(?P<begins>.+?)”\. Its merges in order, the first "
+    r"(?P<some>\d+) of "
+    r"(?P<all>\d+):"
 )
-@form(r"“(?P<piece>.+?)” stays in single symbols: no merge joins two of them\.")
+@form(r"“(?P<piece>.+?)” remains split into single symbols: no merge joins two of them\.")
 def of_its_piece(at: Judge, said: dict[str, Any]) -> None:
     number = followed(at)
     piece = at.values["text"]["data"][number]
@@ -61,7 +62,10 @@ def of_its_piece(at: Judge, said: dict[str, Any]) -> None:
         assert own == [] and symbols(at)[number] == list(piece)
         return
     assert said["begins"] == shown("·".join(piece)) and own
-    assert int(said["some"]) < len(own) if "some" in said else len(own) <= 24
+    if "some" in said:
+        assert int(said["some"]) < len(own) == int(said["all"])
+    else:
+        assert len(own) <= 24
 
 
 @form(r"The merges in the other pieces:")
@@ -76,9 +80,10 @@ def of_other_pieces(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["some"]) < int(said["all"]) == number if "some" in said else number <= 24
 
 
-@form(r"(?P<bytes>\d+) bytes? became (?P<tokens>\d+) tokens?\.")
+@form(r"(?P<bytes>\d+) bytes? (?:is|are) encoded as (?P<tokens>\d+) tokens?\.")
 @form(
-    r"(?P<bytes>\d+) bytes? became (?P<tokens>\d+) tokens?; the longest is “(?P<longest>.+?)”, "
+    r"(?P<bytes>\d+) bytes? are encoded as (?P<tokens>\d+) tokens?; the longest is "
+    r"“(?P<longest>.+?)”, "
     r"with (?P<wide>\d+) bytes?\."
 )
 def in_numbers(at: Judge, said: dict[str, Any]) -> None:

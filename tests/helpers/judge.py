@@ -196,9 +196,9 @@ class Judge:
     def passed_on(self) -> str:
         """How the result goes on: it is another value, rounded anew if digits are set for it."""
         if self.rounding["carry"] == "never":
-            return "as it is"
+            return "unchanged"
         before = self.values[self.result["operands"][0]]["printed"]
-        return "as it is" if self.result["printed"] == before else "with digits of its own"
+        return "unchanged" if self.result["printed"] == before else "with its own rounding"
 
     def row(self, value: Any) -> Row:
         """The followed token's row."""
@@ -264,7 +264,7 @@ def _without_encoder(address: str) -> str:
 
 Check = Callable[[Judge, dict[str, Any]], None]
 FORMS: list[tuple[re.Pattern[str], Check]] = []
-AHEAD = r"(?:, with (?P<alone>[^ “]+)|, (?P<x>[^ “]+) before (?P<second>.+?) with (?P<y>[^ “]+?))"
+AHEAD = r" with (?P<x>[^ “]+?)(?:, followed by (?P<second>.+?) with (?P<y>[^ “]+?))?"
 
 
 def form(pattern: str) -> Callable[[Check], Check]:
@@ -280,13 +280,11 @@ def form(pattern: str) -> Callable[[Check], Check]:
 def check_ahead(
     row: Row, clear: list[int], said: dict[str, Any], name: Callable[[str], int]
 ) -> None:
-    """`, x before “b” with y`: the second only where it is clear."""
-    assert clear
-    if said["alone"] is not None:
-        assert len(clear) == 1 and said["alone"] == row.shown[clear[0]]
-        return
-    assert len(clear) == 2 and name(said["second"]) == clear[1]
-    assert (said["x"], said["y"]) == (row.shown[clear[0]], row.shown[clear[1]])
+    """` with x, followed by “b” with y`: the second only where it is clear."""
+    assert clear and said["x"] == row.shown[clear[0]]
+    assert len(clear) == (1 if said["second"] is None else 2)
+    if said["second"] is not None:
+        assert name(said["second"]) == clear[1] and said["y"] == row.shown[clear[1]]
 
 
 def column(row: Row) -> Callable[[str], int]:

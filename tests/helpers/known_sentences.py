@@ -5,6 +5,7 @@ One that does claim something belongs to the forms in `claims.py`, with a check.
 
 GOALS = frozenset(
     {
+<<<<<<< HEAD
         "The key is what a token can be found by: queries are compared with it.",
         "The key is what a token of the encoder can be found by.",
         "The value is what a token passes on to those that attend to it.",
@@ -18,6 +19,22 @@ GOALS = frozenset(
         "The most probable word is the model's guess at the next token.",
         "The loss at a position is -ln(p), where p is the probability of the correct word. The "
         "losses are averaged over all positions with a target.",
+=======
+        "The key describes what a token can be found by; queries are compared with it.",
+        "The key describes what an encoder token can be found by.",
+        "The value is what a token passes on to the tokens that attend to it.",
+        "The value is what an encoder token passes on.",
+        "The keys of the encoder's tokens are reused from the previous turn.",
+        "The values of the encoder's tokens are reused from the previous turn.",
+        "The softmax of the same scores without the mask.",
+        "Each key is rotated like the queries, by the angles of its own token.",
+        "The sub-layer's input is added to its output.",
+        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
+        "word.",
+        "The most probable word is the model's prediction of the next token.",
+        "The lower the probability of the right word, the larger the loss at a position; the "
+        "losses are averaged over the positions that have a right word.",
+>>>>>>> forward
     }
 )
 """What a step does: said only where its result is computed."""
@@ -27,28 +44,28 @@ PHRASES = frozenset(
         "The tokens as vectors.",
         "A vector for each position.",
         "An angle for each position and pair of columns.",
-        "What goes into the first layer.",
+        "The input of the first layer.",
         "The encoder's tokens as vectors.",
-        "What each token asks.",
+        "What each token looks for.",
         "What each token can be found by.",
-        "What each token asks, from where it stands.",
-        "What each token can be found by, from where it stands.",
+        "The query of each token, rotated.",
+        "The key of each token, rotated.",
         "What each token passes on.",
-        "Every query with every key.",
-        "Which tokens may be seen.",
-        "The scores as shares.",
-        "The weights if nothing were hidden.",
-        "The values, each with its weight.",
-        "The heads side by side.",
-        "What attention gives each token.",
-        "The input and the output of the sub-layer, added.",
-        "Numbers measured by their own spread.",
-        "Numbers measured by their own size.",
-        "Each token by itself, combined anew.",
-        "What the hidden numbers pass on.",
-        "What the gate lets through.",
-        "What the FFN gives each token.",
-        "The decoder's answer.",
+        "Dot products of queries and keys.",
+        "Which tokens may be attended to.",
+        "The scores as shares of 1.",
+        "The attention weights without the mask.",
+        "The values, weighted by attention.",
+        "All heads in one row.",
+        "The result of attention.",
+        "The sub-layer's output plus the residual.",
+        "Each token's numbers, centered and scaled.",
+        "Each token's numbers, scaled.",
+        "The hidden units of each token.",
+        "The hidden units after the activation.",
+        "The hidden units after the gate.",
+        "The result of the FFN.",
+        "The decoder's vector for each token.",
         "A score for each word.",
         "A probability for each word.",
         "How far the probabilities are from the correct words.",
@@ -58,11 +75,10 @@ PHRASES = frozenset(
 
 ANYWHERE = frozenset(
     {
-        "It is done to each token alone, so that what becomes of one does not depend on the "
-        "others.",
-        "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
-        "first in the list of merges, and again, until no neighbours are in the list: what is left "
-        "are the tokens.",
+        "Each token is normalized separately, so that its result does not depend on other tokens.",
+        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
+        "first in the list of merges is joined. This is repeated until no pair is in the list; the "
+        "symbols that remain are the tokens.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
         "In each turn the model reads all words so far and predicts a word after each of them. "
@@ -70,41 +86,41 @@ ANYWHERE = frozenset(
         "after the others are already known. Training needs one pass for all positions. "
         "Generation needs one pass for each word, because each pass reads the word before.",
         # Captions.
-        "The frequencies, one for two columns:",
         "The frequencies, one for each pair of columns:",
         "The position times each frequency:",
         "The sines:",
         "The cosines:",
         "The sines, for the even columns, counted from 0:",
-        "The cosines, for the odd ones:",
-        "What the dot products are divided by:",
-        "The query with the key of each token:",
-        "The largest score of the row:",
-        "Each score without it:",
+        "The cosines, for the odd columns:",
+        "The divisor:",
+        "The score for the key of each token:",
+        "The largest number of the row:",
+        "Each number minus the largest:",
         "The exponentials:",
         "Their sum:",
-        "Each of them, divided by the sum:",
+        "Each exponential divided by the sum:",
         "The mean:",
-        "How far each number is from it:",
-        "The square of each deviation:",
+        "Each number minus the mean:",
+        "The square of each difference:",
         "The square of each number:",
         "The mean of the squares:",
-        "What is to be let through:",
-        "Each number, times its gate:",
+        "The second projection:",
+        "Each number multiplied by its gate:",
         "The logits, divided by the temperature:",
-        "The words that stay, the most probable first:",
-        "What their probabilities come to:",
-        "Each of them, divided by that:",
+        "The words that are kept, the most probable first:",
+        "The sum of their probabilities:",
+        "Each probability divided by this sum:",
         "Their running sums:",
         "The loss at each position with a target:",
         "Their mean:",
         "The probability of its word:",
         # Reasons.
-        "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
-        "A token is a piece of text, often a word; large models have parts of words too, so that "
+        "An encoder's tokens need not be text: they can also be regions of a picture.",
+        "A token is a piece of text, often a word. Large models also have parts of words, so that "
         "they can represent any text.",
-        "A list of all words would never be complete, because there are always new names and "
+        "A vocabulary of whole words is never complete, because there are always new names and "
         "misspellings; single letters would make every text long. Merges are learned from texts, "
+<<<<<<< HEAD
         "the most frequent neighbours first, so that with a list of limited length a frequent word "
         "becomes one token and a rare one several that are known.",
         "An encoder may look at all of its input at once, because all of it is there from the "
@@ -120,6 +136,24 @@ ANYWHERE = frozenset(
         "writes one word at a time, because each depends on those before it.",
         "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
         "prediction costs most. Training changes the weights to lower the loss.",
+=======
+        "the most frequent pairs first, so that a frequent word becomes one token and a rare word "
+        "becomes several known tokens.",
+        "An encoder's tokens may attend to the whole input, because all of it is known from the "
+        "start. A decoder that generates a text knows only the words so far.",
+        "Because of this sum, the sub-layer only has to compute a change, and in training the "
+        "gradient has a direct path around it. The sub-layer's output must be as wide as its "
+        "input.",
+        "Trained models have many layers, because each layer can build on the results of the layer "
+        "before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
+        "Probabilities are computed so that a word can be drawn and training can measure how "
+        "probable the correct word is. They also show how sure the model is.",
+        "To continue the text, the word is appended and the decoder runs again. It generates one "
+        "word at a time, because each word depends on the words before it.",
+        "The logarithm is taken because the loss is then 0 for a right word that was certain, and"
+        " grows without bound as its probability goes to 0: to be sure and wrong costs most. "
+        "Training changes the weights to make this number smaller.",
+>>>>>>> forward
     }
 )
 

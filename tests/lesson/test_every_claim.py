@@ -224,10 +224,11 @@ ELSEWHERE = tuple(f"tests.helpers.claims_of_{what}" for what in ("tokens", "trai
 """What is said of texts, of trained models and of training has random ones of its own."""
 
 SELDOM = (
-    "Everything is hidden|The random number is .*Rounding|The end token|There are no layers|"
-    "“.*comes last|ReLU keeps ..P<n>|ReLU keeps none|The ..P<noun>keys|"
-    "A token may look at itself alone|"
-    "A token may look at all others|The encoder's vectors are reused"
+    ".*cannot attend to any token|The random number is .*Rounding|The end token|There are no "
+    "layers|"
+    "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps no hidden|The ..P<noun>keys|"
+    "Each token may attend only to itself:|"
+    "Each token may attend to earlier and later|The encoder's vectors are reused"
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 

@@ -228,26 +228,29 @@ def test_of_a_row_that_is_masked_as_a_whole_nothing_is_the_largest() -> None:
     assert worked(ran, f"{HEAD}.max", 1) == worked(ran, f"{HEAD}.shifted", 1) == {}
     assert ran[f"{HEAD}.weights"].array.tolist()[0] == [0, 0, 0]
     text = printed("run", "-", "--token", "1", stdin=SHIFTED)
-    assert "max(" not in text and "Each score without it" not in text
-    assert " ".join(text.split()).count("Every key is hidden from “a”: its sum is 0") == 1
+    assert "max(" not in text and "Each number minus the largest" not in text
+    assert " ".join(text.split()).count("Every key is masked for “a”, so the sum is 0") == 1
     assert false_equations(text) == []
 
 
 @pytest.mark.parametrize(
     ("mask", "says"),
     [
-        ("{window: 1}", "A token may look at itself alone: the score of every other becomes -∞."),
-        ("{window: 2}", "A token may look at itself and at most 1 token before it: "),
-        ("{window: 3}", "A token may look at itself and at most 2 tokens before it: "),
-        ("causal", "A token may look at itself and back, never ahead: "),
-        ("[[0, -inf, -inf], [0, 0, -inf], [0, 0, 0]]", "itself and back, never ahead: "),
+        (
+            "{window: 1}",
+            "Each token may attend only to itself: the mask adds -∞ to every other score.",
+        ),
+        ("{window: 2}", "Each token may attend to itself and at most 1 token just before it: "),
+        ("{window: 3}", "Each token may attend to itself and at most 2 tokens just before it: "),
+        ("causal", "Each token may attend only to itself and to earlier tokens: "),
+        ("[[0, -inf, -inf], [0, 0, -inf], [0, 0, 0]]", "only to itself and to earlier tokens: "),
         ("[[0, 0, -inf], [0, 0, -inf], [0, 0, 0]]", "The mask is added to the scores. Where it "),
     ],
 )
 def test_a_mask_is_told_as_it_is(mask: str, says: str) -> None:
     text = " ".join(printed("run", "-", "--token", "2", stdin=every_part(mask=mask)).split())
     assert text.count(says) == 1
-    hides_what_is_later = "the later tokens contain the answer. The mask hides them"
+    hides_what_is_later = "The mask hides later tokens because they contain the answer"
     assert (hides_what_is_later in text) == (not mask.startswith("[[0, 0"))
 
 
@@ -258,7 +261,7 @@ def test_without_a_mask_it_is_plain_self_attention() -> None:
     padded = every_part(mask="none").replace("tokens: [a, b, c]", "tokens: [a, b, c]\npadding: b")
     told = " ".join(printed("run", "-", stdin=padded).split())
     assert (
-        "look at all others, before it and behind it, but not at “b”, which only fills up" in told
+        "attend to earlier and later tokens, but not to the padding token “b”, whose score" in told
     )
 
 

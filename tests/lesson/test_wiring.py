@@ -211,14 +211,14 @@ def test_a_parallel_ffn_in_texts(tmp_path: Path) -> None:
         shown = printed("run", "alex")
         tutorial = printed("tutorial", "alex", "--format", "terminal")
         printed("page", "alex", "-o", str(page))
-    assert "x₁ is added to what came out." in shown
+    assert "x₁ is added to the sub-layer's output." in shown
     assert "r₂ (4 × 6) = x₁ + FFN(X′)" in shown
     assert "h is computed from X′ (step 3)." in tutorial
     assert "r₂ is computed from x₁ (step 21) and FFN(X′) (step 24)." in tutorial
     reads = re.findall(r'reads <a class="box" href="#step-(\d+)">X \+ P', page.read_text())
     assert reads == ["3"]
     shown = printed("run", "alex")
-    assert "is added to what came out." in shown
+    assert "The sub-layer's input is added to its output." in shown
     assert "x₁ is added" not in shown
 
 

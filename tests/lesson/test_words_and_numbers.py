@@ -115,29 +115,29 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "a leak is no more than all": (
         LEAK,
         ("run", "--token", "1", "--no-mask"),
-        ("Without the mask “a” would ",),
+        ("Without the mask, “a” would ",),
         ("127", "100 %"),
     ),
     "a leak of one": (
         LEAK,
         ("run", "--token", "2", "--no-mask"),
-        ("“c”, which comes later. That is data leakage", "it is not there yet."),
+        ("to the later token “c”. This is data leakage", "later tokens do not exist yet."),
         (),
     ),
     "shares above 100 %": (OVER_100, ("run",), (), ("of its attention",)),
     "padding in the middle": (
         PAD_MIDDLE,
         ("run", "--no-mask"),
-        ("“b” does not see “PAD”.",),
-        ("the mask takes nothing", "data leakage"),
+        ("“b” cannot attend to “PAD”.",),
+        ("the mask hides nothing", "data leakage"),
     ),
     "only padding behind": (
         PAD_LAST,
         ("run", "--no-mask", "--token", "2"),
-        ("“b” does not see “PAD”.",),
+        ("“b” cannot attend to “PAD”.",),
         ("data leakage",),
     ),
-    "the larger logit is said": (TIE, ("run",), ("| ",), ("the model says",)),
+    "the larger logit is said": (TIE, ("run",), ("| ",), ("the model predicts",)),
     "targets outside the vocabulary": (
         OUTSIDE,
         ("loss",),
@@ -147,29 +147,29 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "one feature": (
         ONE_FEATURE,
         ("run",),
-        ("ReLU keeps what is positive",),
+        ("ReLU keeps positive numbers",),
         (
-            "The largest is now",
+            "The largest number is now",
             "all are 0",
-            "ReLU keeps none",
+            "ReLU keeps no hidden unit",
             "mean 0",
             "changes “",
-            "hidden ones",
+            "1 hidden units",
         ),
     ),
     "a given activation": (
         PINNED_ACTIVATION,
         ("run",),
-        ("a is given here", "What the hidden numbers pass on."),
+        ("a is given here", "The hidden units after the activation."),
         ("ReLU",),
     ),
     "a given mask": (
         PINNED_MASK,
         ("run", "--token", "1", "--no-mask"),
-        ("The mask is added to the scores.", "Nothing is hidden from “a”."),
-        ("never ahead", "data leakage", "Causal"),
+        ("The mask is added to the scores.", "“a” can attend to every token."),
+        ("earlier tokens", "data leakage", "Causal"),
     ),
-    "units of one label": (SAME_LABEL, ("run",), ("them all",), ()),
+    "units of one label": (SAME_LABEL, ("run",), ("changes no hidden unit",), ()),
     "shares that print alike": (
         TIE_SHARES,
         ("run",),
@@ -180,38 +180,38 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         SECOND,
         ("run",),
         ("of its attention to itself, more than to any other token.",),
-        (", then ",),
+        (" % to ",),
     ),
     "a key that is hidden": (
         numbers("a, b", a="1", b="4"),
         ("run", "--token", "1"),
-        ("“a” does not see “b”.",),
-        ("asks fits", "All of the attention"),
+        ("“a” cannot attend to “b”.",),
+        ("best match", "all of its attention"),
     ),
     "one head": (
         PAD_LAST,
         ("run",),
-        ("There is only one head here", "W_O makes a vector for each token"),
-        ("heads have found",),
+        ("There is only one head here", "W_O maps the result of the head"),
+        ("results of the heads",),
     ),
     "a row that is hidden as a whole": (
         PAD_FIRST,
         ("run", "--token", "1"),
-        ("Every key is hidden from “PAD”",),
+        ("Every key is masked for “PAD”",),
         ("positive, and together 1",),
     ),
     "blind without being padding": (
         BLIND,
         ("run",),
-        ("Everything is hidden from “b”, itself too.",),
+        ("“b” cannot attend to any token, not even to itself.",),
         ("attention to",),
     ),
-    "a hidden number that was 0": (ZERO, ("run",), ("none is negative",), ("zeroes",)),
+    "a hidden number that was 0": (ZERO, ("run",), ("none is negative",), ("and sets “",)),
     "a draw behind the last sum": (
         DRAW,
         ("generate", "--seed", "6", "--max-tokens", "1"),
-        ("Rounding leaves the last sum at 0.9: the draw falls on the last word",),
-        ("it falls on",),
+        ("Rounding leaves the last sum at 0.9, so the last word, ",),
+        ("it selects",),
     ),
     "targets that are no shift": (
         TRAINING,
@@ -234,13 +234,13 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
     "positions that count from 0": (
         FROM_0,
         ("run",),
-        ("“b” stands at position 1, counted from 0.",),
+        ("“b” is at position 1, counted from 0.",),
         (),
     ),
     "the encoder's token": (
         TWINS,
         ("run",),
-        ("of its attention to the encoder's “pizza”, then", "to the encoder's “like”."),
+        ("of its attention to the encoder's “pizza” and", "to the encoder's “like”."),
         ("to “pizza”", "to itself"),
     ),
 }
@@ -268,29 +268,29 @@ ONE_OF_EACH = numbers("a", a="1").replace(
 
 def test_one_is_no_plural() -> None:
     text = told("tutorial", "-", "--format", "terminal", stdin=ONE_OF_EACH)
-    assert "makes 1 hidden number." in text and "output, 1 number for each token." in text
+    assert "to 1 hidden unit." in text and "of each token to 1 number." in text
     assert "1 × 1 = 1 parameter." in text
-    for plural in ("1 hidden numbers", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
+    for plural in ("1 hidden units", "1 numbers", "1 parameters", "1 positions", "1 predictions"):
         assert plural not in text
 
 
 def test_of_one_of_a_kind_nothing_is_claimed() -> None:
     text = told("run", "-", "--format", "terminal", stdin=ONE_OF_EACH)
     for claim in (
-        "asks fits",
+        "best match",
         "attention to",
-        "hidden from",
+        "attend to every",
         " most, ",
         "largest is",
-        "model says",
-        "ReLU keeps t",
+        "model predicts",
+        "ReLU changes",
     ):
         assert claim not in text
 
 
 def test_hidden_tokens_are_alternatives() -> None:
     text = told("step", "mask", "--token", "Emma")
-    assert "“Emma” does not see “Daniel” or “Alex”." in text
+    assert "“Emma” cannot attend to “Daniel” or “Alex”." in text
 
 
 def test_titles_have_one_colon() -> None:
@@ -300,7 +300,10 @@ def test_titles_have_one_colon() -> None:
 
 def test_a_token_cannot_melt_into_a_sentence() -> None:
     source = numbers("a, the", a="1", the="2")
-    said = "What {0} asks fits {0} best, 4.000 before {1} with 2.000."
+    said = (
+        "The best match for the query of {0} is the key of {0} with 4.000, followed by {1} "
+        "with 2.000."
+    )
     for form, the, a in (
         ("terminal", "“the”", "“a”"),
         ("markdown", "`the`", "`a`"),
@@ -314,9 +317,9 @@ def test_given_values_are_not_spoken_of() -> None:
     scenario: dict[str, Any] = yaml.safe_load(numbers("a, b", a="1", b="4"))
     address = "layer1.attention.head1"
     for name, claim in (
-        ("scores", "asks fits"),
+        ("scores", "best match"),
         ("weights", "of its attention"),
-        ("masked", "hidden"),
+        ("masked", "attend to every"),
     ):
         scenario["given"] = {f"{address}.{name}": [["1", "2"], ["3", "4"]]}
         text = told("run", "-", "--format", "terminal", stdin=to_yaml(scenario))

@@ -40,15 +40,15 @@ ACTIVATIONS: dict[str, Activation] = {
     "relu": Activation(
         Formula(ex.Call("max", (ex.Number.of(0), X))),
         "ReLU",
-        ("ReLU keeps what is positive and makes the rest 0.",),
+        ("ReLU keeps positive numbers and sets all others to 0.",),
     ),
     "gelu": Activation(
         Formula(ex.Product((X, ex.Part(ex.Call("Φ", (X,)))))),
         "GELU",
         (
-            "GELU multiplies each number by Φ of it, the share of a normal distribution that "
-            "lies below it: large numbers stay, small ones are about halved, and of those far "
-            "below 0 hardly anything is left.",
+            "GELU multiplies each number by Φ of it, the share of a standard normal distribution "
+            "below it. Large positive numbers hardly change, numbers near 0 are about halved, and "
+            "large negative numbers become almost 0.",
         ),
     ),
     "gelu_tanh": Activation(
@@ -57,10 +57,10 @@ ACTIVATIONS: dict[str, Activation] = {
         ),
         "GELU",
         (
-            "GELU multiplies each number by the share of a normal distribution that lies "
-            "below it: large numbers stay, small ones are about halved, and of those far below "
-            "0 hardly anything is left. Here the share is not looked up but approximated by a "
-            "fraction, the same number as the ½·(1 + tanh(…)) that programs write.",
+            "GELU multiplies each number by the share of a standard normal distribution below it. "
+            "Large positive numbers hardly change, numbers near 0 are about halved, and large "
+            "negative numbers become almost 0. Here the share is approximated by a fraction, which "
+            "equals the ½·(1 + tanh(…)) that programs use.",
         ),
     ),
     "silu": Activation(
@@ -71,8 +71,8 @@ ACTIVATIONS: dict[str, Activation] = {
             X_IN_WORDS,
             " by 1 + ",
             ex.Exponential(ex.Negative(X_IN_WORDS)),
-            ": large numbers stay, small ones are about halved, and of those far below 0 "
-            "hardly anything is left.",
+            ". Large positive numbers hardly change, numbers near 0 are about halved, and large "
+            "negative numbers become almost 0.",
         ),
     ),
 }

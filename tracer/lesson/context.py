@@ -177,7 +177,7 @@ class LessonContext:
 
     def passed_on(self, record: Record) -> str:
         """How a value is copied, in words."""
-        return "as it is" if self.keeps_digits(record) else "with digits of its own"
+        return "unchanged" if self.keeps_digits(record) else "with its own rounding"
 
     def columns(self, value: Value) -> Sequence[int]:
         """The columns to show: all, or of too many the followed token's largest.

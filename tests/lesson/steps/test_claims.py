@@ -13,8 +13,8 @@ from tests.helpers.sentences import attention, ffn, reading
     ("tokens", "keys", "sentence"),
     [
         ("a", "0", None),
-        ("a, b", "0 1.0986", "“b” gives 75 % of its attention to itself, then 25 % to “a”."),
-        ("a, b", "1.0986 0", "“b” gives 75 % of its attention to “a”, then 25 % to itself."),
+        ("a, b", "0 1.0986", "“b” gives 75 % of its attention to itself and 25 % to “a”."),
+        ("a, b", "1.0986 0", "“b” gives 75 % of its attention to “a” and 25 % to itself."),
         ("a, b", "0 0", None),
         ("a, b, c, d", "0 0 0 0", None),
         # 2 : 2 : 1
@@ -26,17 +26,17 @@ from tests.helpers.sentences import attention, ffn, reading
             "“c” gives 50 % of its attention to “b”, more than to any other token.",
         ),
         # e^-30 is 9.36×10⁻¹⁴
-        ("a, b", "0 30", "Nearly all of the attention of “b” goes to itself."),
+        ("a, b", "0 30", "“b” gives nearly all of its attention to itself."),
         (
             "a, a",
             "0 1.0986",
-            "“a (2)” gives 75 % of its attention to itself, then 25 % to “a (1)”.",
+            "“a (2)” gives 75 % of its attention to itself and 25 % to “a (1)”.",
         ),
         # 3 : 1 : 2
         (
             "a, b, a",
             "1.0986 0 0.6931",
-            "“a (3)” gives 50 % of its attention to “a (1)”, then 33 % to itself.",
+            "“a (3)” gives 50 % of its attention to “a (1)” and 33 % to itself.",
         ),
     ],
 )
@@ -51,7 +51,7 @@ def test_shares_go_to_no_later_token_however_well_its_key_fits() -> None:
     sentences = [reading(yaml, "softmax", token) for token in ("1", "2")]
     assert sentences == [
         None,
-        "“b” gives 75 % of its attention to itself, then 25 % to “a”.",
+        "“b” gives 75 % of its attention to itself and 25 % to “a”.",
     ]
 
 
@@ -62,23 +62,31 @@ def test_shares_go_to_no_later_token_however_well_its_key_fits() -> None:
             "a, b",
             ["2", "1"],
             "2",
-            "What “b” asks fits “a” best, 2.0000 before “b” with 1.0000.",
+            "The best match for the query of “b” is the key of “a” with 2.0000, followed by “b” "
+            "with 1.0000.",
         ),
         ("a, b", ["2", "1"], "1", None),  # b is hidden from a
         (
             "a, b",
             ["-2", "-1.5"],
             "2",
-            "What “b” asks fits “b” best, -1.5000 before “a” with -2.0000.",
+            "The best match for the query of “b” is the key of “b” with -1.5000, followed by “a” "
+            "with -2.0000.",
         ),
         ("a, b", ["1", "1"], "2", None),
         (
             "a, b, c",
             ["1", "0.5", "9"],
             "2",
-            "What “b” asks fits “a” best, 1.0000 before “b” with 0.5000.",
+            "The best match for the query of “b” is the key of “a” with 1.0000, followed by “b” "
+            "with 0.5000.",
         ),
-        ("a, b, c", ["0", "1", "0"], "3", "What “c” asks fits “b” best, with 1.0000."),
+        (
+            "a, b, c",
+            ["0", "1", "0"],
+            "3",
+            "The best match for the query of “c” is the key of “b” with 1.0000.",
+        ),
         ("a", ["1"], "1", None),
     ],
 )
@@ -89,10 +97,10 @@ def test_best_score(tokens: str, keys: list[str], token: str, sentence: str | No
 @pytest.mark.parametrize(
     ("token", "sentence"),
     [
-        ("4", "Nothing is hidden from “d”."),
-        ("3", "“c” does not see “d”."),
-        ("2", "“b” does not see “c” or “d”."),
-        ("1", "“a” does not see “b”, “c” or “d”."),
+        ("4", "“d” can attend to every token."),
+        ("3", "“c” cannot attend to “d”."),
+        ("2", "“b” cannot attend to “c” or “d”."),
+        ("1", "“a” cannot attend to “b”, “c” or “d”."),
     ],
 )
 def test_mask(token: str, sentence: str) -> None:
@@ -105,26 +113,26 @@ def test_mask(token: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("hidden", "settings", "sentence"),
     [
-        ("1, 2", "", "ReLU keeps them all: none is negative."),
-        ("1, 0", "", "ReLU keeps them all: none is negative."),
+        ("1, 2", "", "ReLU changes no hidden unit: none is negative."),
+        ("1, 0", "", "ReLU changes no hidden unit: none is negative."),
         ("1", "", None),
         ("0, 0", "", None),
-        ("-1, -2", "", "ReLU keeps none: none is positive."),
-        ("-1, 0", "", "ReLU keeps none: none is positive."),
-        ("1, -1", "", "ReLU keeps “h₁” and zeroes “h₂”."),
-        ("1, -1, 0", "", "ReLU keeps “h₁” and zeroes “h₂”."),
-        ("-1, 0.00001", "", "ReLU keeps “h₂” and zeroes “h₁”."),  # however small
-        ("1, -1, 2, -2", "", "ReLU keeps “h₁” and “h₃” and zeroes “h₂” and “h₄”."),
-        ("-1, 1, 2, 3", "", "ReLU keeps “h₂”, “h₃” and “h₄” and zeroes “h₁”."),
-        ("1, 2, 3, 4, 5, -1", "", "ReLU keeps “h₁”, “h₂”, “h₃”, “h₄” and “h₅” and zeroes “h₆”."),
+        ("-1, -2", "", "ReLU keeps no hidden unit: none is positive."),
+        ("-1, 0", "", "ReLU keeps no hidden unit: none is positive."),
+        ("1, -1", "", "ReLU keeps “h₁” and sets “h₂” to 0."),
+        ("1, -1, 0", "", "ReLU keeps “h₁” and sets “h₂” to 0."),
+        ("-1, 0.00001", "", "ReLU keeps “h₂” and sets “h₁” to 0."),  # however small
+        ("1, -1, 2, -2", "", "ReLU keeps “h₁” and “h₃” and sets “h₂” and “h₄” to 0."),
+        ("-1, 1, 2, 3", "", "ReLU keeps “h₂”, “h₃” and “h₄” and sets “h₁” to 0."),
+        ("1, 2, 3, 4, 5, -1", "", "ReLU keeps “h₁”, “h₂”, “h₃”, “h₄” and “h₅” and sets “h₆” to 0."),
         (
             "1, 2, 3, 4, -1, -2, 0",
             "",
-            "ReLU keeps 4 of the 7 numbers and zeroes 2; the largest is “h₄” with 4.000.",
+            "ReLU keeps 4 of the 7 hidden units and sets 2 to 0; the largest is “h₄” with 4.000.",
         ),
-        ("1, 2, 4, 4, -1, -2, 0", "", "ReLU keeps 4 of the 7 numbers and zeroes 2."),
-        ("1, -1", "labels: [cheap, cozy],", "ReLU keeps “cheap” and zeroes “cozy”."),
-        ("1, -1", "labels: [u, u],", "ReLU keeps “u (1)” and zeroes “u (2)”."),
+        ("1, 2, 4, 4, -1, -2, 0", "", "ReLU keeps 4 of the 7 hidden units and sets 2 to 0."),
+        ("1, -1", "labels: [cheap, cozy],", "ReLU keeps “cheap” and sets “cozy” to 0."),
+        ("1, -1", "labels: [u, u],", "ReLU keeps “u (1)” and sets “u (2)” to 0."),
         ("1, -1", "activation: none,", None),
     ],
 )
@@ -155,8 +163,8 @@ def test_residual_after_attention() -> None:
     ("added", "sentence"),
     [
         # Of (1, 3) the variance is 1, √(1 + 1) is 1.414…, and 1 / 1.414 is 0.707.
-        ("0, 2", "The largest is now “d₁” with 0.707, the smallest “d₀” with -0.707."),
-        ("1, -1", "The largest is now “d₀” with 0.707, the smallest “d₁” with -0.707."),
+        ("0, 2", "The largest number is now “d₁” with 0.707, the smallest “d₀” with -0.707."),
+        ("1, -1", "The largest number is now “d₀” with 0.707, the smallest “d₁” with -0.707."),
         ("1, 1", None),
     ],
 )
@@ -170,13 +178,17 @@ def test_norm(added: str, sentence: str | None) -> None:
         (
             "logits",
             "1, -2, 2.5",
-            "After “a” the largest logit is that of “z”, 2.500 before “x” with 1.000.",
+            "After “a”, the largest logit is that of “z” with 2.500, followed by “x” with 1.000.",
         ),
         ("logits", "1, 1, 0", None),
         # e^1.0986 is 3.00: 1 / 5, 3 / 5, 1 / 5
-        ("prediction", "0, 1.0986, 0", "After “a” the model says “y”, with a probability of 60 %."),
+        (
+            "prediction",
+            "0, 1.0986, 0",
+            "After “a”, the model predicts “y” with a probability of 60 %.",
+        ),
         ("prediction", "0, 0, -99", None),
-        ("prediction", "0, 99, 0", "After “a” the model says “y”."),
+        ("prediction", "0, 99, 0", "After “a”, the model predicts “y”."),
     ],
 )
 def test_prediction(step: str, logits: str, sentence: str | None) -> None:
@@ -203,8 +215,15 @@ rounding: {carry: line, decimals: 2}
 @pytest.mark.parametrize(
     ("step", "sentence"),
     [
-        ("query", "“b” asks most about “what is old?”, 2.00 before “what is big?” with 1.00."),
-        ("key", "“b” is found most easily by “old”, 2.00 before “big” with 1.00."),
+        (
+            "query",
+            "In the query of “b”, “what is old?” is largest with 2.00, followed by "
+            "“what is big?” with 1.00.",
+        ),
+        (
+            "key",
+            "In the key of “b”, “old” is largest with 2.00, followed by “big” with 1.00.",
+        ),
         ("value", None),
         # (1×3 + 2×1) / 1.41 is 3.55, as is (1×1 + 2×2) / 1.41: both weigh 0.50.
         ("scores", None),
@@ -214,7 +233,7 @@ rounding: {carry: line, decimals: 2}
         ("projection", None),
         (
             "output",
-            "In X′ “age” was the largest number of “b”, with 2; it still is in y, with 6.00.",
+            "In X′, the largest number of “b” is “age” with 2; in y, it is “age” with 6.00.",
         ),
     ],
 )
@@ -226,8 +245,8 @@ def test_a_key_fits_mostly_through_what_is_asked_for() -> None:
     # (3×3 + 1×1) / 1.41 is 10 / 1.41, and (3×1 + 1×2) / 1.41 is 5 / 1.41.
     last = LABELS.replace("[[3, 1], [1, 2]]", "[[1, 2], [3, 1]]")
     assert reading(last, "scores", "2") == (
-        "What “b” asks fits “b” best, 7.09 before “a” with 3.55, and mostly through "
-        "“what is big?”: 9.00 of 10.00."
+        "The best match for the query of “b” is the key of “b” with 7.09, followed by “a” with "
+        "3.55. Most of their dot product comes from “what is big?”: 9.00 of 10.00."
     )
 
 
@@ -274,10 +293,10 @@ def test_what_differs_in_print_alone_or_not_at_all() -> None:
     assert of_nearly("softmax", "line", 3) is None
     assert of_nearly("softmax", "never", 3) is None
     assert of_nearly("softmax", "never", 5) == (
-        "“b” gives 50.002 % of its attention to “a”, then 49.998 % to itself."
+        "“b” gives 50.002 % of its attention to “a” and 49.998 % to itself."
     )
     assert of_nearly("logits", "never", 3) is None
     assert of_nearly("logits", "never", 4) == (
-        "After “b” the largest logit is that of “y”, 1.0002 before “x” with 1.0001."
+        "After “b”, the largest logit is that of “y” with 1.0002, followed by “x” with 1.0001."
     )
     assert of_nearly("prediction", "step", 3) is None

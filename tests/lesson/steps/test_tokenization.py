@@ -89,7 +89,7 @@ def test_ids_and_bytes_are_shown_where_there_are_some() -> None:
     assert header == ["position", "piece", "its bytes", "id", "token"]
     assert rows[1] == ["2", "né", "6e c3 a9", "8", "é"]
     assert rows[4] == ["5", "␣ab", "—", "11", "b"]
-    assert "6 bytes became 5 tokens; the longest is `é`, with 2 bytes." in text
+    assert "6 bytes are encoded as 5 tokens; the longest is `é`, with 2 bytes." in text
 
 
 @settings(max_examples=30, deadline=None)

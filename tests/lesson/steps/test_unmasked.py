@@ -84,7 +84,7 @@ def test_the_reading_sums_what_goes_to_later_tokens(scenario: str, token: str) -
     tokens = next(v["data"] for v in document["values"] if v["address"] == "tokens")
     place = int(token) - 1 if token.isdecimal() else tokens.index(token)
     text = " ".join(printed("run", scenario, "--no-mask", "--token", token).split())
-    said = re.findall(r"Without the mask “(\S+)” would give ([0-9.]+) % of its attention to", text)
+    said = re.findall(r"Without the mask, “(\S+)” would give ([0-9.]+) % of its attention to", text)
     leaks = [
         math.fsum(value["data"][place][place + 1 :])
         for value in document["values"]
@@ -98,8 +98,8 @@ def test_the_reading_sums_what_goes_to_later_tokens(scenario: str, token: str) -
 
 def test_from_the_last_token_nothing_is_taken() -> None:
     text = " ".join(printed("run", "alex", "--no-mask").split())
-    assert text.count("“Alex” comes last: the mask takes nothing from it.") == 2
-    assert "Without the mask “Alex”" not in text
+    assert text.count("“Alex” is the last token: the mask hides nothing from it.") == 2
+    assert "Without the mask, “Alex”" not in text
 
 
 def test_one_address_can_be_asked_for() -> None:

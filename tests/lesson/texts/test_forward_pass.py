@@ -190,9 +190,13 @@ SAID: dict[str, tuple[str, set[str], set[str]]] = {
     "pre-norm": (PRE_NORM + FFN, {"before attention", "before the FFN"}, {"LayerNorm after"}),
     "post-norm": (PRE_NORM.replace("pre", "post"), {"LayerNorm after"}, {"LayerNorm before"}),
     "waves": (SMALL + WAVES, {"Its numbers are waves"}, {"There are no positions"}),
-    "a table": (SMALL + TABLE, {"has a vector too, because"}, {"waves", "There are no positions"}),
-    "no W_O": (NO_W_O, {"There is no W_O here"}, {"mixes", "Residual"}),
-    "W_O": (SMALL, {"W_O makes", "Residual connection after attention"}, {"There is no W_O"}),
+    "a table": (
+        SMALL + TABLE,
+        {"Each position has its own vector"},
+        {"waves", "There are no positions"},
+    ),
+    "no W_O": (NO_W_O, {"There is no W_O here"}, {"combines", "Residual"}),
+    "W_O": (SMALL, {"W_O maps", "Residual connection after attention"}, {"There is no W_O"}),
     "words": (SMALL + WORDS, {"Which word comes next?", "After `b`"}, {"What does a decoder"}),
     "no words": (SMALL, {"What does a decoder do"}, {"Which word comes next?", "Prediction"}),
     "one token": (
@@ -260,16 +264,16 @@ def test_random_scenarios(scenario: Scenario) -> None:
     attentions = sub_layers(scenario, "attention", "cross_attention")
     with_w_o = sum("W_O" in attention for attention in attentions)
     # What a step is for is said once, and of the next ones where.
-    assert bool(re.search("W_O (?:mixes|makes a vector)", whole)) == (with_w_o > 0)
+    assert bool(re.search("W_O (?:combines|maps) the result", whole)) == (with_w_o > 0)
     assert ("There is no W_O here" in whole) == (len(attentions) > with_w_o)
     ffns = sub_layers(scenario, "ffn")
     assert sum(heading.endswith("FFN: output") for heading in headings) == len(ffns)
     relus = sum(ffn.get("activation", "relu") == "relu" for ffn in ffns)
-    assert ("ReLU keeps what is positive" in whole) == (relus > 0)
+    assert ("ReLU keeps positive numbers" in whole) == (relus > 0)
     sides = {"before": "pre", "after": "post", "behind": "behind the layers"}
     found = [re.search("(?:Layer|RMS)Norm ([a-z]+)", heading) for heading in headings]
     assert [sides[words[1]] for words in found if words] == norms(scenario)
-    said = re.findall("After `.*the model says", whole)
+    said = re.findall("After `.*the model predicts", whole)
     assert len(said) <= ("vocabulary" in scenario)  # of a tie nothing is said
 
 

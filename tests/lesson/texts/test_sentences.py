@@ -22,13 +22,13 @@ def goal(step: str, yaml: str) -> str:
     ("step", "yaml", "start"),
     [
         ("input", ffn(), "There are no positions here"),
-        ("input", ffn() + "positions: {table: [[1, 1]]}\n", "Embedding and position are added"),
+        ("input", ffn() + "positions: {table: [[1, 1]]}\n", "The position vectors are added"),
         ("projection", attention("a", "1"), "There is no W_O here"),
         ("activation", ffn(settings="activation: none,"), "There is no activation function here"),
-        ("activation", ffn(), "ReLU keeps what is positive"),
-        ("hidden", ffn("1, 2, 3"), "The FFN takes each token by itself: of its vector it makes 3"),
-        ("ffn_output", ffn("1, 2, 3"), "The hidden layer becomes the FFN's output, 2 numbers"),
-        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Each position has a vector too"),
+        ("activation", ffn(), "ReLU keeps positive numbers"),
+        ("hidden", ffn("1, 2, 3"), "The FFN treats each token separately: W₁ maps its vector to 3"),
+        ("ffn_output", ffn("1, 2, 3"), "W₂ maps the hidden units of each token to 2 numbers"),
+        ("position", ffn() + "positions: {sinusoidal: {}}\n", "Each position has its own vector"),
     ],
 )
 def test_goal(step: str, yaml: str, start: str) -> None:
@@ -40,12 +40,12 @@ def test_waves_are_spoken_of_where_there_are_waves() -> None:
     assert "waves" not in goal("position", ffn() + "positions: {table: [[1, 1]]}\n")
 
 
-def test_w_o_mixes_what_several_heads_have_found() -> None:
+def test_w_o_combines_the_results_of_several_heads() -> None:
     own = attention("a", "1").replace("      heads:", "      W_O: [[1, 0], [0, 1]]\n      heads:")
-    assert goal("projection", own).startswith("W_O makes")
+    assert goal("projection", own).startswith("W_O maps")
     head = "{W_Q: [[1], [0]], W_K: [[0], [1]], W_V: [[1], [0]]}"
     two = own.partition("heads: [")[0] + f"heads: [{head}, {head}]\n"
-    assert goal("projection", two).startswith("W_O mixes what the heads have found")
+    assert goal("projection", two).startswith("W_O combines the results of the heads")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_gain_and_shift_are_spoken_of_where_there_are_any(
 ) -> None:
     yaml = ffn(added="0, 2").replace("epsilon: 1", f"epsilon: 1{parameters}")
     text = told("step", "norm", "-s", "-", stdin=yaml)
-    (caption,) = (line for line in text.split("\n") if line.startswith("Each deviation"))
+    (caption,) = (line for line in text.split("\n") if line.startswith("Each difference"))
     assert ("γ" in caption, "β" in caption) == (gain, shift)
 
 

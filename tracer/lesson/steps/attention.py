@@ -38,17 +38,20 @@ def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
 
 
 def _scores_goal(step: Step, ctx: LessonContext) -> Sentence:
-    fit = "A query asks and every key answers: their dot product says how well the two fit."
+    match = (
+        "The score of two tokens is the dot product of one token's query and the other's key. "
+        "A large score means a good match."
+    )
     shared, d_k = keys_of(step, ctx), ctx.value(step.place, roles.D_K)
     scale = ctx.value(step.place, roles.SCALE)
     whose = f" The keys are those of head {shared}." * (shared is not None)
     if scale is None:
-        return (fit + whose,)
+        return (match + whose,)
+    divided = f"{match}{whose} The dot products are divided by "
     if d_k is None:
-        by, set_for = ctx.symbols[scale.address], ", a number that is set for the model."
-        return (f"{fit}{whose} It is divided by ", by, set_for)
-    root = ctx.symbols[d_k.address]
-    return (f"{fit}{whose} It is divided by the root of ", root, ", the number of columns of both.")
+        return (divided, ctx.symbols[scale.address], ", a constant of the model.")
+    width = ctx.symbols[d_k.address]
+    return (divided, ex.Root(width), ", where ", width, " is the width of queries and keys.")
 
 
 def _divisor(naming: Naming) -> ex.Expression:
@@ -59,15 +62,15 @@ def _divisor(naming: Naming) -> ex.Expression:
 SCORES_STEP = InnerKind(
     "scores",
     "Attention scores",
-    "every query with every key",
+    "dot products of queries and keys",
     _scores_goal,
     {
         roles.DOT: RoleText(
             lambda naming: ex.MatrixProduct(naming.inputs[0], ex.Transposed(naming.inputs[1]))
         ),
         roles.D_K: RoleText(D_K_SYMBOL),
-        roles.SCALE: RoleText(_divisor, "What the dot products are divided by:"),
-        roles.SCORES: RoleText(of_head("S"), "The query with the key of each token:"),
+        roles.SCALE: RoleText(_divisor, "The divisor:"),
+        roles.SCORES: RoleText(of_head("S"), "The score for the key of each token:"),
     },
     sign=_scores_sign,
     reasons=why.scaled,
@@ -77,7 +80,7 @@ SCORES_STEP = InnerKind(
 MASK_STEP = InnerKind(
     "mask",
     "Mask",
-    "which tokens may be seen",
+    "which tokens may be attended to",
     mask_goal,
     {roles.MASKED: RoleText(lambda naming: ex.Sum(naming.inputs))},
     sign=("mask",),
@@ -89,46 +92,50 @@ MASK_STEP = InnerKind(
 # --- softmax -------------------------------------------------------------------------------------
 
 
-SHIFTED_FIRST = (
-    " Before that the row's largest is taken from each, because a machine cannot hold e to the "
-    "power of a large number; without rounding the shares stay the same."
-)
-
-
-def softmax_goal(numbers: str, *, shifted: bool) -> str:
-    """What a softmax makes of scores or logits."""
-    made = "become shares of 1: e to the power of each, divided by the sum of them all."
-    return f"The {numbers} {made}{SHIFTED_FIRST * shifted}"
+def softmax_goal(number: str, *, shifted: bool) -> str:
+    """What a softmax does with a row of scores or logits."""
+    goal = (
+        f"The softmax turns the {number}s of a row into shares of 1: e to the power of each "
+        f"{number}, divided by the sum of these powers."
+    )
+    first = (
+        f" The largest {number} of the row is subtracted first, because e to the power of a large "
+        "number overflows; before rounding, this does not change the shares."
+    )
+    return goal + first * shifted
 
 
 def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, RoleText]:
     """What is told of the values of a softmax."""
     return {
-        softmax.largest: RoleText(of_head("m"), "The largest score of the row:"),
-        softmax.shifted: RoleText(lambda n: ex.Difference(*n.inputs), "Each score without it:"),
+        softmax.largest: RoleText(of_head("m"), "The largest number of the row:"),
+        softmax.shifted: RoleText(
+            lambda n: ex.Difference(*n.inputs), "Each number minus the largest:"
+        ),
         softmax.exp: RoleText(lambda n: ex.Exponential(n.inputs[0]), "The exponentials:"),
         softmax.total: RoleText(of_head("Σ"), "Their sum:"),
-        softmax.shares: RoleText(shares, "Each of them, divided by the sum:"),
+        softmax.shares: RoleText(shares, "Each exponential divided by the sum:"),
     }
 
 
 def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     shifted = ctx.value(step.place, roles.SHIFTED) is not None
-    made = softmax_goal("scores", shifted=shifted)
+    made = softmax_goal("score", shifted=shifted)
     if attention_claims.crosses(step):
-        return (f"{made} No token is hidden here.",)
+        return (f"{made} No token is masked here.",)
     unseen, weights = attention_claims.hidden(step, ctx), ctx.value(step.place, roles.WEIGHTS)
     gathers = weights is None or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
-        return (made, *((" ", ex.Exponential(HIDDEN), " is 0.") if unseen else ()))
-    nothing = ": its sum is 0, and there is nothing to divide. All its weights are set to 0."
-    return (f"{made} Every key is hidden from ", ctx.name, nothing)
+        zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
+        return (made, *(zero if unseen else ()))
+    nothing = ", so the sum is 0 and nothing can be divided by it: all its weights are set to 0."
+    return (f"{made} Every key is masked for ", ctx.name, nothing)
 
 
 SOFTMAX_STEP = InnerKind(
     "softmax",
     "Softmax: the attention weights",
-    "the scores as shares",
+    "the scores as shares of 1",
     _softmax_goal,
     softmax_roles(roles.ATTENTION_SOFTMAX, of_head("A")),
     sign=("softmax",),
@@ -140,8 +147,8 @@ SOFTMAX_STEP = InnerKind(
 UNMASKED_STEP = InnerKind(
     "unmasked",
     "Without the mask",
-    "the weights if nothing were hidden",
-    ("The same scores without the mask: what a token would look at if nothing were hidden.",),
+    "the attention weights without the mask",
+    ("The softmax of the same scores without the mask.",),
     softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U")),
     sign=("no mask",),
     claim=attention_claims.leak,
@@ -157,8 +164,8 @@ UNMASKED_STEP = InnerKind(
 def _concat_goal(step: Step, ctx: LessonContext) -> Sentence:
     if len(step.last.inputs) == 1:
         goes_on = ctx.passed_on(step.last)
-        return (f"There is only one head here: its output goes on {goes_on}.",)
-    return ("The outputs of the heads stand side by side, one long row for each token.",)
+        return (f"There is only one head here: its output is passed on {goes_on}.",)
+    return ("The outputs of the heads are concatenated into one long row for each token.",)
 
 
 def _side_by_side(naming: Naming) -> ex.Expression:
@@ -171,8 +178,8 @@ def _projection_goal(step: Step, ctx: LessonContext) -> Sentence:
         return ("There is no ", W_O, f" here: the result of attention is passed on {goes_on}.")
     weights = ctx.symbols[step.last.inputs[1].address]
     if ctx.heads_of(step.place) > 1:
-        return (weights, " mixes what the heads have found into one vector for each token.")
-    return (weights, " makes a vector for each token of what the head has found.")
+        return (weights, " combines the results of the heads into one vector for each token.")
+    return (weights, " maps the result of the head to one vector for each token.")
 
 
 def _concat_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -192,14 +199,16 @@ def _weighted_sign(step: Step, ctx: LessonContext) -> Sign:
 
 def _weighted_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
-    added = "The values are added up, and each counts as much as its attention weight says."
-    return (added + f" They are those of head {shared}." * (shared is not None),)
+    added = (
+        "The output of a head is the sum of the values, each multiplied by its attention weight."
+    )
+    return (added + f" The values are those of head {shared}." * (shared is not None),)
 
 
 WEIGHTED_SUM_STEP = InnerKind(
     "weighted_sum",
     "Weighted sum of the values",
-    "the values, each with its weight",
+    "the values, weighted by attention",
     _weighted_goal,
     {roles.HEAD_OUTPUT: RoleText(of_head("O"))},
     sign=_weighted_sign,
@@ -210,7 +219,7 @@ WEIGHTED_SUM_STEP = InnerKind(
 CONCAT_STEP = InnerKind(
     "concat",
     "Concatenate the heads",
-    "the heads side by side",
+    "all heads in one row",
     _concat_goal,
     {roles.CONCAT: RoleText(_side_by_side)},
     sign=_concat_sign,
@@ -220,7 +229,7 @@ CONCAT_STEP = InnerKind(
 PROJECTION_STEP = InnerKind(
     "projection",
     "Attention output",
-    "what attention gives each token",
+    "the result of attention",
     _projection_goal,
     {roles.ATTENTION_OUTPUT: RoleText(lambda naming: ex.Call("Attention", (naming.x,)))},
     sign=_projection_sign,

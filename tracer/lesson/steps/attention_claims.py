@@ -5,6 +5,7 @@ What a mask hides is never spoken of as if the model had found it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from tracer.decoder.inputs import only_hides
@@ -49,21 +50,15 @@ def _key(step: Step, ctx: LessonContext, index: int) -> Sentence:
 # --- query, key, value ---------------------------------------------------------------------------
 
 
-def most(does: str) -> Claim:
-    """What the token asks about, or is found by, most; of reused keys, which are new."""
+def largest_in(noun: str) -> Claim:
+    """The largest number in the token's query, key or value; of reused rows, which are new."""
 
     def claim(step: Step, ctx: LessonContext) -> Sentence | None:
         found = largest_named(step.last.output, ctx)
-        return reused(step) or (found and (ctx.name, f" {does} ", *found[0], *found[1], "."))
+        of: Sentence = (f"In the {noun} of ", ctx.name, ", ")
+        return reused(step) or (found and (*of, *found[0], " is largest", *found[1], "."))
 
     return claim
-
-
-def passes_on(step: Step, ctx: LessonContext) -> Sentence | None:
-    """What the token passes on most; of reused values, which are new."""
-    found = largest_named(step.last.output, ctx)
-    of: Sentence = ("Of what ", ctx.name, " passes on, ")
-    return reused(step) or (found and (*of, *found[0], " is the largest", *found[1], "."))
 
 
 def reused(step: Step) -> Sentence | None:
@@ -73,14 +68,13 @@ def reused(step: Step) -> Sentence | None:
     earlier = step.last.inputs[0].shape[0]
     names = distinct(step.last.output.axes[0].labels)
     old, new = names[:earlier], names[earlier:]
-    computed = "was computed before and is" if len(old) == 1 else "were computed before and are"
     nouns = step.last.output.role.name
-    noun = nouns.removesuffix("s") if len(old) == 1 else nouns
-    return (
-        *(f"The {noun} of ", *listed(old), f" {computed} reused; only "),
-        *("that of " if len(new) == 1 else "those of ", *listed(new)),
-        " is new." if len(new) == 1 else " are new.",
-    )
+
+    def of(tokens: Sequence[str]) -> Sentence:
+        return (nouns.removesuffix("s") if len(tokens) == 1 else nouns, " of ", *listed(tokens))
+
+    are_reused, are_new = (" is" if len(each) == 1 else " are" for each in (old, new))
+    return ("The ", *of(old), f"{are_reused} reused; only the ", *of(new), f"{are_new} new.")
 
 
 # --- scores, mask, softmax -----------------------------------------------------------------------
@@ -95,14 +89,15 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     def key(index: int) -> Sentence:
         return _key(step, ctx, index)
 
-    best = ("What ", ctx.name, " asks fits ", *key(ranked[0]), " best", *row.ahead(ranked, key))
+    match: Sentence = ("The best match for the query of ", ctx.name, " is the key of ")
+    best = (*match, *key(ranked[0]), *row.ahead(ranked, key), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
     turned = ctx.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
     if turned or part is None or not is_named(asked[part.index]):
-        return (*best, ".")
-    through = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
-    return (*best, ", and mostly through ", *through)
+        return best
+    source = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
+    return (*best, " Most of their dot product comes from ", *source)
 
 
 def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -113,10 +108,10 @@ def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
     if not unseen and not only_hides(ctx.mask):
         return None  # a score may have become as small as if it were hidden
     if not unseen:
-        return ("Nothing is hidden from ", ctx.name, ".")
+        return (ctx.name, " can attend to every token.")
     if len(unseen) == len(ctx.names):
-        return ("Everything is hidden from ", ctx.name, ", itself too.")
-    return (ctx.name, " does not see ", *listed([ctx.names[i] for i in unseen], "or"), ".")
+        return (ctx.name, " cannot attend to any token, not even to itself.")
+    return (ctx.name, " cannot attend to ", *listed([ctx.names[i] for i in unseen], "or"), ".")
 
 
 def shares(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -133,12 +128,12 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
     share, rest = row.printed(first), [row.printed(i) for i in others]
     if share.value + sum(number.value for number in rest) > 1 or share.value == 1:
         nearly_all = row.computed[first] >= NEARLY_ALL and share.value == 1
-        to: Sentence = (" goes to ", *receiver(first), ".")
-        return ("Nearly all of the attention of ", ctx.name, *to) if nearly_all else None
+        to: Sentence = (" gives nearly all of its attention to ", *receiver(first), ".")
+        return (ctx.name, *to) if nearly_all else None
     gives: Sentence = (ctx.name, " gives ", Percent(share), " of its attention to ")
     if not others:
         return (*gives, *receiver(first), ", more than to any other token.")
-    then = (", then ", Percent(rest[0]), " to ", *receiver(others[0]), ".")
+    then = (" and ", Percent(rest[0]), " to ", *receiver(others[0]), ".")
     return (*gives, *receiver(first), *then)
 
 
@@ -153,21 +148,21 @@ def leak(step: Step, ctx: LessonContext) -> Sentence | None:
         and ctx.token == len(ctx.names) - 1
         and only_hides(ctx.mask)
     ):
-        return (ctx.name, " comes last: the mask takes nothing from it.")
+        return (ctx.name, " is the last token: the mask hides nothing from it.")
     if not later:
         return None
     pencil, row = ctx.trace.pencil, ctx.row(weights)
     exact = Decimal(sum(weights.numbers[row][i] for i in later))
     places = pencil.places(weights.role, weights.address, exact)
     share = Number(pencil.printed(exact, places))
-    come, they, are = ("comes", "it", "is") if len(later) == 1 else ("come", "they", "are")
     much: Sentence = ("give ", Percent(share), " of its attention to ")
     if not 0 < share.value < 1:
-        much = ("also look at ",)
+        much = ("also attend to ",)
+    which = "the later token " if len(later) == 1 else "the later tokens "
     return (
-        *("Without the mask ", ctx.name, " would ", *much, *listed([ctx.names[i] for i in later])),
-        f", which {come} later. That is data leakage: when a text is written, {they} {are} not "
-        "there yet.",
+        *("Without the mask, ", ctx.name, " would ", *much, which),
+        *listed([ctx.names[i] for i in later]),
+        ". This is data leakage: when a text is generated, later tokens do not exist yet.",
     )
 
 

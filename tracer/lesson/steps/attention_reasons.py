@@ -13,66 +13,65 @@ from tracer.lesson.steps.attention_claims import crosses
 from tracer.lesson.steps.kind import Step
 
 THREE_VECTORS: Sentence = (
-    "Attention uses a query, a key and a value because what a token looks for, what it can be "
-    "found by and what it passes on are different things. The weights that compute them are the "
-    "same for every token; in a trained model they are learned.",
+    "Attention uses queries, keys and values because what a token looks for, what it can be found "
+    "by and what it passes on may differ. The same weights compute them for every token; in a "
+    "trained model these weights are learned.",
 )
 
 ACROSS: Sentence = (
-    "Queries come from the decoder's tokens, keys and values from the encoder's. So every token "
-    "of the decoder can use every token that the encoder has read.",
+    "Queries come from the decoder's tokens, keys and values from the encoder's tokens. Every "
+    "decoder token can attend to every encoder token.",
 )
 
 OF_ITS_OWN: Sentence = (
-    "The key is separate from the query, so that a token can be found by something other than what "
-    "it looks for.",
+    "A separate key lets a token be found by something other than what it looks for.",
 )
 
 PASSED_ON: Sentence = (
-    "The value is separate from the key, so that a token can pass on something other than what "
-    "makes it easy to find.",
+    "A separate value lets a token pass on something other than what makes it easy to find.",
 )
 
 FIT: Sentence = (
-    "Numbers of the same sign in the same column raise the dot product, numbers of opposite signs "
-    "lower it, so that it is large where the two vectors fit.",
+    "Numbers of the same sign increase the dot product and numbers of opposite signs decrease it, "
+    "so that it is large for vectors that match.",
 )
 
 TURNED: Sentence = (
-    "When a query that is turned by its position meets a key that is turned by its own, only the "
-    "difference of the two positions counts, because a dot product does not change when both of "
-    "its vectors are turned together. So a token can ask for “the one before me” wherever it "
-    "stands.",
+    "A dot product does not change when both vectors are rotated by the same angles. Therefore "
+    "positions affect a score only through their difference, and a query can look for “the token "
+    "before me” at any position.",
 )
 
 EXPONENTIAL: Sentence = (
-    "The exponential of every finite score is positive, so that the results can be shares of a "
-    "whole. Before rounding, a larger score gets a larger share, and a score that is larger by 1 "
-    "gets e times the share, about 2.7 times.",
+    "The exponential of every finite score is positive, so that the results can be shares. Before "
+    "rounding, a score that is larger by 1 gets e times the share, about 2.7 times.",
 )
 
 FROM_TOKEN_TO_TOKEN: Sentence = (
-    "Only attention moves information from one token to another; everything else in a layer is "
-    "done to each token by itself.",
+    "Only attention moves information between tokens; all other parts of a layer treat each token "
+    "separately.",
 )
 
 OF_ONE_WIDTH: Sentence = (
-    "The result is a sum, so that it has the width of a value however many tokens there are.",
+    "Because the output is a sum, it is as wide as one value, however many tokens there are.",
 )
 
 MIXED: Sentence = (
-    *("Each head's result has its own columns; ", Symbol("W", "O"), " combines them, because "),
-    "what follows reads all of them as one vector.",
+    *(
+        "Each head's result has its own columns. ",
+        Symbol("W", "O"),
+        " has a row of weights for each ",
+    ),
+    "of these columns, so that every number of its result can use all heads.",
 )
 
 WIDTH_OF_THE_INPUT: Sentence = (
-    *("The result of ", Symbol("W", "O"), " has the width of the sub-layer's input, so that the "),
-    "two can be added.",
+    *("The result of ", Symbol("W", "O"), " is as wide as the sub-layer's input, so that the "),
+    "residual connection can add the two.",
 )
 
 NOT_ADDED: Sentence = (
-    "They are not added up, because what each head has found would then be mixed before anything "
-    "could weigh it.",
+    "They are not added, because in a sum the results of the heads could no longer be told apart.",
 )
 
 
@@ -84,10 +83,10 @@ def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
     part = ctx.attention_at(step.place)
-    own = "queries" if part and any(head.shares for head in part.heads) else "weights"
+    own = "queries" if part and any(head.shares for head in part.heads) else "weight matrices"
     return (
-        f"There are several heads, each with {own} of its own, because a head has one set of "
-        "attention weights per token: several heads can follow several relations.",
+        "A head has one set of attention weights per token. Several heads, each with its own "
+        f"{own}, can follow several relations at once.",
     )
 
 
@@ -97,16 +96,16 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     if scale is None or scale.array <= 1:
         return (FIT,)
     divided: Sentence = (
-        "Dot products of longer vectors tend to be larger, and between scores that are far apart "
-        "the softmax gives nearly all of its weight to one token, where its gradient nearly "
-        "vanishes. Dividing by ",
+        "Dot products of longer vectors tend to be larger. If the scores are far apart, the "
+        "softmax gives nearly all weight to one token, and its gradient nearly vanishes. Dividing "
+        "by ",
         *(ctx.symbols[scale.address], " brings the scores closer together."),
     )
     return (FIT, divided)
 
 
 def turned(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Why queries and keys are turned, if each is by its own position."""
+    """Why queries and keys are rotated, if each is by its own position."""
     return (TURNED,) if turns_by_position(step, ctx) else ()
 
 

@@ -75,14 +75,14 @@ class Row:
     def ahead(
         self, ranked: Sequence[int], name: Callable[[int], Sentence] | None = None
     ) -> Sentence:
-        """`, 11.563 before “Emma” with 7.957`, or `, with 11.563` where the second is not clear."""
+        """` with 11.563, followed by “Emma” with 7.957`; the second only where it is clear."""
         named = name or self.name
         first, *others = ranked
+        largest: Sentence = (" with ", self.printed(first))
         if not others:
-            return (", with ", self.printed(first))
+            return largest
         second = others[0]
-        before = (" before ", *named(second), " with ", self.printed(second))
-        return (", ", self.printed(first), *before)
+        return (*largest, ", followed by ", *named(second), " with ", self.printed(second))
 
 
 def largest_named(value: Value, ctx: LessonContext) -> tuple[Sentence, Sentence] | None:

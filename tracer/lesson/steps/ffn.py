@@ -18,8 +18,9 @@ MOST_NAMED = 6
 
 
 def _hidden_goal(step: Step, ctx: LessonContext) -> Sentence:
-    units = count(step.last.output.shape[1], "hidden number")
-    return (f"The FFN takes each token by itself: of its vector it makes {units}.",)
+    units, weights = count(step.last.output.shape[1], "hidden unit"), step.last.inputs[1]
+    maps = f" maps its vector to {units}."
+    return ("The FFN treats each token separately: ", ctx.symbols[weights.address], maps)
 
 
 def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -27,7 +28,7 @@ def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
     if isinstance(operation, Activate):
         return ACTIVATIONS[operation.function].goal
     goes_on = ctx.passed_on(step.last)
-    return (f"There is no activation function here: each number goes on {goes_on}.",)
+    return (f"There is no activation function here: the numbers are passed on {goes_on}.",)
 
 
 def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -41,38 +42,40 @@ def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
     if len(units) < 2 or not (kept or zeroed):
         return None
     if not zeroed:
-        return ("ReLU keeps them all: none is negative.",)
+        return ("ReLU changes no hidden unit: none is negative.",)
     if not kept:
-        return ("ReLU keeps none: none is positive.",)
+        return ("ReLU keeps no hidden unit: none is positive.",)
     if len(units) > MOST_NAMED:
-        counts = f"ReLU keeps {len(kept)} of the {len(units)} numbers and zeroes {len(zeroed)}"
+        counts = (
+            f"ReLU keeps {len(kept)} of the {len(units)} hidden units and sets {len(zeroed)} to 0"
+        )
         row = Row.of(step.last.output, ctx)
         largest: Sentence = ()
         if ranked := row.ranked():
             largest = ("; the largest is ", *row.name(ranked[0]), " with ", row.printed(ranked[0]))
         return (counts, *largest, ".")
-    return ("ReLU keeps ", *listed(kept), " and zeroes ", *listed(zeroed), ".")
+    return ("ReLU keeps ", *listed(kept), " and sets ", *listed(zeroed), " to 0.")
 
 
 NOT_LINEAR: Sentence = (
-    "Attention mixes values linearly; the FFN is needed because it adds a nonlinear step within "
-    "each token.",
+    "Attention mixes values linearly; the FFN adds a nonlinear step within each token.",
 )
 
 UNITS: Sentence = (
-    *("Each hidden unit has weights of its own, a column of ", Symbol("W", "1"), ", so that its "),
-    "number is large where the token's vector fits that column. Large models often have four times "
-    "as many hidden units as features.",
+    *("Each hidden unit has its own column of weights in ", Symbol("W", "1"), ", so that it is "),
+    "large for vectors that match this column. Large models often have four times as many hidden "
+    "units as features.",
 )
 
 BIAS: Sentence = (
-    *("The bias ", Symbol("b", "1"), " is added to every row, because without it a vector of "),
-    "zeros could only become zeros: with it a unit can start from a number of its own.",
+    *("The bias ", Symbol("b", "1"), " gives each hidden unit an offset, because without it a "),
+    "vector of zeros would always lead to hidden units of 0.",
 )
 
 GATED_ANEW: Sentence = (
-    "With a gate a unit can decide by one thing and pass on another, because what opens it and "
-    "what goes through are found with different weights.",
+    "The gate and the gated numbers are computed with different weights, so that a unit can pass "
+    "on "
+    "something other than what opens its gate.",
 )
 
 
@@ -90,7 +93,7 @@ def _why_bent(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
         return ()
     bias = " and a bias" * any(ctx.value(step.place, role) for role in (roles.B_1, roles.B_2))
     both: Sentence = (Symbol("W", "1"), " and ", Symbol("W", "2"))
-    return (("Without it ", *both, f" in turn would do no more than a single matrix{bias}."),)
+    return (("Without the activation, ", *both, f" could be replaced by a single matrix{bias}."),)
 
 
 def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
@@ -101,37 +104,39 @@ def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (
         (
             *(product, " is the sum of the rows of ", weights, ", each multiplied by its unit's "),
-            *("number in ", of, *plus, ", so that a unit whose number is 0 adds nothing."),
+            *("number in ", of, *plus, ", so that a hidden unit of 0 adds nothing."),
         ),
     )
 
 
 def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
     activated = isinstance(ctx.operation(step.place, roles.ACTIVATION), Activate)
-    what = "The activation is" if activated else "The hidden numbers are"
+    what = "activation" if activated else "hidden layer"
     return (
-        f"{what} a gate here: a second projection of the same vectors is multiplied by it, number "
-        "by number.",
+        f"The {what} is a gate: a second projection of the same vectors is multiplied by it "
+        f"element "
+        "by element.",
     )
 
 
 def _largest_behind_gate(step: Step, ctx: LessonContext) -> Sentence | None:
     """The unit with the largest product, if the author has named it."""
     found = largest_named(step.last.output, ctx)
-    of: Sentence = ("Of what the gate hands on of ", ctx.name, ", ")
-    return found and (*of, *found[0], " is the largest", *found[1], ".")
+    largest: Sentence = ("The largest number of ", ctx.name, " after the gate is ")
+    return found and (*largest, *found[0], *found[1], ".")
 
 
 def _output_goal(step: Step, ctx: LessonContext) -> Sentence:
-    numbers = count(step.last.output.shape[1], "number")
-    goal = f"The hidden layer becomes the FFN's output, {numbers} for each token."
+    numbers, weights = count(step.last.output.shape[1], "number"), step.records[0].inputs[1]
+    maps = f" maps the hidden units of each token to {numbers}."
+    goal: Sentence = (ctx.symbols[weights.address], maps)
     match step.last.operation:
         case Activate(function):
-            return (f"{goal} The activation stands behind it here. ", *ACTIVATIONS[function].goal)
+            return (*goal, " The activation is applied afterwards. ", *ACTIVATIONS[function].goal)
         case Copy():
-            return (f"{goal} There is no activation function here.",)
+            return (*goal, " There is no activation function here.")
         case _:
-            return (goal,)
+            return goal
 
 
 def _output_sign(step: Step, ctx: LessonContext) -> Sign:
@@ -149,7 +154,7 @@ def _activation_sign(step: Step, ctx: LessonContext) -> Sign:
 HIDDEN_STEP = InnerKind(
     "hidden",
     "FFN: hidden layer",
-    "each token by itself, combined anew",
+    "the hidden units of each token",
     _hidden_goal,
     {roles.HIDDEN: RoleText(Symbol("h"))},
     sign=linear,
@@ -159,7 +164,7 @@ HIDDEN_STEP = InnerKind(
 ACTIVATION_STEP = InnerKind(
     "activation",
     "FFN: activation",
-    "what the hidden numbers pass on",
+    "the hidden units after the activation",
     _activation_goal,
     {roles.ACTIVATION: RoleText(Symbol("a"))},
     sign=_activation_sign,
@@ -170,11 +175,11 @@ ACTIVATION_STEP = InnerKind(
 GATE_STEP = InnerKind(
     "gate",
     "FFN: gate",
-    "what the gate lets through",
+    "the hidden units after the gate",
     _gate_goal,
     {
-        roles.UP: RoleText(Symbol("u"), "What is to be let through:"),
-        roles.GATED: RoleText(Symbol("g"), "Each number, times its gate:"),
+        roles.UP: RoleText(Symbol("u"), "The second projection:"),
+        roles.GATED: RoleText(Symbol("g"), "Each number multiplied by its gate:"),
     },
     sign=(Symbol("W", "3"), ", gate"),
     reasons=(GATED_ANEW,),
@@ -184,7 +189,7 @@ GATE_STEP = InnerKind(
 FFN_OUTPUT_STEP = InnerKind(
     "ffn_output",
     "FFN: output",
-    "what the FFN gives each token",
+    "the result of the FFN",
     _output_goal,
     {
         roles.PROJECTED: RoleText(Symbol("s")),

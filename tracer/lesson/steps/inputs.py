@@ -18,15 +18,15 @@ D_K, FACTOR = ex.Symbol("d", "k"), ex.Symbol("f", "k")
 
 
 PIECES: doc.Sentence = (
-    "A token is a piece of text, often a word; large models have parts of words too, so that they "
+    "A token is a piece of text, often a word. Large models also have parts of words, so that they "
     "can represent any text.",
 )
 
 REGIONS: doc.Sentence = (
-    "What an encoder reads need not be text: its tokens may be the regions of a picture, too.",
+    "An encoder's tokens need not be text: they can also be regions of a picture.",
 )
 
-IDS: doc.Sentence = ("Its id is the number by which the model knows it.",)
+IDS: doc.Sentence = ("The id of a token is the number that stands for it in the model.",)
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
@@ -34,7 +34,7 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     ids = any(record.output.role is roles.TOKEN_IDS for record in step.records)
     named = " Here the author has named the features." * (ctx.tower.features is not None)
     vectors: doc.Sentence = (
-        *("A vector is a list of numbers, here ", width, " for each token; each place in it is a "),
+        *("A vector is a list of numbers, here ", width, " for each token; each column is a "),
         "feature. In a trained model these numbers are learned, so that a single feature rarely "
         f"has a meaning that a person could name.{named}",
     )
@@ -51,30 +51,31 @@ WAVE = ex.Call(
 def _embedding_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     given = isinstance(ctx.operation(step.place, roles.EMBEDDING), Pinned)
     if given or not isinstance(ctx.tower.embeddings, Mapping):
-        return ("Each token becomes a vector, its embedding.",)
-    return ("Each token is looked up in a table and becomes a vector, its embedding.",)
+        return ("Each token is represented by a vector, its embedding.",)
+    return (
+        "The model looks up each token in a table. The token's row is a vector, its embedding.",
+    )
 
 
 def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    why = ", because attention alone does not see the order" * ctx.attends
-    order = f"Each position has a vector too{why}."
+    own = "Each position has its own vector."
     index = step.records[0].output
     if not _waves(step):
-        return (order,)
+        return (own,)
     here, features = ctx.number(index, ctx.row(index)), step.last.output.shape[1]
     first = here.value - ctx.token
     counted: doc.Sentence = () if first == 1 else (", counted from ", ex.Number(first))
     return (
-        *(f"{order} Its numbers are waves, read off at the position ", POS, ": column ", TWO_K),
-        *(" holds ", WAVE, ", the column behind it the cosine of the same. ", D, " is the number "),
+        *(f"{own} Its numbers are waves: at position ", POS, ", column ", TWO_K, " holds ", WAVE),
+        *(", and the next column holds the cosine of the same angle. ", D, " is the number of "),
         *(
-            "of features, ",
+            "features, ",
             ex.Number.of(features),
-            " here; ",
+            " here, and ",
             ex.Symbol("k"),
-            " numbers the pairs of ",
+            " counts the pairs ",
         ),
-        *("columns from 0 on. ", ctx.name, " stands at position ", here, *counted, "."),
+        *("of columns from 0. ", ctx.name, " is at position ", here, *counted, "."),
     )
 
 
@@ -84,17 +85,17 @@ def _waves(step: Step) -> bool:
 
 
 ORDER: doc.Sentence = (
-    "Attention adds vectors, and a sum does not depend on the order of what is added: by itself, "
-    "attention ignores the order of the tokens that it looks at.",
+    "Attention by itself ignores the order of the tokens that a token attends to, because a sum "
+    "does not depend on the order of its terms.",
 )
 
 HANDS_OF_A_CLOCK: doc.Sentence = (
-    "The first wave is the fastest, the last the slowest, so that together they tell near "
-    "positions apart and far ones too, as the hands of a clock do.",
+    "The first wave is the fastest and the last the slowest, so that, like the hands of a clock, "
+    "they tell both near and distant positions apart.",
 )
 
 FROM_A_TABLE: doc.Sentence = (
-    "They are taken from a table here, so that a model can learn them like the embeddings.",
+    "Here the vectors come from a table, so that a model can learn them like the embeddings.",
 )
 
 
@@ -108,7 +109,7 @@ def _why_positions(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
 
 
 SHORT: doc.Sentence = (
-    "They are added rather than set side by side, so that the vectors do not grow longer.",
+    "The two are added rather than concatenated, so that the vectors do not become longer.",
 )
 
 TOLD_APART: doc.Sentence = ("Later weights can learn to separate meaning from position.",)
@@ -122,9 +123,9 @@ def _why_added(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
 
 def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     frequencies = step.records[1].operation
-    order = "A position is told by an angle here: queries and keys will be turned by it."
+    rotated = "Each position has angles by which queries and keys will be rotated."
     if not isinstance(frequencies, DivTerm):
-        return (order,)
+        return (rotated,)
     width = ex.Number.of(frequencies.width)
     frequency: ex.Expression = ex.Power(
         ex.Number(frequencies.base), ex.Quotient(ex.Symbol("-2k"), D_K)
@@ -134,15 +135,20 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
         frequency = ex.Quotient(frequency, FACTOR)
         divided = (" ", FACTOR, " is a factor that is set for each pair.")
     return (
-        *(f"{order} Every pair of columns has a frequency, ", frequency, "; ", D_K, " is the "),
-        *("number of columns of a query, ", width, " here, and ", ex.Symbol("k"), " numbers the "),
-        *("pairs from 0 on.", *divided, " The angle is the position times the frequency."),
+        *(
+            f"{rotated} Each pair of columns has a frequency, ",
+            frequency,
+            ", where ",
+            D_K,
+            " is the ",
+        ),
+        *("width of a query, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
+        *(*divided, " The angle is the position times the frequency."),
     )
 
 
 TURNED: doc.Sentence = (
-    f"{ORDER[0]} Positions come in by turning, because that leaves a vector as long as it was, and "
-    "the embeddings as they are.",
+    f"{ORDER[0]} Rotation marks the position without changing a vector's length or the embeddings.",
 )
 
 
@@ -157,9 +163,12 @@ def _both_waves(step: Step, ctx: LessonContext) -> list[doc.Block]:
 def _input_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if isinstance(step.last.operation, Copy):
         turns = ctx.value(step.place, roles.ROTARY_ANGLE)
-        why = "Nothing is added for the positions" if turns else "There are no positions here"
-        return (f"{why}: the embedding goes in {ctx.passed_on(step.last)}.",)
-    return ("Embedding and position are added, so that each vector says what and where.",)
+        why = "No position vectors are added" if turns else "There are no positions here"
+        return (f"{why}: the embeddings are passed on {ctx.passed_on(step.last)}.",)
+    return (
+        "The position vectors are added to the embeddings, so that each vector encodes a token and "
+        "its position.",
+    )
 
 
 def _looked_up(step: Step, ctx: LessonContext) -> list[doc.Block]:
@@ -209,13 +218,13 @@ POSITION_STEP = StepKind(
     _position_goal,
     {
         roles.POSITION_INDEX: RoleText(POS),
-        roles.DIV_TERM: RoleText(ex.Symbol("ω"), "The frequencies, one for two columns:"),
+        roles.DIV_TERM: RoleText(ex.Symbol("ω"), "The frequencies, one for each pair of columns:"),
         roles.ANGLE: RoleText(ex.Symbol("θ"), "The position times each frequency:"),
         roles.SIN: RoleText(
             ex.Call("sin", (ex.Symbol("θ"),)),
             "The sines, for the even columns, counted from 0:",
         ),
-        roles.COS: RoleText(ex.Call("cos", (ex.Symbol("θ"),)), "The cosines, for the odd ones:"),
+        roles.COS: RoleText(ex.Call("cos", (ex.Symbol("θ"),)), "The cosines, for the odd columns:"),
         roles.POSITION: RoleText(ex.Symbol("P")),
     },
     sign=(ex.Symbol("P"),),
@@ -244,7 +253,7 @@ ROTARY_STEP = StepKind(
 INPUT_STEP = StepKind(
     "input",
     "Input vectors",
-    "what goes into the first layer",
+    "the input of the first layer",
     _input_goal,
     {roles.INPUT: RoleText(ex.Symbol("X′"))},
     sign=_input_sign,
@@ -253,19 +262,22 @@ INPUT_STEP = StepKind(
 
 
 def _encoder_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
-    goes = "goes to the decoder" if ctx.attends_to_the_encoder else "is the encoder's output"
+    read = " The decoder attends to these vectors." * ctx.attends_to_the_encoder
+    normalized = "normalized " * bool(ctx.of_encoder.tower.final_norm)
     match step.last.operation:
         case Reused():
-            return ("The encoder's vectors are reused from the first turn: it reads nothing new.",)
+            return ("The encoder's vectors are reused from the first turn: its input is the same.",)
         case Copy() if ctx.of_encoder.layers:
             return (
-                f"What leaves the encoder's last layer {goes}: a vector for each of the tokens "
-                "that the encoder has read.",
+                f"The {normalized}result of the last layer is the encoder's output, a vector for "
+                f"each of its tokens.{read}",
             )
         case Copy():
-            return (f"The encoder has no layers: what goes into it {goes}.",)
+            return (
+                f"The encoder has no layers: its {normalized}input vectors are its output.{read}",
+            )
         case _:
-            return ("The encoder has made one vector of each of the tokens that it has read.",)
+            return ("The encoder has computed a vector for each of its tokens.",)
 
 
 ENCODER_STEP = StepKind(
@@ -277,8 +289,9 @@ ENCODER_STEP = StepKind(
     sign=("encoder ", ex.Symbol("E")),
     reasons=(
         (
-            "An encoder may look at all of its input at once, because all of it is there from the "
-            "start; a decoder that writes a text has only the words so far.",
+            "An encoder's tokens may attend to the whole input, because all of it is known from "
+            "the "
+            "start. A decoder that generates a text knows only the words so far.",
         ),
     ),
 )

@@ -17,8 +17,8 @@ from tracer.scenario.fields import Mask, Window
 HIDDEN = Number(Decimal("-Infinity"))
 
 NO_LOOKING_UP: Sentence = (
-    "When a model is trained to predict the next token, the later tokens contain the answer. "
-    "The mask hides them, because otherwise the model could look the answer up.",
+    "The mask hides later tokens because they contain the answer when a model is trained to "
+    "predict the next token.",
 )
 
 
@@ -27,25 +27,27 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
     fills_up: Sentence = ()
     if ctx.padding is not None:
         name = Name(ctx.padding)
-        fills_up = (" The score of ", name, ", which only fills up, becomes ", HIDDEN, ", too.")
+        fills_up = (" The score of the padding token ", name, " becomes ", HIDDEN, ", too.")
     match _meaning(step, ctx):
         case Window(window=window):
-            before = (
-                f"and at most {count(window - 1, 'token')} before it" if window > 1 else "alone"
+            whom = (
+                f"to itself and at most {count(window - 1, 'token')} just before it"
+                if window > 1
+                else "only to itself"
             )
-            seen = f"A token may look at itself {before}: the score of every other becomes "
-            return (seen, HIDDEN, ".", *fills_up)
+            seen = f"Each token may attend {whom}: the mask adds "
+            return (seen, HIDDEN, " to every other score.", *fills_up)
         case "causal":
-            seen = "A token may look at itself and back, never ahead: the score of every later "
-            stay = "." if fills_up else ", the others stay."
-            return (seen, "token becomes ", HIDDEN, stay, *fills_up)
+            seen = "Each token may attend only to itself and to earlier tokens: the mask adds "
+            return (seen, HIDDEN, " to the score of every later token.", *fills_up)
         case "none" if ctx.padding is not None:
-            seen = "A token may look at all others, before it and behind it, but not at "
-            ends = ", which only fills up: its score becomes "
-            return (seen, Name(ctx.padding), ends, HIDDEN, ".")
+            seen = (
+                "Each token may attend to earlier and later tokens, but not to the padding token "
+            )
+            return (seen, Name(ctx.padding), ", whose score becomes ", HIDDEN, ".")
         case _:
             added, mask = "The mask is added to the scores.", step.last.inputs[1].array
-            hides: Sentence = (" Where it is ", HIDDEN, ", a token is not seen.")
+            hides: Sentence = (" Where it is ", HIDDEN, ", the token is hidden.")
             return (added, *hides) if np.isneginf(mask).any() else (added,)
 
 

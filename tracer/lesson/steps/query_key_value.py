@@ -1,4 +1,4 @@
-"""Query, key and value of a head, turned or not: what each asks, is found by, passes on."""
+"""Query, key and value of a head, rotated or not: what each is for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
 from tracer.lesson.steps import attention_reasons as why
-from tracer.lesson.steps.attention_claims import crosses, most, passes_on, reused
+from tracer.lesson.steps.attention_claims import crosses, largest_in, reused
 from tracer.lesson.steps.attention_reasons import turns_by_position
 from tracer.lesson.steps.kind import InnerKind, RoleText, Step, SymbolOf
 
@@ -29,9 +29,9 @@ def keys_of(step: Step, ctx: LessonContext) -> int | None:
 
 def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
-    whose = f" Its keys and values are those of head {shared}: less to compute, and to keep."
-    what = "of the decoder asks of the encoder's tokens" if crosses(step) else "asks"
-    return (f"The query is what a token {what}.{whose * (shared is not None)}",)
+    saves = f" This head shares the keys and values of head {shared}, which saves computation."
+    what = "a decoder token looks for among the encoder's" if crosses(step) else "a token looks for"
+    return (f"The query describes what {what}.{saves * (shared is not None)}",)
 
 
 def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonContext], Sentence]:
@@ -39,15 +39,15 @@ def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonConte
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         if isinstance(step.last.operation, Reused):
-            return (f"The {noun}s of the encoder's tokens are reused from the turn before.",)
-        token = "a token of the encoder" if crosses(step) else "a token"
-        return (f"The {noun} is what {token} {does}{'' if crosses(step) else here}.",)
+            return (f"The {noun}s of the encoder's tokens are reused from the previous turn.",)
+        token = "an encoder token" if crosses(step) else "a token"
+        return (f"The {noun} {does.format(token)}{'' if crosses(step) else here}.",)
 
     return goal
 
 
 def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
-    """How each pair of columns is turned."""
+    """How each pair of columns is rotated."""
     turn, a, b = step.last.operation, ex.Symbol("a"), ex.Symbol("b")
     angle = ctx.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
     cos, sin = ex.Call("cos", (angle,)), ex.Call("sin", (angle,))
@@ -55,23 +55,23 @@ def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
     second = ex.Sum((ex.Product((a, sin)), ex.Product((b, cos))))
     turns = turns_by_position(step, ctx)
     halves = isinstance(turn, Rotate) and turn.layout == "halves"
-    beside = "half the width apart" if halves else "beside each other"
+    columns = "Two columns half the width apart" if halves else "Two neighboring columns"
     return (
-        f"Each query is turned by its token's position: two columns {beside} are taken as a point ",
-        *("(", a, ", ", b, "), and become ", first, " and ", second, ". The angle "),
-        *(angle, " is the position times the pair's frequency." if turns else " is given."),
+        f"Each query is rotated by angles. {columns} are read as a point (",
+        *(a, ", ", b, ") and become ", first, " and ", second, ". The angle ", angle),
+        " is the token's position times the pair's frequency." if turns else " is given.",
     )
 
 
 QUERY_STEP = InnerKind(
     "query",
     "Query",
-    "what each token asks",
+    "what each token looks for",
     _query_goal,
     {roles.QUERY: RoleText(of_head("Q"))},
     sign=(ex.Symbol("Q"),),
     reasons=why.three_vectors,
-    claim=most("asks most about"),
+    claim=largest_in("query"),
     groups=("qkv",),
 )
 
@@ -79,18 +79,18 @@ KEY_STEP = InnerKind(
     "key",
     "Key",
     "what each token can be found by",
-    _of_a_source("key", "can be found by", ": queries are compared with it"),
+    _of_a_source("key", "describes what {} can be found by", "; queries are compared with it"),
     {roles.KEY: RoleText(of_head("K")), roles.KEYS: RoleText(of_head("K"))},
     sign=(ex.Symbol("K"),),
     reasons=(why.OF_ITS_OWN,),
-    claim=most("is found most easily by"),
+    claim=largest_in("key"),
     groups=("qkv",),
 )
 
 TURNED_QUERY_STEP = InnerKind(
     "rotated_query",
     "Query, turned by its position",
-    "what each token asks, from where it stands",
+    "the query of each token, rotated",
     _turned_goal,
     {roles.ROTATED_QUERY: RoleText(of_head("Q", "R"))},
     sign=("turn ", ex.Symbol("Q")),
@@ -102,8 +102,8 @@ TURNED_QUERY_STEP = InnerKind(
 TURNED_KEY_STEP = InnerKind(
     "rotated_key",
     "Key, turned by its position",
-    "what each token can be found by, from where it stands",
-    ("The key is turned as the query is, by the position of its own token.",),
+    "the key of each token, rotated",
+    ("Each key is rotated like the queries, by the angles of its own token.",),
     {
         roles.ROTATED_KEY: RoleText(of_head("K", "R")),
         roles.ROTATED_KEYS: RoleText(of_head("K", "R")),
@@ -117,11 +117,11 @@ VALUE_STEP = InnerKind(
     "value",
     "Value",
     "what each token passes on",
-    _of_a_source("value", "passes on", " to those that attend to it"),
+    _of_a_source("value", "is what {} passes on", " to the tokens that attend to it"),
     {roles.VALUE: RoleText(of_head("V")), roles.VALUES: RoleText(of_head("V"))},
     sign=(ex.Symbol("V"),),
     reasons=(why.PASSED_ON,),
-    claim=passes_on,
+    claim=largest_in("value"),
     groups=("qkv",),
 )
 

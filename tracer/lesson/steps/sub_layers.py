@@ -40,22 +40,23 @@ def _changes_most(step: Step, ctx: LessonContext) -> Sentence | None:
 def _added(step: Step, ctx: LessonContext) -> Sentence:
     """In a parallel block something else is added than what the sub-layer reads."""
     added, change = summands(step.last)
-    what = "What went in" if ctx.sources.get(change) is added else ctx.symbols[added.address]
-    return (what, " is added to what came out.")
+    own = ctx.sources.get(change) is added
+    what: Sentence = ("The sub-layer's input",) if own else (ctx.symbols[added.address],)
+    return (*what, " is added to its output." if own else " is added to the sub-layer's output.")
 
 
 RESIDUAL_STEP = StepKind(
     "residual",
     "Residual connection",
-    "the input and the output of the sub-layer, added",
+    "the sub-layer's output plus the residual",
     _added,
     {roles.RESIDUAL: RoleText(lambda naming: Symbol("r", naming.sub_layer))},
     sign=("+",),
     reasons=(
         (
-            "The sub-layer only has to compute a change to its input, because the input is added; "
-            "in training the gradient has a direct path around it. Only vectors of one width can "
-            "be added, so that a sub-layer gives back as many numbers as it was given.",
+            "Because of this sum, the sub-layer only has to compute a change, and in training the "
+            "gradient has a direct path around it. The sub-layer's output must be as wide as its "
+            "input.",
         ),
     ),
     claim=_changes_most,
@@ -76,29 +77,32 @@ def _epsilon(record: Record) -> str:
 
 def _variance(record: Record) -> str:
     if isinstance(record.operation, Mean) and record.operation.sample:
-        return "The variance of a sample: the sum of the squares, divided by their number less 1:"
-    return "The variance, which is the mean of the squares:"
+        return "The sample variance, the sum of the squares divided by their number minus 1:"
+    return "The variance, the mean of the squares:"
 
 
 ALONE: Sentence = (
-    "It is done to each token alone, so that what becomes of one does not depend on the others.",
+    "Each token is normalized separately, so that its result does not depend on other tokens.",
 )
 
 
-def _why_normalized(step: Step, divided: str, zero: str) -> Iterator[Sentence]:
-    """Why a row is `divided`; what γ and β are for, and ε, which keeps `zero` from 0 / 0."""
+def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
+    """Why there is a norm; what γ and β are for, and ε where 0 would be `divided` by 0."""
     operation, root, names = step.last.operation, step.records[-2].operation, ""
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)
-    size = "numbers of a similar size" + f" before {names}" * bool(names)
-    yield (f"A row that is {divided} has {size}, whatever the step before has computed.",)
+    before = f" before {names}" * bool(names)
+    yield (
+        f"{norm} brings large numbers back to a moderate size{before}; without it, they could grow "
+        "from layer to layer.",
+    )
     yield ALONE
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
-        yield (f"With {names}, learned for each feature, a model can choose {chosen} for it.",)
+        yield (f"With learned {names}, a model can choose {chosen} for each feature.",)
     if isinstance(root, SquareRoot) and root.epsilon:
-        place = "is added to the root" if root.outside else "stands under the root"
-        yield (f"ε {place} so that {zero} not lead to 0 / 0.",)
+        place = "to the root" if root.outside else "under the root"
+        yield (f"ε is added {place} so that {divided} not divided by 0.",)
 
 
 def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
@@ -108,19 +112,22 @@ def _extremes(step: Step, ctx: LessonContext) -> Sentence | None:
         return None
     high, low = highest[0], lowest[0]
     return (
-        *("The largest is now ", *row.name(high), " with ", row.printed(high)),
+        *("The largest number is now ", *row.name(high), " with ", row.printed(high)),
         *(", the smallest ", *row.name(low), " with ", row.printed(low), "."),
     )
 
 
 def _measured(step: Step, ctx: LessonContext) -> Sentence:
-    measured = "Each number of a token is measured from the mean of them all, in units of "
-    return (measured, Symbol("σ"), f"{_then(step, ctx)}.")
+    centered = (
+        "Each token's mean is subtracted from its numbers. The result is divided by the "
+        "standard deviation "
+    )
+    return (centered, Symbol("σ"), f"{_then(step, ctx)}.")
 
 
 def _by_root(step: Step, ctx: LessonContext) -> Sentence:
     return (
-        "Each number of a token is divided by the root of the mean square of them all"
+        "Each token's numbers are divided by their root mean square"
         f"{_epsilon(step.records[-2])}{_then(step, ctx)}.",
     )
 
@@ -133,15 +140,13 @@ def _then(step: Step, ctx: LessonContext) -> str:
 NORM_STEP = StepKind(
     "norm",
     "LayerNorm",
-    "numbers measured by their own spread",
+    "each token's numbers, centered and scaled",
     _measured,
     {
         roles.MEAN: RoleText(Symbol("μ"), "The mean:"),
-        roles.DEVIATION: RoleText(
-            lambda n: Difference(*n.inputs), "How far each number is from it:"
-        ),
+        roles.DEVIATION: RoleText(lambda n: Difference(*n.inputs), "Each number minus the mean:"),
         roles.SQUARED: RoleText(
-            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each deviation:"
+            lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each difference:"
         ),
         roles.VARIANCE: RoleText(Power(Symbol("σ"), Number.of(2)), _variance),
         roles.STD: RoleText(
@@ -150,12 +155,12 @@ NORM_STEP = StepKind(
         # Behind its sub-layer a LayerNorm is the sub-layer's end, and called x.
         roles.NORM: RoleText(
             lambda naming: Symbol("n", naming.sub_layer),
-            lambda record: f"Each deviation, divided by σ{_further(record)}:",
+            lambda record: f"Each difference, divided by σ{_further(record)}:",
         ),
     },
     sign=("LayerNorm",),
     reasons=lambda step, told: tuple(
-        _why_normalized(step, "centered and divided by its spread", "equal numbers do")
+        _why_normalized(step, "LayerNorm", "a vector of equal numbers is")
     ),
     claim=_extremes,
 )
@@ -163,23 +168,23 @@ NORM_STEP = StepKind(
 RMS_NORM_STEP = StepKind(
     "rms_norm",
     "RMSNorm",
-    "numbers measured by their own size",
+    "each token's numbers, scaled",
     _by_root,
     {
         roles.ROOT_SQUARED: RoleText(
             lambda naming: Power(naming.inputs[0], Number.of(2)), "The square of each number:"
         ),
         roles.MEAN_SQUARE: RoleText(Power(Symbol("RMS"), Number.of(2)), "The mean of the squares:"),
-        roles.RMS: RoleText(Symbol("RMS"), lambda record: f"Its root{_epsilon(record)}:"),
+        roles.RMS: RoleText(
+            Symbol("RMS"), lambda record: f"The root mean square{_epsilon(record)}:"
+        ),
         roles.RMS_NORM: RoleText(
             lambda naming: Symbol("n", naming.sub_layer),
-            lambda record: f"Each number, divided by that root{_further(record)}:",
+            lambda record: f"Each number, divided by the root mean square{_further(record)}:",
         ),
     },
     sign=("RMSNorm",),
-    reasons=lambda step, told: tuple(
-        _why_normalized(step, "divided by its own size", "a row of zeros does")
-    ),
+    reasons=lambda step, told: tuple(_why_normalized(step, "RMSNorm", "a vector of zeros is")),
     claim=_extremes,
     groups=("norm",),
 )

@@ -49,7 +49,7 @@ def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator
         columns["id"] = [str(int(ids.numbers[i])) for i in shown]
     columns["token"] = [_cut(ctx.trace.tokens[i]) for i in shown]
     if len(shown) < len(pieces):
-        around = f"Of the {len(pieces)} tokens those around the followed one:"
+        around = f"The tokens around the followed one, of {len(pieces)} in all:"
         yield doc.Paragraph((around,))
     rows = zip(*columns.values(), strict=True)
     yield doc.Table.of(columns, rows, ctx.token - first)
@@ -66,15 +66,17 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
     if not merges:
-        yield doc.Paragraph((name, " stays in single symbols: no merge joins two of them."))
+        yield doc.Paragraph(
+            (name, " remains split into single symbols: no merge joins two of them.")
+        )
         return
     rows = [
         (*_joined(merge, tokenization), _then(piece, done, tokenization))
         for done, merge in enumerate(merges[:MOST_ROWS], 1)
     ]
-    joined: doc.Sentence = (name, " begins as ", doc.Name(_then(piece, 0, tokenization)))
-    of_many = "" if len(rows) == len(merges) else f", of which {len(rows)} are shown"
-    yield doc.Paragraph((*joined, f". Its merges, in their order{of_many}:"))
+    joined: doc.Sentence = (name, " starts as ", doc.Name(_then(piece, 0, tokenization)))
+    of_many = "" if len(rows) == len(merges) else f", the first {len(rows)} of {len(merges)}"
+    yield doc.Paragraph((*joined, f". Its merges in order{of_many}:"))
     yield doc.Table.of(("rank", "left", "right", "the piece then"), rows)
 
 
@@ -108,7 +110,8 @@ def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
     """How many bytes became how many tokens; and the longest token, where no other is as long."""
     read = sum(len(piece.content) for piece in tokenization.pieces)
     made = [token for piece in tokenization.pieces if piece.text for token in piece.tokens]
-    numbers = f"{count(read, 'byte')} became {count(len(made), 'token')}"
+    are = "is" if read == 1 else "are"
+    numbers = f"{count(read, 'byte')} {are} encoded as {count(len(made), 'token')}"
     longest, *others = sorted({token.content for token in made}, key=len, reverse=True)
     if not others or len(others[0]) == len(longest):
         return (f"{numbers}.",)
@@ -122,20 +125,20 @@ def _cut(text: str) -> str:
 
 
 WHY_MERGES: doc.Sentence = (
-    "A list of all words would never be complete, because there are always new names and "
+    "A vocabulary of whole words is never complete, because there are always new names and "
     "misspellings; single letters would make every text long. Merges are learned from texts, the "
-    "most frequent neighbours first, so that with a list of limited length a frequent word becomes "
-    "one token and a rare one several that are known.",
+    "most frequent pairs first, so that a frequent word becomes one token and a rare word becomes "
+    "several known tokens.",
 )
 
 TOKENIZATION_STEP = StepKind(
     "tokenization",
     "Text and tokens",
-    "the text in pieces, their symbols joined to tokens",
+    "the text split into pieces, their symbols joined to tokens",
     (
-        "The text is cut into pieces. In each of them two neighbours are joined, those that stand "
-        "first in the list of merges, and again, until no neighbours are in the list: what is left "
-        "are the tokens.",
+        "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
+        "first in the list of merges is joined. This is repeated until no pair is in the list; the "
+        "symbols that remain are the tokens.",
     ),
     {TEXT: RoleText(Symbol("text")), TEXT_MERGES: RoleText(Symbol("merges"))},
     reasons=(WHY_MERGES,),

@@ -15,9 +15,11 @@ Z = Symbol("z")
 
 
 def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    normalized = "normalized " * bool(ctx.tower.final_norm)
     if not ctx.layers:
-        return ("There are no layers: the input vectors are the decoder's answer.",)
-    return ("What leaves the last layer is the decoder's answer, a vector for each token.",)
+        return (f"There are no layers: the {normalized}input vectors are the decoder's output.",)
+    result = f"The {normalized}result of the last layer"
+    return (f"{result} is the decoder's output, a vector for each token.",)
 
 
 def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | None:
@@ -33,9 +35,11 @@ def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | N
     if not is_named(before.labels[was]):
         return None
     x, y = ctx.symbols[given.address], ctx.symbols[output.address]
-    largest = ("In ", x, " ", *before.name(was), " was the largest number of ", ctx.name, ", with ")
-    now_it_is = ("it still is in ", y) if was == now else ("in ", y, " it is ", *after.name(now))
-    return (*largest, before.printed(was), "; ", *now_it_is, ", with ", after.printed(now), ".")
+    return (
+        *("In ", x, ", the largest number of ", ctx.name, " is ", *before.name(was), " with "),
+        *(before.printed(was), "; in ", y, ", it is ", *after.name(now), " with "),
+        *(after.printed(now), "."),
+    )
 
 
 def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
@@ -43,7 +47,7 @@ def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     ranked = row.ranked()
     if not ranked:
         return None
-    largest = ("After ", ctx.name, " the largest logit is that of ", *row.name(ranked[0]))
+    largest = ("After ", ctx.name, ", the largest logit is that of ", *row.name(ranked[0]))
     return (*largest, *row.ahead(ranked), ".")
 
 
@@ -64,8 +68,8 @@ def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
     if not ranked or given or ctx.is_padding:
         return None
     share = row.printed(ranked[0])
-    sure: doc.Sentence = (", with a probability of ", doc.Percent(share)) if share.value < 1 else ()
-    return ("After ", ctx.name, " the model says ", *row.name(ranked[0]), *sure, ".")
+    sure: doc.Sentence = (" with a probability of ", doc.Percent(share)) if share.value < 1 else ()
+    return ("After ", ctx.name, ", the model predicts ", *row.name(ranked[0]), *sure, ".")
 
 
 def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
@@ -73,24 +77,24 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
     cumulative, draw = step.last.inputs
     drawn, word = ctx.number(draw), doc.Name(str(step.last.output.numbers[0]))
     last = ctx.number(cumulative, 0, cumulative.shape[1] - 1)
-    falls: doc.Sentence = (": it falls on ", word, ".")
+    falls: doc.Sentence = (": it selects ", word, ".")
     if drawn.value >= last.value:
         rounded = (". Rounding leaves the last sum at ", last)
-        falls = (*rounded, ": the draw falls on the last word, ", word, ".")
+        falls = (*rounded, ", so the last word, ", word, ", is selected.")
     return [doc.Paragraph(("The random number is ", drawn, *falls))]
 
 
 OUTPUT_STEP = StepKind(
     "output",
     "Output of the decoder",
-    "the decoder's answer",
+    "the decoder's vector for each token",
     _output_goal,
     {roles.OUTPUT: RoleText(Symbol("y"))},
     sign=(Symbol("y"),),
     reasons=(
         (
-            "Trained models have many layers, because each can work with what the one before has "
-            "computed: the smallest GPT-2 has 12 of them, the largest GPT-3 96.",
+            "Trained models have many layers, because each layer can build on the results of the "
+            "layer before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
         ),
     ),
     claim=_compared_with_the_input,
@@ -98,8 +102,8 @@ OUTPUT_STEP = StepKind(
 
 
 def _of_columns(step: Step) -> doc.Sentence:
-    weights = ("Every word has a column of ", Symbol("W", "U"))
-    product = ", so that its logit is the dot product of the answer with that column"
+    weights = ("Each word has its own column in ", Symbol("W", "U"))
+    product = ", so that its logit is the dot product of the decoder's output with this column"
     bias = (", plus its number in ", Symbol("b", "U")) if len(step.last.inputs) > 2 else ()
     return (*weights, product, *bias, ".")
 
@@ -108,7 +112,10 @@ LOGITS_STEP = StepKind(
     "logits",
     "Logits",
     "a score for each word",
-    ("Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",),
+    (
+        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
+        "word.",
+    ),
     {roles.LOGITS: RoleText(Z)},
     sign=linear,
     reasons=lambda step, told: (_of_columns(step),),
@@ -118,7 +125,7 @@ LOGITS_STEP = StepKind(
 
 def _probabilities_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     shifted = ctx.value(step.place, roles.WORD_SHIFTED) is not None
-    return (softmax_goal("logits", shifted=shifted),)
+    return (softmax_goal("logit", shifted=shifted),)
 
 
 PROBABILITIES_STEP = StepKind(
@@ -130,9 +137,8 @@ PROBABILITIES_STEP = StepKind(
     sign=("softmax",),
     reasons=(
         (
-            "Probabilities rather than scores, because then it can be said how sure the model is, "
-            "a word can be drawn, and in training it can be measured how far it was from the right "
-            "one.",
+            "Probabilities are computed so that a word can be drawn and training can measure how "
+            "probable the correct word is. They also show how sure the model is.",
         ),
     ),
 )
@@ -141,21 +147,21 @@ PREDICTION_STEP = StepKind(
     "prediction",
     "Prediction",
     "the most probable word",
-    ("The most probable word is the model's guess at the next token.",),
+    ("The most probable word is the model's prediction of the next token.",),
     {roles.PREDICTION: RoleText(Symbol("prediction"))},
     sign=("prediction",),
     reasons=(
         (
-            "To go on, the word is put behind the text and everything is done once more: a decoder "
-            "writes one word at a time, because each depends on those before it.",
+            "To continue the text, the word is appended and the decoder runs again. It generates "
+            "one word at a time, because each word depends on the words before it.",
         ),
     ),
     outcome=_predicted,
 )
 
 SELDOM: doc.Sentence = (
-    "A text of nothing but the most probable words often repeats itself; words are drawn, so that "
-    "less probable ones come, too.",
+    "A text that contains only the most probable words often repeats itself. Words are drawn so "
+    "that less probable words occur, too.",
 )
 
 
@@ -169,8 +175,8 @@ def _can_be_drawn(step: Step) -> int:
 
 def _sampling_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if _can_be_drawn(step) > 1:
-        return ("The most probable word need not be said: a random number draws one.",)
-    return ("Only one word is left to draw: whatever the random number is, it falls on that.",)
+        return ("A random number selects the next word according to the probabilities.",)
+    return ("Only one word is left to draw: every random number selects it.",)
 
 
 SAMPLING_STEP = StepKind(
@@ -184,10 +190,10 @@ SAMPLING_STEP = StepKind(
         roles.SCALED: RoleText(Quotient(Z, Symbol("T")), "The logits, divided by the temperature:"),
         **softmax_roles(roles.DRAWN_SOFTMAX, Symbol("p", "T")),
         roles.CANDIDATES: RoleText(
-            Symbol("p", "T"), "The words that stay, the most probable first:"
+            Symbol("p", "T"), "The words that are kept, the most probable first:"
         ),
-        roles.CANDIDATES_SUM: RoleText(Symbol("Σ", "kept"), "What their probabilities come to:"),
-        roles.RENORMALIZED: RoleText(Symbol("q"), "Each of them, divided by that:"),
+        roles.CANDIDATES_SUM: RoleText(Symbol("Σ", "kept"), "The sum of their probabilities:"),
+        roles.RENORMALIZED: RoleText(Symbol("q"), "Each probability divided by this sum:"),
         roles.CUMULATIVE: RoleText(Symbol("c"), "Their running sums:"),
         roles.DRAW: RoleText(Symbol("u")),
         roles.WORD: RoleText(Symbol("word")),
