@@ -5,21 +5,6 @@ One that does claim something belongs to the forms in `claims.py`, with a check.
 
 GOALS = frozenset(
     {
-<<<<<<< HEAD
-        "The key is what a token can be found by: queries are compared with it.",
-        "The key is what a token of the encoder can be found by.",
-        "The value is what a token passes on to those that attend to it.",
-        "The value is what a token of the encoder passes on.",
-        "The keys of the encoder's tokens are reused from the turn before.",
-        "The values of the encoder's tokens are reused from the turn before.",
-        "The same scores without the mask: what a token would look at if nothing were hidden.",
-        "The key is turned as the query is, by the position of its own token.",
-        "What went in is added to what came out.",
-        "Each word of the vocabulary gets a logit: the larger it is, the more probable the word.",
-        "The most probable word is the model's guess at the next token.",
-        "The loss at a position is -ln(p), where p is the probability of the correct word. The "
-        "losses are averaged over all positions with a target.",
-=======
         "The key describes what a token can be found by; queries are compared with it.",
         "The key describes what an encoder token can be found by.",
         "The value is what a token passes on to the tokens that attend to it.",
@@ -32,9 +17,8 @@ GOALS = frozenset(
         "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
         "word.",
         "The most probable word is the model's prediction of the next token.",
-        "The lower the probability of the right word, the larger the loss at a position; the "
-        "losses are averaged over the positions that have a right word.",
->>>>>>> forward
+        "The loss at a position is -ln(p), where p is the probability of the correct word. The "
+        "losses are averaged over all positions with a target.",
     }
 )
 """What a step does: said only where its result is computed."""
@@ -120,23 +104,6 @@ ANYWHERE = frozenset(
         "they can represent any text.",
         "A vocabulary of whole words is never complete, because there are always new names and "
         "misspellings; single letters would make every text long. Merges are learned from texts, "
-<<<<<<< HEAD
-        "the most frequent neighbours first, so that with a list of limited length a frequent word "
-        "becomes one token and a rare one several that are known.",
-        "An encoder may look at all of its input at once, because all of it is there from the "
-        "start; a decoder that writes a text has only the words so far.",
-        "The sub-layer only has to compute a change to its input, because the input is added; in "
-        "training the gradient has a direct path around it. Only vectors of one width can be "
-        "added, so that a sub-layer gives back as many numbers as it was given.",
-        "Trained models have many layers, because each can work with what the one before has "
-        "computed: the smallest GPT-2 has 12 of them, the largest GPT-3 96.",
-        "Probabilities rather than scores, because then it can be said how sure the model is, a "
-        "word can be drawn, and in training it can be measured how far it was from the right one.",
-        "To go on, the word is put behind the text and everything is done once more: a decoder "
-        "writes one word at a time, because each depends on those before it.",
-        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
-        "prediction costs most. Training changes the weights to lower the loss.",
-=======
         "the most frequent pairs first, so that a frequent word becomes one token and a rare word "
         "becomes several known tokens.",
         "An encoder's tokens may attend to the whole input, because all of it is known from the "
@@ -150,10 +117,8 @@ ANYWHERE = frozenset(
         "probable the correct word is. They also show how sure the model is.",
         "To continue the text, the word is appended and the decoder runs again. It generates one "
         "word at a time, because each word depends on the words before it.",
-        "The logarithm is taken because the loss is then 0 for a right word that was certain, and"
-        " grows without bound as its probability goes to 0: to be sure and wrong costs most. "
-        "Training changes the weights to make this number smaller.",
->>>>>>> forward
+        "The loss is 0 if p is 1 and grows without bound as p approaches 0, so a confident wrong "
+        "prediction costs most. Training changes the weights to lower the loss.",
     }
 )
 
