@@ -51,7 +51,7 @@ COMMANDS: dict[Command, Usage] = {
     ),
     "step": Usage(
         LOOK,
-        "Print one step or a group of steps: softmax, norm, attention, ffn.",
+        "Print a step or a group of steps: softmax, norm, attention, ffn.",
         ("step softmax --head 1", "step encoder.softmax -s picture --layer 1"),
         f"NAME scenario token layer head sequence no_mask terms given {PAGE}",
     ),
