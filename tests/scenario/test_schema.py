@@ -51,7 +51,7 @@ def test_the_template_names_it_and_runs() -> None:
     path = Path(first.removeprefix("# yaml-language-server: $schema=file://"))
     assert path.read_text(encoding="utf-8") == schema()
     assert accepted(text)
-    assert "says “" in printed("run", "-", stdin=rest)
+    assert "the model predicts “" in printed("run", "-", stdin=rest)
     for command in ("loss", "tutorial"):
         assert printed(command, "-", stdin=rest)
 
