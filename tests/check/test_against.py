@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tests.check.test_variants import SPEC
 from tests.helpers.command import Ran, printed, problems, run
+from tests.helpers.mutated_files import npz
 from tests.helpers.reference import reference
 from tests.helpers.scenario_yaml import Scenario, to_yaml
 from tests.helpers.small_scenario import SMALL
@@ -74,7 +75,7 @@ def theirs(spec: Scenario = SPEC) -> dict[str, NDArray[Any]]:
 
 def against(folder: Path, arrays: Arrays, *options: str, spec: Scenario = SPEC) -> Ran:
     (folder / "ours.yaml").write_text(to_yaml(spec), encoding="utf-8")
-    np.savez(folder / "theirs.npz", allow_pickle=False, **arrays)
+    (folder / "theirs.npz").write_bytes(npz(arrays))
     named = (str(folder / "ours.yaml"), "--against", str(folder / "theirs.npz"))
     return run("check", *named, *options, width=100)
 
@@ -274,7 +275,7 @@ def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) ->
     )
     names = ("input", "layer1.attention.output", "layer1.ffn.residual")
     path = tmp_path / "theirs.npz"
-    np.savez(path, allow_pickle=False, **{name: plain[name] for name in names})
+    path.write_bytes(npz({name: plain[name] for name in names}))
     found = check_against(loaded, path, None, None)
     assert [each.value.address for each in found.compared] == list(names)
     assert found.holds
@@ -286,7 +287,7 @@ def test_a_small_scenario_is_compared_by_its_addresses(tmp_path: Path) -> None:
     """Single numbers and rows are compared too: √1 and the rows' sums."""
     (tmp_path / "small.yaml").write_text(SMALL)
     arrays = {f"{HEAD}.scale": np.array(1.0), "input": np.array([[1, 2], [3, 5]])}
-    np.savez(tmp_path / "x.npz", allow_pickle=False, **arrays)
+    (tmp_path / "x.npz").write_bytes(npz(arrays))
     named = (str(tmp_path / "small.yaml"), "--against", str(tmp_path / "x.npz"))
     told = json.loads(run("check", *named, "-f", "json").stdout)
     assert [(value["address"], value["differs"]) for value in told["values"]] == [

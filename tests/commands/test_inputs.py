@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.command import printed, run
+from tests.helpers.mutated_files import npz
 from tests.helpers.small_scenario import SMALL
 
 FIGURES = "figures: [{where: here, address: input, printed: [[1, 2], [3, 4]]}]\n"
@@ -57,7 +58,7 @@ def every_input(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "widely.yaml").write_text(f"{SMALL}given: theirs.safetensors\n")
     (folder / "mine.figures.yaml").write_text(FIGURES)
     (folder / "other.yaml").write_text(FIGURES)
-    np.savez(folder / "theirs.npz", allow_pickle=False, **STATES)
+    (folder / "theirs.npz").write_bytes(npz(STATES))
     save_file(STATES, folder / "theirs.safetensors")
     (folder / "ours.json").write_text(printed("run", str(folder / "mine.yaml"), "-f", "json"))
     (folder / "docs" / "deep").mkdir(parents=True)

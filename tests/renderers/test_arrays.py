@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.helpers.command import Ran, run, run_json
+from tests.helpers.command import Ran, printed, run, run_json
 
 pytest.importorskip("safetensors")
 
@@ -38,6 +39,24 @@ def test_every_number_of_a_pass_stands_under_its_address(format: str, tmp_path: 
     for address, array in found.items():
         told = np.array(values[address]["data"], object).astype(np.float64)
         np.testing.assert_array_equal(array, told)
+
+
+@pytest.mark.parametrize("command", ["run alex", "step softmax", "lens science", "train science"])
+def test_npz_hands_numpy_only_addresses(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NumPy before 2.1 saves every keyword as an array, `allow_pickle` too."""
+    handed = set[str]()
+
+    def savez(file: BinaryIO, **arrays: Any) -> None:
+        handed.update(arrays)
+        np.savez_compressed(file, **arrays)
+
+    monkeypatch.setattr("tracer.renderers.arrays.np.savez", savez)
+    path = tmp_path / "pass.npz"
+    assert run(*command.split(), "-f", "npz", "-o", str(path)) == Ran(0, "", "")
+    shown = json.loads(printed(*command.split(), "-f", "json"))
+    assert handed <= {value["address"] for value in shown["values"]}
 
 
 def test_a_step_writes_its_own(tmp_path: Path) -> None:

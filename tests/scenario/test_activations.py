@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tests.helpers.bundled import TYPED
 from tests.helpers.command import printed, problems, run, run_json
+from tests.helpers.mutated_files import npz
 from tests.helpers.small_scenario import SMALL, scenario
 from tracer.errors import TracerError
 from tracer.scenario import activations as module
@@ -23,7 +24,7 @@ def written(folder: Path, **arrays: object) -> Path:
     """A file of arrays; a point in a name is a double underscore here."""
     path = folder / "theirs.npz"
     named = {name.replace("__", "."): np.asarray(array) for name, array in arrays.items()}
-    np.savez(path, allow_pickle=False, **named)
+    path.write_bytes(npz(named))
     return path
 
 
@@ -161,7 +162,7 @@ def test_odd_numbers_are_read_without_a_warning(
 ) -> None:
     path = tmp_path / f"x.{end}"
     if end == "npz":
-        np.savez(path, allow_pickle=False, input=array)
+        np.savez(path, input=array)
     elif array.dtype == np.longdouble:
         pytest.skip("a type that safetensors does not have")
     else:

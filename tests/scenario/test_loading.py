@@ -272,7 +272,7 @@ def test_every_problem_has_its_place(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(text)
-    np.savez(tmp_path / "x.npz", allow_pickle=False, input=np.eye(2))
+    np.savez(tmp_path / "x.npz", input=np.eye(2))
     name, *options = command.split()
     ran = run(name, "mine.yaml", *options)
     assert (ran.exit_code, ran.stdout) == (2, "")

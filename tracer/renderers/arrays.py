@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,14 +17,14 @@ def archive(records: Iterable[Record], format: Literal["npz", "safetensors"]) ->
     Raises:
         TracerError: the package that writes safetensors is not installed.
     """
-    arrays = {
+    arrays: dict[str, Any] = {
         record.output.address: record.output.array
         for record in records
         if not (record.output.role.parameter or record.output.role.words)
     }
     if format == "npz":
         file = io.BytesIO()
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **arrays)  # before NumPy 2.1, any other keyword is saved as an array too
         return file.getvalue()
     from tracer.checkpoints.extras import extra
 
