@@ -22,7 +22,8 @@ class Node:
     __match_args__: ClassVar[tuple[str, ...]]
 
     def __init_subclass__(cls) -> None:
-        dataclass(eq=False, repr=False)(cls)
+        if cls.__annotations__ or not hasattr(cls, "__match_args__"):  # what has new fields
+            dataclass(eq=False, repr=False)(cls)
 
     def _parts(self) -> tuple[Any, ...]:
         """What it is compared by."""

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from tracer.formula.expression import Chain, Number
 from tracer.lesson import document as doc
-from tracer.renderers import curve
 from tracer.renderers.palette import NAME, RESULT, RULE, SECTION, TITLE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
@@ -155,6 +154,8 @@ def _rendered(block: doc.Block, width: int, coloured: bool) -> Iterable[Row]:
         case doc.Picture():
             return indented(map(Row, in_characters(block, width - INDENT)), INDENT)
         case doc.Curve():
+            from tracer.renderers import curve
+
             return indented(map(Row, curve.in_characters(block, width - INDENT)), INDENT)
         case _:
             assert_never(block)

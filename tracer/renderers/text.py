@@ -11,8 +11,8 @@ from tracer.lesson.document import Cell, Name, Percent
 from tracer.renderers.notation import Notation
 
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
-JOINED = re.compile(f"{PICTURE}\ufe0f?\u200d(?={PICTURE})")
-"""A picture with the sign behind it that joins it to the next."""
+JOINED = f"{PICTURE}\ufe0f?\u200d(?={PICTURE})"
+"""A picture with the sign behind it that joins it to the next; seldom needed, slow to compile."""
 CLUSTERS = re.compile(
     "(?:[\U0001f1e6-\U0001f1ff]){2}|.[\u0300-\u036f\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*"
     "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
@@ -68,7 +68,7 @@ def name_text(name: str) -> str:
         return name  # most names
     before = len(name) - len(name.lstrip(" ")) if inner else len(name)
     after = len(name) - before - len(inner)
-    joined = {match.end() - 1 for match in JOINED.finditer(inner)}
+    joined = {match.end() - 1 for match in re.finditer(JOINED, inner)}
     visible = "".join(
         c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
         for i, c in enumerate(inner)
