@@ -154,7 +154,7 @@ class _Reading:
         self, file: str, text: str, loader: type[yaml.BaseLoader | yaml.CBaseLoader]
     ) -> None:
         self.file = file
-        self.events = yaml.parse(text, Loader=loader)
+        self.events: Iterator[yaml.Event] = iter(loader(text).get_event, None)
         self.open: list[Where] = []
         self.anchors: dict[str, tuple[Data, Where]] = {}
         self.nodes = 0
