@@ -185,8 +185,12 @@ class Decimals(Arithmetic):
         columns = w.T
         products = part(x[:, np.newaxis, :] * columns[np.newaxis, :, :])
         with localcontext(SUMS):
-            size = abs(products).sum(axis=2)
-            return self._settled(sum(bias, products.sum(axis=2)), sum(map(abs, bias), size))
+            total = sum(bias, products.sum(axis=2))
+            # No product is larger than twice the largest numbers multiplied, even if it is rounded.
+            largest = 2 * len(w) * abs(x).max() * abs(w).max() + sum(abs(b).max() for b in bias)
+            if abs(total).min() >= largest * self.noise:
+                return total
+            return self._settled(total, sum(map(abs, bias), abs(products).sum(axis=2)))
 
     def sum(self, a: Array, axis: int | None = None) -> Array:
         with localcontext(SUMS):
