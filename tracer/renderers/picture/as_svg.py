@@ -63,7 +63,7 @@ def _of_part(part: doc.Part) -> str:
     steps = [_signs(inside) for inside in part.inside if not isinstance(inside, doc.Heads)]
     if part.reads:
         name += f" of {sign(part.reads)}"
-    added = ["what went in is added"] if part.residual else []
+    added = ["its input is added"] if part.residual else []
     return f"{name}: {', '.join([*steps, *added, *map(_signs, part.behind)])}"
 
 
