@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tracer.decoder import forward
 from tracer.lesson import document as doc
-from tracer.lesson.texts import forward_pass
+from tracer.lesson.texts import author, forward_pass
 from tracer.lesson.texts.selection import position_of, select, steps
 from tracer.lesson.texts.symbols import symbols
 from tracer.names import closest
@@ -124,9 +124,12 @@ def trace(scenario: Scenario, *, name: str = "scenario", unmasked: bool = False)
     """Run a decoder; with `unmasked`, each softmax a second time without the mask.
 
     Raises:
-        TracerError: a division by zero, numbers beyond all bounds, or a pin that does not fit.
+        TracerError: a division by zero, numbers beyond all bounds, a pin that does not fit, or a
+            step or a number that the author's notes name and that is not there.
     """
-    return Trace(forward.trace(name, scenario, forward.PassOptions(unmasked)))
+    run = forward.trace(name, scenario, forward.PassOptions(unmasked))
+    author.check(run)
+    return Trace(run)
 
 
 def explain(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers.agreement import against_values, judged
+from tests.helpers.authored import without_words
 from tests.helpers.claims import Judge, faults
 from tests.helpers.command import Ran, run
 from tests.helpers.continuity import misplaced, two_forms, violations
@@ -126,6 +127,8 @@ def _faults_of_sentences(
     values = {value["address"]: value for value in document["values"]}
     said: Scenario = {key: written[key] for key in ("text", "merges") if key in written}
     last = len(values["tokens"]["data"]) - 1
+    text, amiss = without_words(text, plain, values["input"]["printed"][0][0])
+    yield from (f"words: {each}" for each in amiss)
     judge = Judge(values, {**plain, **said}, last, document["rounding"])
     yield from (f"sentence: {each}" for each in faults(text, judge))
 

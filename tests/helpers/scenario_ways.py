@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from tests.helpers.authored import words
 from tests.helpers.scenario_yaml import Scenario
 
 Way: TypeAlias = Callable[[Scenario, random.Random], None]
@@ -305,6 +306,7 @@ SETTINGS: dict[str, Way] = {
     "set otherwise": parts_set_otherwise,
     "pins": pins,
     "meant anyway": what_is_meant_anyway,
+    "words": words,
 }
 FORMS: dict[str, Way] = {
     "infinities": infinities,

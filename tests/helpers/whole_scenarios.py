@@ -14,6 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.helpers.authored import words
 from tests.helpers.learning_scenarios import learning_scenarios
 from tests.helpers.random_scenarios import Scenario, scenarios
 from tests.helpers.scenario_ways import CARRIES_NOTHING, FORMS, SETTINGS
@@ -91,6 +92,8 @@ def from_sizes(draw: st.DrawFn) -> Scenario:
     if rng.random() < 0.3:
         spec["encoder"] = {"tokens": ["I", "like"]} | ({"width": 4} if rng.random() < 0.5 else {})
     spec["random"] = {"seed": rng.randint(0, 99)}
+    if rng.random() < 0.3:
+        words(spec, rng)
     if rng.random() < 0.5:
         spec["generation"] = {"max_tokens": 2, "start": rng.choice(tokens)}
     if rng.random() < 0.8:

@@ -22,7 +22,8 @@ from tracer.errors import TracerError
 from tracer.scenario.loading import parse
 
 READ_ELSEWHERE = re.compile(
-    r"\.title|rounding\.(trailing_zeros|working)|"  # how numbers are printed
+    r"\.(title|intro|notes|summary)|notes\..*|"  # texts
+    r"rounding\.(trailing_zeros|working)|"  # how numbers are printed
     r"\.(batch|training|optimizer|generation)|(batch|training|optimizer|generation)\..*"
 )
 """Keys that change no value of a pass: tests of printing and training have them."""

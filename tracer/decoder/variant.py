@@ -21,7 +21,8 @@ def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
     if scenario.on_demand or not scenario.has_numbers:
         message = "only typed numbers are varied; these are a model's, or there are none"
         raise TracerError(Problem(message, address="--vary"))
-    titled = scenario.model_copy(update={"title": f"{scenario.title} (variant {seed})"})
+    title = f"{scenario.title} (variant {seed})"
+    titled = scenario.without_words().model_copy(update={"title": title})
     for attempt in range(TRIES):
         other = varied(titled, f"{seed} {attempt}")
         if _can_be_worked_out(name, other):

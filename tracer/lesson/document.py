@@ -31,7 +31,26 @@ class Reference(Node):
     number: int
 
 
-Inline: TypeAlias = str | Name | Number | Percent | Reference | Expression
+class Plain(Node):
+    """Words of the scenario's author, of any characters."""
+
+    text: str
+
+
+class Code(Node):
+    """Words of the author that are set as code."""
+
+    text: str
+
+
+class Emphasis(Node):
+    """Pieces that the author emphasizes: in italics, or in bold if they are `strong`."""
+
+    parts: tuple[Inline, ...]
+    strong: bool
+
+
+Inline: TypeAlias = str | Name | Number | Percent | Reference | Expression | Plain | Code | Emphasis
 """A piece of a sentence; `str` is the project's own words."""
 
 

@@ -15,6 +15,7 @@ from tracer.formula.expression import Number
 from tracer.formula.numbers import guarded, trimmed
 from tracer.names import closest, distinct, places
 
+PERCENT = ["as", "percent"]
 POSITION = re.compile("0*[1-9][0-9]{0,9}")
 """A number from 1; Python does not read one of thousands of digits."""
 
@@ -69,6 +70,28 @@ def find(trace: Trace, asked: str) -> Entry:
         raise TracerError(Problem(message, address=address))
     at = zip(value.axes, labels, strict=True)
     return Entry(value, tuple(index_of(axis, label, address) for axis, label in at))
+
+
+def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:
+    """The entry that `ADDRESS[ROW,COLUMN]` names; whether `as percent` follows.
+
+    Raises:
+        TracerError: not of that form, no such address, row or column; what has no percentage.
+    """
+    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", asked.rstrip())
+    entry, words = match.groups() if match else (asked, None)
+    value, at = find(trace, entry)
+    if words is None:
+        return Entry(value, at), False
+    if words.split() != PERCENT:
+        message = f"got {words!r} after it, expected nothing more, or `as percent`"
+    elif value.role.words:
+        message = f"{str(value.numbers[at])!r} is a word, which has no percentage"
+    elif not number(trace.pencil, value, at).value.is_finite():
+        message = "-∞ has no percentage"
+    else:
+        return Entry(value, at), True
+    raise TracerError(Problem(message, address=entry))
 
 
 def _labels(place: str, axes: Axes) -> list[str]:

@@ -18,11 +18,13 @@ from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
 from tracer.errors import strict_json
+from tracer.lesson.document import Paragraph
+from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.survey import NUMBER_TYPES, Survey, table_name, table_symbol
 from tracer.lesson.texts.symbols import symbols
 from tracer.renderers.quote import printed as printed_entry
-from tracer.renderers.text import text
+from tracer.renderers.text import text, words
 
 SCHEMA = 1
 """The version of the format; it changes where an old reader would be misled."""
@@ -33,7 +35,20 @@ def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
 
     The token is one of the decoder, unless all values are of the encoder.
     """
-    return strict_json({**_header(trace), "values": _values(trace, records, token)})
+    values = _values(trace, records, token)
+    return strict_json({**_header(trace), **_authors_words(trace), "values": values})
+
+
+def _authors_words(trace: Trace) -> dict[str, Any]:
+    """What the scenario's author wrote, as plain text with the numbers that are woven in."""
+    author = Author(trace, ())
+    notes = {key: _plain_text(author.note(key)) for key in trace.scenario.notes}
+    texts = {"intro": _plain_text(author.intro()), "summary": _plain_text(author.summary())}
+    return {name: text for name, text in {**texts, "notes": notes}.items() if text}
+
+
+def _plain_text(paragraphs: Sequence[Paragraph]) -> str:
+    return "\n\n".join(words(paragraph.parts) for paragraph in paragraphs)
 
 
 def generated(result: Generated, *, worked: bool, cached: bool) -> str:

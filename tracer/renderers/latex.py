@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import assert_never
@@ -158,7 +158,12 @@ class _Page:
         match part:
             case str():
                 return _words(part)
-            case doc.Name(name):
+            case doc.Plain(words):
+                return _words(words, breakable)
+            case doc.Emphasis(parts, strong):
+                inner = "".join(self.inline(each, section) for each in parts)
+                return rf"\{'textbf' if strong else 'emph'}{{{inner}}}"
+            case doc.Name(name) | doc.Code(name):
                 return rf"\texttt{{{breakable(name)}}}"
             case doc.Percent():
                 return rf"${PAPER.in_lines.write(in_percent(part))}$\,\%"
@@ -173,11 +178,11 @@ class _Page:
                 return f"${PAPER.in_lines.write(part)}$"
 
 
-def _words(words: str) -> str:
-    """The project's own words, with spaces at their ends kept."""
+def _words(words: str, write: Callable[[str], str] = in_text) -> str:
+    """Words of a sentence, with spaces at their ends kept."""
     inner = words.strip(" ")
     before, after = words.partition(inner)[::2] if inner else (words, "")
-    return before + (in_text(inner) if inner else "") + after
+    return before + (write(inner) if inner else "") + after
 
 
 def _broken(lines: Iterable[str]) -> str:

@@ -16,7 +16,15 @@ from tracer.renderers import Heading, curve, figures, links
 from tracer.renderers.mathematics import PAGE
 from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.rows import cells
-from tracer.renderers.text import in_percent, name_text, number_text, one_line, sides, text
+from tracer.renderers.text import (
+    in_percent,
+    name_text,
+    number_text,
+    one_line,
+    sides,
+    text,
+    visible,
+)
 from tracer.renderers.wrapping import wrapped
 
 WIDTH = 84
@@ -32,6 +40,11 @@ MARKUP = re.compile(
     r"^[!-/:-@^{-~]|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)|\.(?=[\s)]|$)"
 )
 """Markup of Markdown, HTML or tables, to be escaped; not inside words: W_Q, street-stall."""
+
+MARKUP_IN_TEXT = re.compile(
+    r"^[-+=.:)]|^\d(?=\d{0,8}[.)])|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)"
+)
+"""The same in the sentences of an author, of which only the beginning can start a list."""
 
 MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
 """All the markup that the project's own words and symbols hold: W_O, [O¹ O²]."""
@@ -56,7 +69,11 @@ def render(
 
 def escaped(name: str) -> str:
     """A token or label, with all markup escaped."""
-    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", name_text(name))
+    return _entities(MARKUP, name_text(name))
+
+
+def _entities(markup: re.Pattern[str], words: str) -> str:
+    return markup.sub(lambda found: f"&#{ord(found[0])};", words)
 
 
 @frozen
@@ -158,7 +175,13 @@ class _Page:
         match part:
             case str():
                 return _words(part)
-            case doc.Name(name):
+            case doc.Plain(words):
+                return _entities(MARKUP_IN_TEXT, visible(words))
+            case doc.Emphasis(parts, strong):
+                tag = "strong" if strong else "em"
+                inner = "".join(self._inline(each, section) for each in parts)
+                return f"<{tag}>{inner}</{tag}>"
+            case doc.Name(name) | doc.Code(name):
                 return _code(name)
             case doc.Percent():
                 return f"{self._number(in_percent(part))} %"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Index, Value
-from tracer.errors import Problem, TracerError
 from tracer.lesson import entries
 from tracer.renderers.text import name_text, number_text, percentage
-
-PERCENT = ["as", "percent"]
 
 
 def quoted(trace: Trace, asked: Sequence[str]) -> str:
@@ -22,21 +18,10 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
     Raises:
         TracerError: not of that form, no such address, row or column; what has no percentage.
     """
-    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", " ".join(asked).rstrip())
-    entry, words = match.groups() if match else (" ".join(asked), None)
-    value, at = entries.find(trace, entry)
-    shown = printed(trace, value, at)
-    if words is None:
-        return f"{shown}\n"
-    if words.split() != PERCENT:
-        message = f"got {words!r} behind it, expected nothing more, or `as percent`"
-    elif value.role.words:
-        message = f"{shown!r} is a word, which has no percentage"
-    elif not (share := entries.number(trace.pencil, value, at)).value.is_finite():
-        message = f"{shown} has no percentage"
-    else:
-        return f"{number_text(percentage(share))} %\n"
-    raise TracerError(Problem(message, address=entry))
+    (value, at), as_percent = entries.find_quoted(trace, " ".join(asked))
+    if as_percent:
+        return f"{number_text(percentage(entries.number(trace.pencil, value, at)))} %\n"
+    return f"{printed(trace, value, at)}\n"
 
 
 def printed(trace: Trace, value: Value, at: Index) -> str:

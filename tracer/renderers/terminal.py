@@ -16,7 +16,7 @@ from tracer.renderers.picture.characters import in_characters
 from tracer.renderers.products import SIDE_BY_SIDE, Board, bare, equation, equation_rows
 from tracer.renderers.rows import GAP, INDENT, Row, cells, indented, padded, wrapped
 from tracer.renderers.tables import matrix_rows, table_rows
-from tracer.renderers.text import in_percent, name_text, one_line, text
+from tracer.renderers.text import in_percent, name_text, one_line, text, visible
 from tracer.renderers.working import formula_rows, working_rows
 
 LEAST_WIDTH, USUAL_WIDTH, MEASURE = 40, 80, 100
@@ -165,6 +165,14 @@ def _inline(part: doc.Inline) -> Text:
     match part:
         case str():
             return Text(part)
+        case doc.Plain(words):
+            return Text(visible(words))
+        case doc.Code(code):
+            return Text(visible(code), NAME)
+        case doc.Emphasis(parts, strong):
+            inner = Text.assemble(*(_inline(each) for each in parts))
+            inner.stylize("bold" if strong else "italic")
+            return inner
         case doc.Name(name):
             return Text(f"“{name_text(name)}”", NAME)
         case doc.Percent():

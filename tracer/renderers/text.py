@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tracer.formula.expression import Blank, Chain, Expression, Number
 from tracer.formula.numbers import trimmed
-from tracer.lesson.document import Cell, Name, Percent
+from tracer.lesson.document import (
+    Cell,
+    Code,
+    Emphasis,
+    Inline,
+    Name,
+    Percent,
+    Plain,
+    Reference,
+)
 from tracer.renderers.notation import Notation
 
 PICTURE = "[\u2600-\u27bf\U0001f000-\U0001faff]"
@@ -40,6 +49,29 @@ def one_line(chain: Chain) -> str:
     return " ".join(sides(chain))
 
 
+def words(parts: Iterable[Inline]) -> str:
+    """A sentence as plain text."""
+    return "".join(map(_words, parts))
+
+
+def _words(part: Inline) -> str:
+    match part:
+        case str():
+            return part
+        case Name(name):
+            return name_text(name)
+        case Plain(said) | Code(said):
+            return visible(said)
+        case Emphasis(parts):
+            return words(parts)
+        case Percent():
+            return f"{text(in_percent(part))} %"
+        case Reference(number):
+            return f"step {number}"
+        case _:
+            return text(part)
+
+
 def in_percent(share: Percent) -> Number | Blank:
     """The number before the sign %."""
     of = share.number
@@ -68,9 +100,15 @@ def name_text(name: str) -> str:
         return name  # most names
     before = len(name) - len(name.lstrip(" ")) if inner else len(name)
     after = len(name) - before - len(inner)
-    joined = {match.end() - 1 for match in re.finditer(JOINED, inner)}
-    visible = "".join(
+    return "␣" * before + visible(inner) + "␣" * after or '""'
+
+
+def visible(words: str) -> str:
+    """Words with unprintable characters escaped; joined pictures (👩‍👧) are kept."""
+    if words.isprintable():
+        return words
+    joined = {match.end() - 1 for match in re.finditer(JOINED, words)}
+    return "".join(
         c if c.isprintable() or i in joined else c.encode("unicode_escape").decode("ascii")
-        for i, c in enumerate(inner)
+        for i, c in enumerate(words)
     )
-    return "␣" * before + visible + "␣" * after or '""'

@@ -66,7 +66,7 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
             return _checked(request, loaded)
         case _:
             computed = compute(request, loaded)
-            trained = computed.training.trained if computed.training else None
+            trained = computed.training.trained.without_words() if computed.training else None
             return Answer(explain(request, computed), trained=trained)
 
 

@@ -9,6 +9,7 @@ from tracer.decoder.forward import PassOptions, Trace, trace
 from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
+from tracer.lesson.texts import author
 from tracer.lesson.texts.selection import position_of
 from tracer.requests.request import Request
 from tracer.scenario.carry import Carry
@@ -78,6 +79,8 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
         message = "the scenario computes with float64, which goes with `never` only"
         raise TracerError(Problem(message, address="--carry"))
     overrides = dict(map(parse_given, subject.given))
+    if overrides:
+        scenario = scenario.without_words()
     pinned = {**scenario.given, **overrides}
     scenario = scenario.model_copy(update={"rounding": rounding, "given": pinned})
     if subject.sequence is not None:
@@ -103,7 +106,9 @@ def _check_number(number: int, what: str, there: int, option: str) -> None:
 def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
     """The pass of a scenario; a problem names its place in the scenario's file."""
     with loaded.locating_problems():
-        return trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
+        found = trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
+        author.check(found)
+        return found
 
 
 def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
@@ -120,7 +125,9 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
         if scenario.on_demand:
             message = "a model of this size is not trained here; only its passes are worked"
             raise TracerError(Problem(message, yaml_path=("checkpoint",)))
-        return train(loaded.name, scenario, options, loaded.located)
+        found = train(loaded.name, scenario, options, loaded.located)
+        author.check(found.steps[0])
+        return found
 
 
 @frozen

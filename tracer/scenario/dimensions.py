@@ -91,6 +91,9 @@ class Dimensioned(Frozen):
     title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "A small one", "scenario"
     )
+    intro: fields.Text | None = model.INTRO
+    notes: dict[str, fields.Text] = model.NOTES
+    summary: fields.Text | None = model.SUMMARY
     tokens: fields.Tokens | None = described(
         "What the decoder reads: a list, or a sentence to be split at its spaces; as many tokens "
         "as the context holds if not given.",
@@ -232,6 +235,9 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
     turned = made.matrix("embeddings", sizes.words, sizes.width, transposed=True)
     said: dict[str, Any] = {
         "title": asked.title,
+        "intro": asked.intro,
+        "notes": asked.notes,
+        "summary": asked.summary,
         "tokens": tokens,
         "positions": made.positions(),
         "encoder": made.encoder(),

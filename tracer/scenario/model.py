@@ -33,6 +33,22 @@ GIVEN = described(
 )
 
 
+INTRO = described(
+    "The text's opening, in Markdown paragraphs; {value ADDRESS[ROW,COLUMN]} prints a number, "
+    "and `as percent` behind the brackets prints it as a percentage.",
+    "Four friends discuss where to eat.",
+    None,
+)
+NOTES = described(
+    "What to say at a step, in Markdown paragraphs, by the step's name or address.",
+    "{softmax: 'Alex listens to {value layer1.attention.head1.weights[Alex,Frank]} of Frank.'}",
+    {},
+)
+SUMMARY = described(
+    "The text's end, in Markdown paragraphs.", "Alex leans towards the street stall.", None
+)
+
+
 class Sinusoidal(Frozen):
     """The encoding of Vaswani et al. 2017; `start` is the position of the first token."""
 
@@ -204,6 +220,9 @@ class Scenario(Tower):
     title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "Two words", "scenario"
     )
+    intro: fields.Text | None = INTRO
+    notes: dict[str, fields.Text] = NOTES
+    summary: fields.Text | None = SUMMARY
     tokens: fields.Tokens = described(
         "What the decoder reads: a list, or a sentence to be split at its spaces; the first "
         "sequence of the batch if not given.",
@@ -291,7 +310,11 @@ class Scenario(Tower):
         """The same decoder with other tokens before it."""
         changed = {"tokens": tokens, "text": None, "token_ids": None, "targets": targets}
         pinned = {**self.given, **(given or {})}
-        return self.model_copy(update={**changed, "given": pinned})
+        return self.without_words().model_copy(update={**changed, "given": pinned})
+
+    def without_words(self) -> Self:
+        """The same scenario without its author's words, which are about its own numbers."""
+        return self.model_copy(update={"intro": None, "notes": {}, "summary": None})
 
     def reading_example(self, example: Example) -> Self:
         """The same decoder with a training example before it."""

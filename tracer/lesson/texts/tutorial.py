@@ -18,7 +18,7 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.forward_pass import at_a_glance, padded_batch
+from tracer.lesson.texts.forward_pass import SUMMARY, at_a_glance, padded_batch
 from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
@@ -61,8 +61,11 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     found, predicts = teacher.trace, teacher.steps[-1].kind is PREDICTION_STEP
     whole = len(chosen) == len(teacher.steps)
     terms = teacher.writer.terms
+    intro = teacher.author.intro()
     asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
-    introduction = (*map(doc.Paragraph, asked), *padded_batch(found), *at_a_glance(teacher))
+    # The author's own opening takes the place of the general question.
+    general = map(doc.Paragraph, asked[1:] if intro else asked)
+    introduction = (*intro, *general, *padded_batch(found), *at_a_glance(teacher))
     sections = tuple(map(teacher.section, chosen))
     return doc.Document(found.name, found.scenario.title, introduction, sections)
 
@@ -91,7 +94,7 @@ def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
         return
     if not only_hides(found.values.get(MASK.name)):
         return
-    unmasked = trace(found.name, found.scenario, PassOptions(unmasked=True))
+    unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
     if step is None or found.scenario.mask == "none":
         return
@@ -124,7 +127,7 @@ def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
     if not any(targets_of(scenario)):
         yield doc.Section(None, "Cross-entropy loss", (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
-    learned = trace(found.name, scenario, PassOptions(loss=True))
+    learned = trace(found.name, scenario.without_words(), PassOptions(loss=True))
     targets, probabilities, loss = told_of_the_loss(Teacher(learned, full=full))
     # The probabilities of the same tokens stand above.
     shown = [probabilities] if learned.tokens != found.tokens else []
@@ -167,4 +170,5 @@ def _summary(teacher: Teacher, chosen: Sequence[Step]) -> doc.Section:
     which = "all" if len(chosen) == len(teacher.steps) else "these"
     sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
     learned = doc.paragraphs((sentence,) if number and teacher.full else None)
-    return doc.Section(None, "Summary", (doc.Table.of(header, rows), *learned))
+    table = doc.Table.of(header, rows)
+    return doc.Section(None, SUMMARY, (*teacher.author.summary(), table, *learned))

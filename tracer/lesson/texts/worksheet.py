@@ -51,11 +51,12 @@ def worksheet(document: doc.Document, level: int, seed: int) -> doc.Document:
         TracerError: there is nothing to leave out.
     """
     sheet = _Sheet(document, level, seed)
+    opening = tuple(map(sheet.block, document.introduction))
     sections = tuple(sheet.section(i, section) for i, section in enumerate(document.sections))
     if not sheet.blanks:
         raise TracerError(Problem("no line here has a result to leave out", address="--blanks"))
     which = doc.Paragraph((f"Level {level}, seed {seed}.",))
-    introduction = (doc.Paragraph(HOW), which, *document.introduction)
+    introduction = (doc.Paragraph(HOW), which, *opening)
     return doc.Document(document.scenario, document.title, introduction, sections, document.whole)
 
 
@@ -81,9 +82,9 @@ class _Sheet:
     def section(self, at: int, section: doc.Section) -> doc.Section:
         self.here = {}
         whole = at == self.step
-        return replace(section, blocks=tuple(self._block(b, whole) for b in section.blocks))
+        return replace(section, blocks=tuple(self.block(b, whole) for b in section.blocks))
 
-    def _block(self, block: doc.Block, whole: bool) -> doc.Block:
+    def block(self, block: doc.Block, whole: bool = False) -> doc.Block:
         match block:
             case doc.Working(lines):
                 return doc.Working(tuple(self._line(line, whole) for line in lines))

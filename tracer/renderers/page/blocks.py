@@ -15,7 +15,7 @@ from tracer.lesson import document as doc
 from tracer.names import count
 from tracer.renderers import curve, mathml
 from tracer.renderers.page.lines import Numbers
-from tracer.renderers.text import in_percent, name_text, sides, text
+from tracer.renderers.text import in_percent, name_text, sides, text, visible
 
 Anchor: TypeAlias = Callable[[int], str | None]
 """The number of a step → the name of its section, if the page has it."""
@@ -65,6 +65,13 @@ class Blocks:
         match part:
             case str():
                 return part
+            case doc.Plain(words):
+                return visible(words)
+            case doc.Code(words):
+                return self.macro("name", visible(words))
+            case doc.Emphasis(parts, strong):
+                inner = [self.inline(each, anchor) for each in parts]
+                return self.macro("emphasis", inner, strong)
             case doc.Name(name):
                 return self.macro("name", name_text(name))
             case doc.Percent(number):

@@ -1,0 +1,188 @@
+"""The author's intro, notes and summary: where they are shown, and what is woven into them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from markdown_it import MarkdownIt
+
+from tests.helpers.authored import SEEN_AS, paragraphs
+from tests.helpers.command import printed, run
+from tests.helpers.scenario_yaml import to_yaml
+from tests.helpers.sentences import told
+
+A_GIVES_B = "layer1.attention.head1.weights[b,a]"
+
+SMALL = """
+title: small
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [0, 1]}
+layers:
+  - attention:
+      heads: [{W_Q: [[1, 0], [0, 1]], W_K: [[1, 1], [0, 1]], W_V: [[1, 0], [1, 1]]}]
+vocabulary: [a, b]
+unembedding: {W_U: [[1, 0], [0, 1]]}
+targets: [none, a]
+"""
+
+
+def written(**words: object) -> str:
+    return SMALL + to_yaml(dict(words))
+
+
+def shown(text: str) -> list[str]:
+    """The paragraphs of an intro, on a terminal."""
+    _, *blocks = told("run", "-", stdin=written(intro=text)).split("\n\n")
+    return blocks[
+        : next(i for i, b in enumerate(blocks) if b.startswith("The calculation follows"))
+    ]
+
+
+def in_markdown(text: str) -> list[str]:
+    """The same as a reader of Markdown sees it, of GitHub's or another."""
+    made = printed("run", "-", "--format", "markdown", stdin=written(intro=text))
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(made)
+    found = []
+    for i, token in enumerate(tokens):
+        if token.type == "inline" and token.content.startswith("The calculation follows"):
+            break
+        if token.type == "inline":
+            assert tokens[i - 1].type in ("paragraph_open", "heading_open"), token.content
+            plain = "".join(_seen(child) for child in token.children or ())
+            found.append(plain)
+    return found[1:]
+
+
+def _seen(token: object) -> str:
+    kind, content = token.type, token.content  # type: ignore[attr-defined]
+    if kind == "html_inline":
+        assert re.fullmatch("</?(em|strong)>", content)
+        return ""
+    assert kind in ("text", "code_inline", "softbreak"), kind
+    return str(content)
+
+
+@pytest.mark.parametrize("text", SEEN_AS)
+def test_a_text_is_seen_as_it_is_meant(text: str) -> None:
+    expected = paragraphs(text, "1")
+    assert shown(text) == expected
+    assert in_markdown(text) == expected
+    document = json.loads(printed("run", "-", "--format", "json", stdin=written(intro=text)))
+    assert document["intro"].split("\n\n") == expected
+
+
+HARD = st.text(st.sampled_from("ab1. -+*_`~^$&<>[](){}|#!:\\\n=%@/'\"é日"), min_size=1, max_size=30)
+
+
+@settings(max_examples=60, deadline=None)
+@given(HARD.filter(str.strip))
+def test_any_text_is_seen_alike_on_a_terminal_and_in_markdown(text: str) -> None:
+    assert [re.sub(r"\s+", " ", each) for each in in_markdown(text)] == [
+        re.sub(r"\s+", " ", each) for each in shown(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "heading"),
+    [
+        ("softmax", "8 · Softmax"),
+        ("layer1.attention.head1.weights", "8 · Softmax"),
+        ("layer1.attention.scores", "6 · Attention scores"),
+        ("layer1.attention.head1.W_Q", "3 · Query"),
+        ("attention", "3 · Query"),
+        ("logits", "14 · Logits"),
+    ],
+)
+def test_a_note_ends_the_first_step_that_its_key_names(key: str, heading: str) -> None:
+    text = told("run", "-", stdin=written(notes={key: "Here it is."}))
+    assert text.count("Here it is.") == 1
+    before, after = text.split("Here it is.\n")
+    assert re.findall(r"\n(\d+ · .*)\n─", before)[-1].startswith(heading)
+    assert not after.strip() or re.match(r"\n*(\d+ ·|[A-Z].*\n═)", after.lstrip("\n"))
+
+
+def test_a_note_on_the_backward_pass_is_shown_in_training_only() -> None:
+    stdin = written(notes={"gradient.logits": "Only training says this."})
+    assert "Only training" not in told("run", "-", stdin=stdin)
+    assert told("train", "-", stdin=stdin).count("Only training says this.") == 1
+
+
+def test_a_number_of_another_pass_is_woven() -> None:
+    loss = printed("value", "loss", "-s", "-", stdin=SMALL).strip()
+    text = told(
+        "tutorial", "-", "--format", "terminal", stdin=written(summary="The loss is {value loss}.")
+    )
+    assert f"\nThe loss is {loss}.\n" in text
+
+
+def test_an_intro_takes_the_place_of_the_general_question() -> None:
+    assert "Which word comes next?" in told("tutorial", "-", "--format", "terminal", stdin=SMALL)
+    text = told("tutorial", "-", "--format", "terminal", stdin=written(intro="Who listens?"))
+    assert "Which word comes next?" not in text
+    assert text.startswith("small\n\nWho listens?\n")
+
+
+def test_a_worksheet_blanks_no_number_that_the_intro_prints() -> None:
+    weight = printed("value", A_GIVES_B, "-s", "-", stdin=SMALL).strip()
+
+    def times(stdin: str) -> list[int]:
+        """How often the weight is printed in worksheets that leave out other numbers each."""
+        seeds = map(str, range(1, 6))
+        asked = ("tutorial", "-", "--format", "terminal", "--blanks", "--seed")
+        return [told(*asked, seed, stdin=stdin).count(weight) for seed in seeds]
+
+    assert min(times(SMALL)) == 0
+    assert min(times(written(intro=f"b gives {{value {A_GIVES_B}}}."))) > 1
+
+
+@pytest.mark.parametrize(
+    "options", [("--vary", "1"), ("--given", "input=[[1, 2], [3, 4]]")], ids=lambda o: o[0]
+)
+def test_words_about_other_numbers_are_left_out(options: tuple[str, ...]) -> None:
+    stdin = written(intro="One.", notes={"input": "Two."}, summary="Three.")
+    assert all(each in told("run", "-", stdin=stdin) for each in ("One.", "Two.", "Three."))
+    text = told("run", "-", *options, stdin=stdin)
+    assert not re.search(r"One\.|Two\.|Three\.", text)
+
+
+def test_all_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "my.yaml"
+    path.write_text(
+        SMALL
+        + 'intro: "{value nothing}, {value input[a,d9]}, {value input[a,1] as per}"\n'
+        + "notes:\n  softmx: x\n  logits: '{value logits[9,a]}'\n"
+    )
+    for command in (
+        ("run",),
+        ("tutorial",),
+        ("page", "-o", str(tmp_path / "p.html")),
+        ("steps",),
+        ("train",),
+    ):
+        ran = run(command[0], str(path), *command[1:])
+        assert ran.exit_code == 2
+        assert not ran.stdout
+        first = len(SMALL.splitlines()) + 1
+        assert re.findall(r"my.yaml:(\d+):\d+: (.*)", ran.stderr) == [
+            (f"{first + 2}", "no step is called 'softmx'; did you mean 'softmax'?"),
+            (f"{first}", "intro: {value nothing}: no such value"),
+            (
+                f"{first}",
+                "intro: {value input[a,d9]}: no feature 'd9', expected 1 to 2 or a label, such "
+                "as 'd₀'",
+            ),
+            (
+                f"{first}",
+                "intro: {value input[a,1] as per}: got 'as per' after it, expected nothing more, "
+                "or `as percent`",
+            ),
+            (
+                f"{first + 3}",
+                "notes.logits: {value logits[9,a]}: no token '9', expected 1 to 2 or a label, "
+                "such as 'a'",
+            ),
+        ]
