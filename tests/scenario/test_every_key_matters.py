@@ -28,7 +28,7 @@ READ_ELSEWHERE = re.compile(
 )
 """Keys that change no value of a pass: tests of printing and training have them."""
 
-OF_THE_AUTHOR = ("digits", "given", "embeddings")
+OF_THE_AUTHOR = ("digits", "given", "embeddings", "notes")
 """Below them stand words and addresses."""
 
 Step = str | int
