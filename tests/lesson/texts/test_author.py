@@ -38,9 +38,7 @@ def written(**words: object) -> str:
 def shown(text: str) -> list[str]:
     """The paragraphs of an intro, on a terminal."""
     _, *blocks = told("run", "-", stdin=written(intro=text)).split("\n\n")
-    return blocks[
-        : next(i for i, b in enumerate(blocks) if b.startswith("The calculation follows"))
-    ]
+    return list(takewhile(lambda block: not block.startswith("The calculation follows"), blocks))
 
 
 def in_markdown(text: str) -> list[str]:
