@@ -13,7 +13,8 @@ Function: TypeAlias = Literal["sin", "cos", "ln", "max", "Φ", "ReLU′"]
 
 OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
 OfTokens: TypeAlias = Literal["sum over tokens", "sum by word", "FFN", "Attention"]
-InSymbols: TypeAlias = OfRows | OfTokens
+OfModels: TypeAlias = Literal["CrossAttention", "LayerNorm", "RMSNorm", "softmax"]
+InSymbols: TypeAlias = OfRows | OfTokens | OfModels
 """Functions of matrices, which stand in formulas and have no value."""
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from tracer.decoder.forward import Trace
 from tracer.lesson import document as doc
 from tracer.lesson.steps import Step
-from tracer.lesson.texts import sentences
-from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.at_a_glance import diagram
 from tracer.lesson.texts.selection import of_encoder, steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.working.sums import Terms
@@ -37,7 +36,7 @@ def forward_pass(
             *teacher.author.intro(),
             *teacher.introduction(),
             *padded_batch(trace),
-            *at_a_glance(teacher),
+            *diagram(teacher.ctx, teacher.steps),
         )
     sections = tuple(map(teacher.section, chosen))
     if whole and (summary := teacher.author.summary()):
@@ -54,11 +53,6 @@ def contents(trace: Trace) -> doc.Document:
         rows.append((str(step.number), step.kind.name, shape, value.address))
     table = doc.Table.of(("step", "name", "shape", "address"), rows)
     return doc.Document(trace.name, trace.scenario.title, (table,), ())
-
-
-def at_a_glance(teacher: Teacher) -> tuple[doc.Block, ...]:
-    """The picture of the model, and how to read it."""
-    return (doc.Paragraph((sentences.AT_A_GLANCE,)), picture(teacher.ctx, teacher.steps))
 
 
 def padded_batch(trace: Trace) -> tuple[doc.Block, ...]:

@@ -15,7 +15,8 @@ from tracer.lesson.steps.inputs import EMBEDDING_STEP
 from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, PREDICTION_STEP, PROBABILITIES_STEP
 from tracer.lesson.texts import lens
-from tracer.lesson.texts.forward_pass import SUMMARY, at_a_glance
+from tracer.lesson.texts.at_a_glance import diagram
+from tracer.lesson.texts.forward_pass import SUMMARY
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import in_order
 from tracer.lesson.working.sums import Terms
@@ -37,7 +38,11 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),
         *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
     ]
-    introduction = (*teacher.author.intro(), *teacher.introduction(), *at_a_glance(teacher))
+    introduction = (
+        *teacher.author.intro(),
+        *teacher.introduction(),
+        *diagram(teacher.ctx, teacher.steps),
+    )
     return doc.Document(trace.name, trace.scenario.title, introduction, tuple(sections), whole=True)
 
 

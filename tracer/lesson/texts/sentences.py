@@ -28,10 +28,6 @@ PARTS: dict[SubLayer, str] = {
 }
 """A sub-layer as the heading of its part."""
 TRAINING: dict[Phase, str] = {"gradient": "Backward pass", "update": "Update"}
-AT_A_GLANCE = (
-    "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and "
-    "the number of the step that computes it."
-)
 
 
 def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:

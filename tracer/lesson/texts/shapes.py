@@ -13,7 +13,8 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import OPERANDS
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.picture import NAMES, picture
+from tracer.lesson.texts.at_a_glance import diagram
+from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
 from tracer.lesson.texts.symbols import symbols
 from tracer.lesson.working.formula_shapes import TABLES
@@ -51,8 +52,7 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
         )
     )
     ctx = LessonContext(survey.trace, survey.length - 1, symbols(survey.trace.records))
-    yield doc.Paragraph((sentences.AT_A_GLANCE,))
-    yield picture(ctx, survey.steps, survey.layers)
+    yield from diagram(ctx, survey.steps, survey.layers)
 
 
 # --- stages --------------------------------------------------------------------------------------

@@ -18,14 +18,14 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.forward_pass import SUMMARY, at_a_glance, padded_batch
+from tracer.lesson.texts.at_a_glance import diagram, formulas, sizes
+from tracer.lesson.texts.before_and_after import before_and_after
+from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import told_of_the_loss
 from tracer.lesson.texts.training_text import training_text
-from tracer.lesson.working.formula_shapes import number_used
-from tracer.names import count
 
 TRAINING, GENERATION = "Training", "Generation"
 MOST_TURNS = 5
@@ -53,7 +53,7 @@ def tutorial(
     teacher = Teacher(found, token, refers=whole, full=full)
     told = worked_for(teacher, chosen)
     further = _further(found, training, full) if whole else ()
-    return replace(told, sections=(*told.sections, *further, _summary(teacher, chosen)))
+    return replace(told, sections=(*told.sections, *further, *_summary(teacher, whole)))
 
 
 def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
@@ -65,7 +65,9 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
-    introduction = (*intro, *general, *padded_batch(found), *at_a_glance(teacher))
+    sized = (*formulas(teacher), *sizes(teacher)) if whole and teacher.full else ()
+    glance = (*diagram(teacher.ctx, teacher.steps), *sized)
+    introduction = (*intro, *general, *padded_batch(found), *glance)
     sections = tuple(map(teacher.section, chosen))
     return doc.Document(found.name, found.scenario.title, introduction, sections)
 
@@ -158,17 +160,7 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
         yield replace(section, part=GENERATION)
 
 
-def _summary(teacher: Teacher, chosen: Sequence[Step]) -> doc.Section:
-    header = ("step", "name", *(["parameters"] if teacher.full else []), "what happens")
-    rows = []
-    for step in chosen:
-        number = number_used(step.records, teacher.parameter_shapes)
-        title = sentences.title(step, teacher.ctx.at(step.place))
-        counted = [str(number)] if teacher.full else []
-        rows.append((str(step.number), title, *counted, step.kind.summary))
-    number = number_used([r for step in chosen for r in step.records], teacher.parameter_shapes)
-    which = "all" if len(chosen) == len(teacher.steps) else "these"
-    sentence = f"The weights of {which} steps are {count(number, 'parameter')}."
-    learned = doc.paragraphs((sentence,) if number and teacher.full else None)
-    table = doc.Table.of(header, rows)
-    return doc.Section(None, SUMMARY, (*teacher.author.summary(), table, *learned))
+def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
+    """The author's, and of a whole calculation what came of the followed token."""
+    if whole and (blocks := (*teacher.author.summary(), *before_and_after(teacher.ctx))):
+        yield doc.Section(None, SUMMARY, blocks)

@@ -1,0 +1,181 @@
+"""The model at a glance: its picture, its formulas, and its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from tracer.decoder import roles
+from tracer.decoder.elementwise import Add
+from tracer.decoder.operations import Pinned
+from tracer.decoder.value import Value
+from tracer.formula import expression as ex
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import Step
+from tracer.lesson.texts.picture import picture
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.wiring import leaving, summands, where
+from tracer.lesson.working.formula_shapes import number_used
+from tracer.lesson.working.formulas import formula
+
+HOW_TO_READ: doc.Sentence = (
+    "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), and "
+    "the number of the step that computes it.",
+)
+IN_FORMULAS: doc.Sentence = ("The same model in formulas:",)
+SIZES: doc.Sentence = ("Its sizes:",)
+
+
+def diagram(
+    ctx: LessonContext,
+    steps: Sequence[Step],
+    stand_for: Callable[[roles.Place], range] | None = None,
+) -> tuple[doc.Block, ...]:
+    """The picture of the model, and how to read it; `stand_for` as in `picture`."""
+    return (doc.Paragraph(HOW_TO_READ), picture(ctx, steps, stand_for))
+
+
+# --- formulas ------------------------------------------------------------------------------------
+
+
+def formulas(teacher: Teacher) -> tuple[doc.Block, ...]:
+    """The formula of each sub-layer, read from the tape; of layers built alike, the first."""
+    drawn = picture(teacher.ctx, teacher.steps)
+    towers = [(tower, tower is drawn.encoder) for tower in (drawn.encoder, drawn.decoder) if tower]
+    model = _Formulas(teacher)
+    written = [block for tower, encodes in towers for block in model.of_tower(tower, encodes)]
+    written += model.of_words()
+    return (doc.Paragraph(IN_FORMULAS), *written) if written else ()
+
+
+class _Formulas:
+    """Formulas of a model in which whole sub-layers are functions."""
+
+    def __init__(self, teacher: Teacher) -> None:
+        self.teacher, self.ctx = teacher, teacher.ctx
+        self.producers, self.symbols = teacher.trace.producers, teacher.ctx.symbols
+        self.leaving = [v for v in leaving(teacher.trace.records) if v.place.example is None]
+
+    def of_tower(self, tower: doc.Tower, encodes: bool) -> Iterator[doc.Block]:
+        """From the input vectors to the tower's output."""
+        place = roles.Place(encoder=encodes)
+        yield from self._recorded(place, roles.INPUT)
+        ends = [value for value in self.leaving if value.place.encoder == encodes]
+        for layer in tower.layers:
+            for value in ends:
+                if value.place.layer == layer.first:
+                    yield from self._sub_layer(value)
+            yield from doc.paragraphs(_repeated(layer))
+        for value in ends:
+            if value.place.final:
+                yield from self._sub_layer(value)
+        output = self.ctx.value(roles.Place(), roles.ENCODER_OUTPUT if encodes else roles.OUTPUT)
+        if output and self.producers[output].inputs:
+            yield from self._line(output, self.symbols[self.producers[output].inputs[0].address])
+
+    def of_words(self) -> Iterator[doc.Block]:
+        """From the output to a probability for each word."""
+        yield from self._recorded(roles.Place(), roles.LOGITS)
+        logits = self.ctx.value(roles.Place(), roles.LOGITS)
+        probabilities = self.ctx.value(roles.Place(), roles.PROBABILITIES)
+        if logits and probabilities:
+            yield from self._line(
+                probabilities, ex.Call("softmax", (self.symbols[logits.address],))
+            )
+
+    def _recorded(self, place: roles.Place, role: roles.Role) -> Iterator[doc.Block]:
+        """The formula of a single operation, if it has one."""
+        value = self.ctx.value(place, role)
+        chain = formula(self.producers[value], self.symbols) if value else None
+        yield from (doc.Formula(chain),) if chain else ()
+
+    def _sub_layer(self, value: Value) -> Iterator[doc.Block]:
+        yield from self._line(value, self._inside(value, value))
+
+    def _line(self, value: Value, right: ex.Expression) -> Iterator[doc.Block]:
+        left = self.symbols[value.address]
+        if left != right and not isinstance(self.producers[value].operation, Pinned):
+            yield doc.Formula(ex.Chain((left, right), ("=",)))
+
+    def _inside(self, value: Value, end: Value) -> ex.Expression:
+        """A value of the sub-layer that ends with `end`, written with what the sub-layer reads."""
+        symbol, record = self.symbols[value.address], self.producers[value]
+        if where(value) != where(end) or isinstance(record.operation, Pinned):
+            return symbol
+        match value.role:
+            case roles.RESIDUAL if isinstance(record.operation, Add):
+                added, change = summands(record)
+                return ex.Sum((self._inside(added, end), self._inside(change, end)))
+            case roles.NORM | roles.RMS_NORM:
+                first = self.teacher.step_of[value.address].records[0]
+                name: ex.OfModels = "LayerNorm" if value.role is roles.NORM else "RMSNorm"
+                return ex.Call(name, (self._inside(first.inputs[0], end),))
+            case roles.ATTENTION_OUTPUT if value.place.sub_layer == "cross_attention":
+                encoded = self.ctx.value(roles.Place(), roles.ENCODER_OUTPUT)
+                assert encoded
+                source = self._inside(self.ctx.sources[value], end)
+                return ex.Call("CrossAttention", (source, self.symbols[encoded.address]))
+            case roles.ATTENTION_OUTPUT | roles.FFN_OUTPUT if value in self.ctx.sources:
+                source = self._inside(self.ctx.sources[value], end)
+                return ex.Call("FFN" if value.role is roles.FFN_OUTPUT else "Attention", (source,))
+            case _:
+                return symbol
+
+
+def _repeated(layer: doc.Layer) -> doc.Sentence | None:
+    """Which layers have the same formulas."""
+    others = range(layer.first + 1, layer.last + 1)
+    if not others:
+        return None
+    if not others[1:]:
+        return (f"Layer {others[0]} repeats layer {layer.first} with its own weights.",)
+    which = f"Layers {others[0]} to {others[-1]} repeat layer {layer.first}"
+    return (f"{which}, each with its own weights.",)
+
+
+# --- sizes ---------------------------------------------------------------------------------------
+
+SIZE_ROLES: tuple[tuple[str, roles.Role, int, str], ...] = (
+    ("d_model", roles.INPUT, 1, "features per token"),
+    ("d_k", roles.QUERY, 1, "width of queries and keys in each head"),
+    ("d_v", roles.VALUE, 1, "width of values in each head"),
+    ("hidden units", roles.HIDDEN, 1, "width of the FFN's hidden layer"),
+    ("vocabulary", roles.LOGITS, 1, "words that the model can predict"),
+)
+"""The axis of which values is a size of the model, and what it means."""
+
+
+def sizes(teacher: Teacher) -> tuple[doc.Block, ...]:
+    """The sizes of the decoder: their names, their values here, their meaning."""
+    ctx = teacher.ctx
+    forward = [r.output for r in ctx.trace.records if _is_of_decoder(r.output.place)]
+    heads = _several(ctx.heads_of(v.place) for v in forward if v.role is roles.QUERY)
+    number = number_used(ctx.trace.records, teacher.parameter_shapes)
+    known = {
+        name: (_several(value.shape[axis] for value in forward if value.role is role), meaning)
+        for name, role, axis, meaning in SIZE_ROLES
+    }
+    if known["d_v"][0] == known["d_k"][0]:
+        known["d_k"] = (known["d_k"][0], "width of queries, keys and values in each head")
+        del known["d_v"]
+    d_model = known.pop("d_model")
+    rows = [
+        ("tokens", str(len(ctx.names)), "the text that the model reads"),
+        ("d_model", *d_model),
+        ("layers", str(ctx.layers or ""), "one after the other"),
+        ("heads", heads, "attention patterns computed in parallel"),
+        *((name, *size) for name, size in known.items()),
+        ("parameters", f"{number:,}" if number else "", "numbers that training would adjust"),
+    ]
+    table = doc.Table.of(("size", "here", "meaning"), [row for row in rows if row[1]])
+    return (doc.Paragraph(SIZES), table)
+
+
+def _is_of_decoder(place: roles.Place) -> bool:
+    of_others = place.encoder or place.example is not None or place.sub_layer == "lens"
+    return place.phase == "forward" and not of_others
+
+
+def _several(found: Iterable[int]) -> str:
+    """The sizes that there are: `2`, or `1 or 2` where layers or heads differ."""
+    return " or ".join(map(str, sorted(set(found))))

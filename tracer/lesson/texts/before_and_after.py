@@ -1,0 +1,93 @@
+"""What the layers made of the followed token: its numbers before, on the way and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tracer.decoder import roles
+from tracer.decoder.elementwise import Add
+from tracer.decoder.operations import Pinned
+from tracer.decoder.tape import Record
+from tracer.decoder.value import Value
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps.claims import Row
+from tracer.lesson.texts.picture import NAMES
+from tracer.lesson.wiring import leaving, summands
+from tracer.names import distinct
+
+MOST_STATIONS = 4
+"""So many columns of numbers fit beside each other."""
+
+CHANGES: doc.Sentence = ("What each sub-layer changed most:",)
+
+
+def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
+    """A table of the followed token's numbers, and what each sub-layer changed most."""
+    if ctx.is_padding:
+        return ()
+    value = ctx.trace[roles.INPUT.name]
+    stations = [("input", value), *_stations(ctx, value)]
+    rows = [
+        (label, *(ctx.number(station, ctx.row(station), j) for _, station in stations))
+        for j, label in enumerate(distinct(value.axes[1].labels))
+        if j in ctx.columns(value)
+    ]
+    before: doc.Sentence = ("The numbers of ", ctx.name, ", before and after:")
+    table = doc.Table.of(("feature", *(title for title, _ in stations)), rows)
+    numbers = (doc.Paragraph(before), table) if stations[1:] else ()
+    changes = [row for record in _sums(ctx) if (row := _most_changed(record, ctx))]
+    if not changes:
+        return numbers
+    changed = doc.Table.of(("sub-layer", "feature", "by"), changes)
+    return (*numbers, doc.Paragraph(CHANGES), changed)
+
+
+def _stations(ctx: LessonContext, value: Value) -> Iterator[tuple[str, Value]]:
+    """The vectors after each sub-layer, or each layer if these are too many, and the output.
+
+    Only those with the features of the input.
+    """
+    left = [v for v in leaving(ctx.trace.records) if v.place.layer and _is_of_model(v)]
+    by_layer = list({v.place.layer: v for v in left}.values())
+    several = next((each for each in (left, by_layer) if len(each) < MOST_STATIONS), [])
+    if any(v.axes != value.axes for v in several):
+        several = []
+    for each in several:
+        yield (_sub_layer(each, ctx) if several is left else f"layer {each.place.layer}"), each
+    output = ctx.trace[roles.OUTPUT.name]
+    passed_on = ctx.trace.producers[output].inputs
+    if output.axes == value.axes and not set(passed_on) & set(several[-1:]):
+        yield "output", output
+
+
+def _is_of_model(value: Value) -> bool:
+    return not value.place.encoder and value.place.example is None
+
+
+def _sub_layer(value: Value, ctx: LessonContext) -> str:
+    assert value.place.sub_layer
+    layer = f"layer {value.place.layer}, " if ctx.layers > 1 else ""
+    return layer + NAMES[value.place.sub_layer]
+
+
+def _sums(ctx: LessonContext) -> Iterator[Record]:
+    """The residual connections of the decoder."""
+    for record in ctx.trace.records:
+        value = record.output
+        if (
+            value.role is roles.RESIDUAL
+            and _is_of_model(value)
+            and isinstance(record.operation, Add)
+        ):
+            yield record
+
+
+def _most_changed(record: Record, ctx: LessonContext) -> tuple[str | doc.Cell, ...] | None:
+    """The feature that a sub-layer changes most, and by how much; nothing for a tie."""
+    _, change = summands(record)
+    ranked = Row.of(change, ctx).sizes().ranked()
+    if not ranked or isinstance(ctx.trace.producers[change].operation, Pinned):
+        return None
+    feature = Row.of(record.output, ctx).labels[ranked[0]]
+    return (_sub_layer(change, ctx), feature, ctx.number(change, ctx.row(change), ranked[0]))
