@@ -215,7 +215,8 @@ class Section(Node):
     """A step of the text; `number` is its place in the whole run, if it has one.
 
     `part` is the title of its part of the text; `within` its own title in that part, in pieces:
-    ("Head 1", "Query"). `trace` is the pass that its numbers are from.
+    ("Head 1", "Query"). `trace` is the pass that its numbers are from. What is `folded` repeats
+    another section, so that a reader may skip it.
     """
 
     number: int | None
@@ -226,6 +227,7 @@ class Section(Node):
     layer: int | None = None
     head: int | None = None
     trace: Trace | None = field(default=None, kw_only=True)
+    folded: bool = field(default=False, kw_only=True)
 
 
 class Document(Node):

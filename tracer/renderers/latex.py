@@ -91,6 +91,8 @@ def render(document: doc.Document, *, standalone: bool) -> str:
     return f"{preamble}\\begin{{document}}\n\n{body}\n\\end{{document}}\n"
 
 
+APPENDIX = "Appendix: steps that repeat earlier ones"
+
 HEADINGS = ("section", "subsection", "subsubsection")
 """Of the whole text, of its parts, of the steps in them."""
 
@@ -109,18 +111,40 @@ class _Page:
         if self.contents and self.outline.contents:
             yield "\\begin{multicols}{2}\\small\n\\tableofcontents\n\\end{multicols}"
         for i, section in enumerate(document.sections):
-            yield "\n".join(map(self.heading, self.outline.over[i]))
-            written = list(self.together(section.blocks, i))
-            if section.blocks[1:] and isinstance(section.blocks[1], doc.Paragraph):
-                # A title and its first sentence do not stand at the end of a page alone.
-                written[0] += "\\par\\nopagebreak"
-            yield from written
+            if fold := self.outline.folds.get(i):
+                yield from (self.heading(h) for h in self.outline.over[i] if h.opens_part)
+                yield rf"{_words(fold.title)}; see the \hyperref[{self.appendix}]{{appendix}}."
+            if not section.folded:
+                yield "\n".join(map(self.heading, self.outline.over[i]))
+                yield from self.section(i)
+        for first, fold in self.outline.folds.items():
+            if first == next(iter(self.outline.folds)):
+                yield self.heading(links.Heading(APPENDIX, 1, -1)) + rf"\label{{{self.appendix}}}"
+            yield rf"\paragraph{{{_words(self.document.sections[first].part or fold.title)}}}"
+            for i in fold.sections:
+                yield "\n".join(self.heading(h) for h in self.outline.over[i] if not h.opens_part)
+                yield from self.section(i)
+
+    def section(self, i: int) -> Iterator[str]:
+        """What stands under the titles of a section."""
+        blocks = self.document.sections[i].blocks
+        written = list(self.together(blocks, i))
+        if blocks[1:] and isinstance(blocks[1], doc.Paragraph):
+            # A title and its first sentence do not stand at the end of a page alone.
+            written[0] += "\\par\\nopagebreak"
+        yield from written
 
     def heading(self, heading: links.Heading) -> str:
         kind, title = HEADINGS[heading.level], _words(heading.title)
         label = None if heading.opens_part else self.labels.get(heading.section)
         linked = rf"\label{{{label}}}" if label else ""
         return f"\\{kind}*{{{title}}}\\addcontentsline{{toc}}{{{kind}}}{{{title}}}{linked}"
+
+    @property
+    def appendix(self) -> str:
+        """The label of the steps that repeat earlier ones."""
+        first = next(iter(self.outline.folds))
+        return f"{links.of_sections(self.outline.anchors)[first]}.appendix"
 
     @cached_property
     def labels(self) -> dict[int, str]:

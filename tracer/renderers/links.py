@@ -13,6 +13,9 @@ from tracer.frozen import frozen
 from tracer.lesson.document import Document, Paragraph, Reference, Section
 from tracer.node import found
 
+MOST_NAMES = 4
+"""So many steps are named one by one."""
+
 WORTH_CONTENTS = 3
 """The fewest headings for a table of contents."""
 
@@ -28,6 +31,26 @@ class Heading:
     level: int
     section: int
     opens_part: bool = False
+
+
+@frozen
+class Fold:
+    """Neighbouring sections that can be skipped."""
+
+    sections: tuple[int, ...]
+    document: Document
+
+    @property
+    def title(self) -> str:
+        """`Steps 11 to 17 repeat earlier steps: Head 2`."""
+        there = [self.document.sections[i] for i in self.sections]
+        if len(there) == 1:
+            (section,) = there
+            words = " · ".join(section.within or (section.title,))
+            return f"Step {section.number} repeats an earlier step: {words}"
+        names = list(dict.fromkeys(section.within[0] for section in there if section.within))
+        listed = ", ".join(names) if len(names) < MOST_NAMES else f"{names[0]} to {names[-1]}"
+        return f"Steps {there[0].number} to {there[-1].number} repeat earlier steps: {listed}"
 
 
 class Outline:
@@ -48,6 +71,22 @@ class Outline:
         for i, section in enumerate(document.sections):
             if section.number is not None:
                 self.places[section.number].append(i)
+
+    @cached_property
+    def folds(self) -> dict[int, Fold]:
+        """What can be skipped, by its first section: neighbours in one part of the text."""
+        found: dict[int, Fold] = {}
+        sections = self.document.sections
+        for i, section in enumerate(sections):
+            if not section.folded:
+                continue
+            before = sections[i - 1] if i else section
+            if found and before.folded and before.part == section.part:
+                first, fold = found.popitem()
+                found[first] = Fold((*fold.sections, i), self.document)
+            else:
+                found[i] = Fold((i,), self.document)
+        return found
 
     def meant(self, here: int, number: int) -> int | None:
         """The section of a step as seen from another: the last up to there, or None.

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from html import escape
 from typing import assert_never
 from urllib.parse import quote
 
@@ -92,10 +93,19 @@ class _Page:
         yield from (self.block(block, -1) for block in document.introduction)
         if self.level is not None and self.outline.contents:
             yield self.contents()
+        until = None
         for i, section in enumerate(document.sections):
-            for heading in self.outline.over[i]:
+            opening = self.outline.over[i]
+            if fold := self.outline.folds.get(i):
+                yield from (part for h in opening if h.opens_part for part in self.heading(h))
+                opening = [heading for heading in opening if not heading.opens_part]
+                until = fold.sections[-1]
+                yield f"<details>\n<summary>{escape(fold.title)}</summary>"
+            for heading in opening:
                 yield from self.heading(heading)
             yield from (self.block(block, i) for block in section.blocks)
+            if i == until:
+                yield "</details>"
 
     def heading(self, heading: links.Heading) -> Iterator[str]:
         """The title of a part or a section, after its anchor."""

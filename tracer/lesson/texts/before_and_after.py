@@ -27,15 +27,15 @@ def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
     if ctx.is_padding:
         return ()
     value = ctx.trace[roles.INPUT.name]
-    stations = [("input", value), *_stations(ctx, value)]
-    rows = [
-        (label, *(ctx.number(station, ctx.row(station), j) for _, station in stations))
-        for j, label in enumerate(distinct(value.axes[1].labels))
-        if j in ctx.columns(value)
+    where, stations = _stations(ctx, value)
+    labels = distinct(value.axes[1].labels)
+    rows: list[tuple[str | doc.Cell, ...]] = [
+        (labels[j], *(ctx.number(each, ctx.row(each), j) for each in (value, *stations.values())))
+        for j in ctx.columns(value)
     ]
-    before: doc.Sentence = ("The numbers of ", ctx.name, ", before and after:")
-    table = doc.Table.of(("feature", *(title for title, _ in stations)), rows)
-    numbers = (doc.Paragraph(before), table) if stations[1:] else ()
+    before: doc.Sentence = ("The numbers of ", ctx.name, f" at the input and {where}:")
+    table = doc.Table.of(("feature", "input", *stations), rows)
+    numbers = (doc.Paragraph(before), table) if stations else ()
     changes = [row for record in _sums(ctx) if (row := _most_changed(record, ctx))]
     if not changes:
         return numbers
@@ -43,22 +43,23 @@ def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:
     return (*numbers, doc.Paragraph(CHANGES), changed)
 
 
-def _stations(ctx: LessonContext, value: Value) -> Iterator[tuple[str, Value]]:
+def _stations(ctx: LessonContext, value: Value) -> tuple[str, dict[str, Value]]:
     """The vectors after each sub-layer, or each layer if these are too many, and the output.
 
-    Only those with the features of the input.
+    Only those with the features of the input; and in words where they stand.
     """
     left = [v for v in leaving(ctx.trace.records) if v.place.layer and _is_of_model(v)]
-    by_layer = list({v.place.layer: v for v in left}.values())
-    several = next((each for each in (left, by_layer) if len(each) < MOST_STATIONS), [])
-    if any(v.axes != value.axes for v in several):
-        several = []
-    for each in several:
-        yield (_sub_layer(each, ctx) if several is left else f"layer {each.place.layer}"), each
+    by_layer = {f"layer {v.place.layer}": v for v in left}
+    by_sub_layer = {_sub_layer(v, ctx): v for v in left}
     output = ctx.trace[roles.OUTPUT.name]
     passed_on = ctx.trace.producers[output].inputs
-    if output.axes == value.axes and not set(passed_on) & set(several[-1:]):
-        yield "output", output
+    for where, stations in (("sub-layer", by_sub_layer), ("layer", by_layer)):
+        if 0 < len(stations) < MOST_STATIONS and all(
+            v.axes == value.axes for v in (*stations.values(), output)
+        ):
+            last = {} if left[-1] in passed_on else {"output": output}
+            return f"after each {where}", stations | last
+    return "at the output", {"output": output} if output.axes == value.axes else {}
 
 
 def _is_of_model(value: Value) -> bool:
@@ -74,12 +75,8 @@ def _sub_layer(value: Value, ctx: LessonContext) -> str:
 def _sums(ctx: LessonContext) -> Iterator[Record]:
     """The residual connections of the decoder."""
     for record in ctx.trace.records:
-        value = record.output
-        if (
-            value.role is roles.RESIDUAL
-            and _is_of_model(value)
-            and isinstance(record.operation, Add)
-        ):
+        is_sum = record.output.role is roles.RESIDUAL and isinstance(record.operation, Add)
+        if is_sum and _is_of_model(record.output):
             yield record
 
 

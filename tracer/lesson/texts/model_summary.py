@@ -38,11 +38,8 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),
         *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
     ]
-    introduction = (
-        *teacher.author.intro(),
-        *teacher.introduction(),
-        *diagram(teacher.ctx, teacher.steps),
-    )
+    opening = (*teacher.author.intro(), *teacher.introduction())
+    introduction = (*opening, *diagram(ctx, teacher.steps))
     return doc.Document(trace.name, trace.scenario.title, introduction, tuple(sections), whole=True)
 
 

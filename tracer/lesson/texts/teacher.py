@@ -63,6 +63,8 @@ class Teacher:
         self.author = Author(trace, self.steps)
         self.writer = Writer(self.ctx, terms)
         self.goals: dict[Hashable, Step] = {}
+        self.repeated: set[Step] = set()
+        """Steps whose goal is that of another one."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
         self.captions: set[str] = set()
@@ -87,9 +89,11 @@ class Teacher:
         """A step with its title."""
         ctx, place = self.ctx.at(step.place), step.place
         title, part = sentences.title(step, ctx), sentences.part(step, ctx)
-        within, blocks = sentences.within(step, ctx), (*self.blocks(step), *self.author.notes(step))
-        own = (step.number, title, blocks, part, within, place.layer, place.head)
-        return doc.Section(*own, trace=self.trace)
+        within, blocks = sentences.within(step, ctx), tuple(self.blocks(step))
+        notes = tuple(self.author.notes(step))
+        own = (step.number, title, blocks + notes, part, within, place.layer, place.head)
+        folded = self.refers and step in self.repeated and not notes
+        return doc.Section(*own, trace=self.trace, folded=folded)
 
     def blocks(self, step: Step) -> list[doc.Block]:
         """Goal and reason, and the work."""
@@ -97,6 +101,8 @@ class Teacher:
         goal = step.kind.goal_of(step, ctx)
         before = self.goals.setdefault((goal, self.like(step)), step)
         again = before.number != step.number
+        if again:
+            self.repeated.add(step)
         what = [sentences.same_as_in(before, step, ctx)] if again else [goal, *self.why(step)]
         if step.place.encoder:
             what = [*map(in_encoder, what)]

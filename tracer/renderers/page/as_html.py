@@ -110,7 +110,10 @@ class _Text:
     def section(self, i: int, section: Section, heading: links.Heading) -> Any:
         documents = self.page.documents
         texts = [d.sections[i].blocks if i < len(d.sections) else None for d in documents]
+        fold = next((f for f in self.outline.folds.values() if i in f.sections), None)
         return SimpleNamespace(
+            opens=fold.title if fold and fold.sections[0] == i else None,
+            closes=bool(fold and fold.sections[-1] == i),
             anchor=self.anchors[heading],
             level=heading.level + 1,
             title=heading.title,

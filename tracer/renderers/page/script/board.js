@@ -55,6 +55,7 @@ const startBoard = () => {
     (section) => !section.hidden && section.getBoundingClientRect().bottom > innerHeight / 4,
   );
   walk([]);
+  unfold();
   document.documentElement.requestFullscreen?.().catch(() => undefined);
   document.body.classList.add("board");
   boardKeys.hidden = false;

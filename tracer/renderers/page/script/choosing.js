@@ -29,6 +29,7 @@ const follow = (token) => {
 
 /** Show the sections of the layer and the head that are chosen. */
 const choose = () => {
+  if (["layer", "head"].some((what) => select(what)?.value)) unfold();
   for (const section of sections) {
     const others = ["layer", "head"].some((what) => {
       const wanted = select(what)?.value;
@@ -39,8 +40,15 @@ const choose = () => {
   }
 };
 
+/** Open what is folded away: all of it, or what a part of the text is in. @param {Element} [part] */
+const unfold = (part) => {
+  const folds = part ? [part.closest("details.fold")] : all("details.fold");
+  for (const fold of folds) if (fold instanceof HTMLDetailsElement) fold.open = true;
+};
+
 /** Show everything, if a part of the text is hidden. @param {Element} part */
 const uncover = (part) => {
+  unfold(part);
   if (part.checkVisibility()) return;
   for (const what of ["layer", "head"]) {
     const chosen = select(what);
@@ -69,3 +77,4 @@ text.addEventListener("click", (event) => {
   if (link instanceof HTMLAnchorElement && link.hash === location.hash) arrive();
 });
 window.addEventListener("hashchange", arrive);
+window.addEventListener("beforeprint", () => unfold());
