@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.agreement import Disagreement, against_values, judged, means
 from tests.helpers.command import printed
-from tests.helpers.every_judge import FORMATS, faults_of_text
+from tests.helpers.every_judge import FORMATS, faults_and_compared
 from tests.helpers.other_pages import bare, entries_of_page, from_html
 from tests.helpers.terminal_page import Lines, Table, read_blocks
 from tests.helpers.truth import without_pictures
@@ -43,9 +43,9 @@ LONG = {
 
 def found_in(text: str, form: str) -> int:
     """How many lines were held against a matrix; all agree, and all have an entry."""
-    assert faults_of_text(text, form) == []
-    _, _, blocks = FORMATS[form]
-    return judged(blocks(without_pictures(text))).compared
+    faults, compared = faults_and_compared(text, form)
+    assert faults == []
+    return compared
 
 
 def agree_in_every_format(*arguments: str, stdin: str = "") -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import mutated_files
-from tests.helpers.mutated_files import FEW, get_far, of_fuzz
+from tests.helpers.mutated_files import few_or, get_far
 
 for library in ("safetensors", "tokenizers"):
     pytest.importorskip(library)
@@ -40,10 +40,6 @@ def case(tmp_path: Path) -> Callable[[random.Random], int]:
     return one
 
 
-def test_changed_models(case: Callable[[random.Random], int]) -> None:
-    assert get_far(case, FEW)
-
-
-@pytest.mark.fuzz
-def test_many_changed_models(case: Callable[[random.Random], int]) -> None:
-    assert get_far(case, of_fuzz(1000))
+@few_or(1000)
+def test_changed_models(case: Callable[[random.Random], int], seeds: range) -> None:
+    assert get_far(case, seeds)

@@ -47,11 +47,16 @@ WORDS_THAT_STAY = "Drawing the next word"
 
 def faults_of_text(text: str, form: str) -> list[str]:
     """False equations, and lines that do not agree with their matrices."""
+    return faults_and_compared(text, form)[0]
+
+
+def faults_and_compared(text: str, form: str) -> tuple[list[str], int]:
+    """The same, and how many lines were held against a matrix."""
     _, lines, blocks = FORMATS[form]
-    found = judged(blocks(without_pictures(text)))
-    return [
-        *(f"{form}: unreadable: {line}" for line in unreadable(lines(text))),
-        *(f"{form}: false: {e.text}: {why}" for e, why in false_equations(lines(text))),
+    found, worked = judged(blocks(without_pictures(text))), lines(text)
+    faults = [
+        *(f"{form}: unreadable: {line}" for line in unreadable(worked)),
+        *(f"{form}: false: {e.text}: {why}" for e, why in false_equations(worked)),
         # Behind the steps of a training no line is worked; LaTeX's curve has numbers at its axes.
         *(
             f"{form}: disagrees: {each}"
@@ -60,6 +65,7 @@ def faults_of_text(text: str, form: str) -> list[str]:
         ),
         *(f"{form}: no entry: {line}" for line in found.unplaced if WORDS_THAT_STAY not in line),
     ]
+    return faults, found.compared
 
 
 def faults_of_terminal(text: str, spec: Scenario) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from tests.helpers import mutations
@@ -42,9 +43,11 @@ def get_far(case: Callable[[random.Random], int], seeds: Iterable[int]) -> bool:
     return 0.1 < codes.count(2) / len(codes) < 0.9
 
 
-def of_fuzz(number: int) -> range:
-    """So many seeds, which `FUZZ_SEED` decides."""
-    return range(SEED * 1_000_003, SEED * 1_000_003 + number)
+def few_or(many: int) -> pytest.MarkDecorator:
+    """Mark a test that runs with a few seeds, and as fuzz with many, which `FUZZ_SEED` decides."""
+    others = range(SEED * 1_000_003, SEED * 1_000_003 + many)
+    fuzz = pytest.param(others, id="many", marks=pytest.mark.fuzz)
+    return pytest.mark.parametrize("seeds", [pytest.param(FEW, id="few"), fuzz])
 
 
 # --- what holds of every run ---------------------------------------------------------------------

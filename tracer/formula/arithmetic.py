@@ -30,8 +30,8 @@ RoundPart: TypeAlias = Callable[[Array], Array]
 PRECISION, GUARD = 50, 10
 """Significant digits of a stored Decimal, more than any line prints; more inside operations."""
 
-LONGEST_TIE, LONGEST_FLOAT_TIE = 40, 14
-"""The most digits of a number that may be a tie when it is printed with one digit less."""
+LONGEST_TIE, LONGEST_FLOAT_TIE = Context(prec=40, traps=[]), Context(prec=14, traps=[])
+"""With the most digits of a number that may be a tie when it is printed with one digit less."""
 
 NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-13
 """A sum below its terms times this factor has no digit that is sure, and becomes 0."""
@@ -314,9 +314,11 @@ def _to_nearest_float(number: Any) -> Any:
     return shortest
 
 
-def _may_be_a_tie(number: Decimal, longest: int) -> bool:
-    digits = "".join(map(str, number.as_tuple().digits)).rstrip("0")
-    return digits.endswith("5") and len(digits) <= longest
+def _may_be_a_tie(number: Decimal, longest: Context) -> bool:
+    if longest.plus(number) != number:  # most results have all the digits that are stored
+        return False
+    digits = "".join(map(str, number.as_tuple().digits))
+    return digits.rstrip("0").endswith("5")
 
 
 _nearest_decimals = np.frompyfunc(_to_nearest_decimal, 1, 1)

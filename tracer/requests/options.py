@@ -138,7 +138,8 @@ COMMANDS: dict[Command, Usage] = {
 def register(app: typer.Typer, name: Command, then: Callable[[Request], None]) -> None:
     """Register a command with Typer: it reads its words and calls `then` with the request."""
     usage = COMMANDS[name]
-    parameters = [_parameter(taken, usage.defaults) for taken in usage.takes.split()]
+    defaults = DEFAULTS | usage.defaults
+    parameters = [_parameter(taken, defaults.get(taken)) for taken in usage.takes.split()]
 
     def command(**answers: Any) -> None:
         then(_request(name, answers))
@@ -188,7 +189,8 @@ def _request(name: Any, answers: dict[str, Any]) -> Request:
     return Request(name, **answers)
 
 
-def _parameter(name: str, defaults: dict[str, Any]) -> inspect.Parameter:
+@cache  # most commands share most options
+def _parameter(name: str, default: Any) -> inspect.Parameter:
     """An argument (in capitals) or an option, as Typer reads it from a signature."""
     taken = ARGUMENTS.get(name) or OPTIONS[name]
     how: dict[str, Any] = {"help": taken.help}
@@ -204,7 +206,6 @@ def _parameter(name: str, defaults: dict[str, Any]) -> inspect.Parameter:
     if name == "scenario":
         how |= {"envvar": "DECODER_TRACE_SCENARIO", "show_envvar": False}
     names = filter(None, (taken.name or f"--{name.replace('_', '-')}", taken.short))
-    default = defaults.get(name, DEFAULTS[name])
     if default in (None, ()):
         default, kind = None, kind | None
     annotation = Annotated[kind, typer.Option(*names, **how)]

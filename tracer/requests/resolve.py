@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracer.decoder.forward import PassOptions, Trace, trace
-from tracer.decoder.training import Training, TrainingOptions, train
 from tracer.errors import Problem, TracerError
 from tracer.frozen import frozen
 from tracer.lesson.texts import author
@@ -14,6 +14,9 @@ from tracer.lesson.texts.selection import position_of
 from tracer.requests.request import Request
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import Loaded, load, parse_given
+
+if TYPE_CHECKING:
+    from tracer.decoder.training import Training, TrainingOptions
 
 OPTIMIZER_SETTINGS = ("learning_rate", "momentum", "weight_decay", "clip")
 
@@ -117,6 +120,8 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
     Raises:
         TracerError: there is no such example, the scenario is a trained model, or it has no loss.
     """
+    from tracer.decoder.training import train
+
     scenario = loaded.scenario
     if options.example is not None:
         there = len(scenario.training)
@@ -158,6 +163,8 @@ def compute(request: Request, loaded: Loaded) -> Computed:
 
 def training_of(request: Request, loaded: Loaded) -> Training:
     """The training that is asked for: options override the settings of the optimizer."""
+    from tracer.decoder.training import TrainingOptions
+
     settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}
     optimizer = loaded.scenario.optimizer.changed(request.optimizer, settings)
     return run_training(loaded, TrainingOptions(optimizer, request.steps or 1, request.example))
