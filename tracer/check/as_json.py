@@ -77,7 +77,7 @@ def of_differences(found: Differences) -> str:
 
 def _compared(each: Compared, found: Differences) -> dict[str, Any]:
     step = found.step_of(each)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "address": each.value.address,
         "name": each.theirs.name,
         "step": step.number if step else None,
@@ -88,14 +88,14 @@ def _compared(each: Compared, found: Differences) -> dict[str, Any]:
         "their_shape": list(each.theirs.numbers.shape),
     }
     if each.at is not None:
-        told |= {
+        fields |= {
             "at": list(each.at),
             "here": _plain(each.here),
             "there": _plain(each.there),
             "difference": _plain(each.largest),
             "relative": _plain(each.relative),
         }
-    return told
+    return fields
 
 
 def _plain(number: float) -> float | str:

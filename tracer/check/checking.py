@@ -27,10 +27,14 @@ def figures_beside(name: str, folder: Path) -> Path:
     """
     path = file_of(name, folder)
     if path is None:
-        raise TracerError(Problem("missing, nothing lies beside <stdin>", address="--figures-file"))
+        raise TracerError(
+            Problem(
+                "required: a scenario from <stdin> has no figures file", address="--figures-file"
+            )
+        )
     found = path.with_name(path.name.removesuffix(".yaml").removesuffix(".yml") + FIGURES)
     if not found.is_file():
-        message = "no figures of a text beside the scenario; --figures-file or --against names some"
+        message = "no such figures file; name another with --figures-file, or a dump with --against"
         raise TracerError(Problem(message, str(found)))
     return found
 
@@ -68,6 +72,6 @@ def check_against(
     unknown = (arrays for address, arrays in dump.arrays.items() if address not in known)
     names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
     if not found:
-        expected = "addresses, or TransformerLens's and Hugging Face's names"
-        raise TracerError(Problem(f"no array of it is known here, expected {expected}", str(path)))
+        expected = "addresses or the names of TransformerLens or Hugging Face"
+        raise TracerError(Problem(f"no array has a known name, expected {expected}", str(path)))
     return Differences(trace, path.name, found, tuple(dict.fromkeys(names)))

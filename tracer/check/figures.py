@@ -1,4 +1,4 @@
-"""Where the figures of a file stand in a trace; what is not there is told at its place."""
+"""Find the figures of a file in a trace; report those that are not there with file and line."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
 
 
 class NotThereError(Exception):
-    """Something that a figure names and that is not there: by which key, and what is told."""
+    """A figure names something that does not exist: the key that names it, and the message."""
 
     def __init__(self, key: str, message: str, address: str | None = None) -> None:
         self.key, self.problem = key, Problem(message, address=address)
@@ -189,7 +189,7 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
         _only_row(listed)
         yield Figure(listed, within, None, Entry(value, ()))
     elif value.role.words:
-        raise NotThereError("address", "these are words, and only numbers are held against others")
+        raise NotThereError("address", "these are words; only numbers can be checked")
     elif listed.part == "value":
         yield from _of_value(listed, within, value)
     else:
@@ -200,15 +200,15 @@ def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigur
     """The products of a number's line, or the sum that is divided in it."""
     record, at = within.trace.producers[value], _place(listed, value)
     if any(isinstance(axis, range) for axis in at):
-        raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
+        raise NotThereError("part", f"needs a single number: expected {_keys(value)}")
     entry = Entry(value, tuple(i for axis in at for i in axis))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
-            raise NotThereError("part", "nothing is divided here, whose sum could be shown")
+            raise NotThereError("part", "its line divides no sum")
         yield NumberFigure(listed, within, _only_number(listed), entry)
         return
     if not isinstance(record.operation, MatMul | Dot):
-        raise NotThereError("part", "there are no products in its line")
+        raise NotThereError("part", "its line has no products")
     _check_count(listed, record.inputs[0].shape[1], "product")
     for term, number in enumerate(listed.rows[0]):
         if number is not None:
@@ -237,7 +237,7 @@ def _only_number(listed: Listed) -> Printed:
     _check_count(listed, 1, "number")
     [number] = listed.rows[0]
     if number is None:
-        raise NotThereError("printed", "nothing is printed, expected a number")
+        raise NotThereError("printed", "got _, expected a number")
     return number
 
 
@@ -259,7 +259,7 @@ def _place(listed: Listed, value: Value) -> list[range | list[int]]:
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
-        raise NotThereError(named[-1], f"there is {_keys(value)}", listed.address)
+        raise NotThereError(named[-1], f"expected {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
     found: list[range | list[int]] = []
     for key, axis, length in zip(keys, value.axes, value.shape, strict=True):
@@ -273,7 +273,7 @@ def _place(listed: Listed, value: Value) -> list[range | list[int]]:
 
 
 def _keys(value: Value) -> str:
-    return ("no row or column", "only a row", "row and column")[len(value.axes)]
+    return ("no row or column", "only a row", "a row and a column")[len(value.axes)]
 
 
 def parameters(trace: Trace, address: str) -> int:

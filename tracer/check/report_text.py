@@ -22,10 +22,10 @@ LINES_TOGETHER = 4
 SAID = {
     Verdict.AGREES: ("agrees", "agree"),
     Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
-    Verdict.VARIANT: ("comes of a variant", "come of a variant"),
+    Verdict.VARIANT: ("matches a variant", "match a variant"),
     Verdict.WRONG: ("is wrong", "are wrong"),
-    Verdict.FOLLOWS: ("follows from that", "follow from that"),
-    Verdict.UNKNOWN: ("has nothing to be held against", "have nothing to be held against"),
+    Verdict.FOLLOWS: ("follows from a wrong one", "follow from wrong ones"),
+    Verdict.UNKNOWN: ("cannot be checked", "cannot be checked"),
 }
 """Of one figure, and of several."""
 
@@ -37,9 +37,9 @@ COLUMNS = {
 }
 """Of the summary by step; what is not recomputable belongs to none."""
 
-VARIANT = "These come out where one thing of the scenario is changed."
-ROUNDING = "These are not the scenario's digits, but come of rounding in another way."
-UNKNOWN = "Of these the scenario computes no value."
+VARIANT = "These match the scenario with one setting changed."
+ROUNDING = "These differ from the scenario's numbers only by rounding."
+UNKNOWN = "The scenario computes no value for these."
 
 
 def report_text(report: Report) -> doc.Document:
@@ -66,11 +66,12 @@ def _introduction(report: Report) -> Iterator[doc.Sentence]:
     yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
     if report.first:
         figure, right = report.first.figure, report.first.right
-        which = f" in step {figure.step.number}, {figure.title}" if figure.step else ""
-        where = f",{_line(figure.listed)}" if which else _line(figure.listed)
+        places = [f"step {figure.step.number}, {figure.title}"] if figure.step else []
+        places += [f"line {figure.listed.line}"] if figure.listed.line else []
+        where = f" ({', '.join(places)})" if places else ""
         yield (
-            f"The text leaves the truth first{which}{where}: ",
-            *(doc.Name(figure.name), f" is printed as {figure.text}, and is {right}."),
+            "The first wrong figure in the order of computation is ",
+            *(doc.Name(figure.name), f"{where}: the text prints {figure.text} instead of {right}."),
         )
 
 
@@ -84,7 +85,7 @@ def _by_step(report: Report) -> Iterator[doc.Section]:
         for step, title, counted in report.by_step
     )
     if rows:
-        table = doc.Table(("step", *COLUMNS, "what it is"), rows)
+        table = doc.Table(("step", *COLUMNS, "title"), rows)
         yield doc.Section(None, "By step", (table,))
 
 
@@ -109,10 +110,10 @@ def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
     rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in mistake.roots)
     yield doc.Table(("printed", "right", "figure"), rows)
     if pencils := [finding.pencil for finding in mistake.roots if finding.pencil]:
-        yield doc.Paragraph((f"From the numbers that stand before it comes {', '.join(pencils)}.",))
+        yield doc.Paragraph((f"The numbers printed before it give {', '.join(pencils)}.",))
     lines = [line for finding in mistake.roots for line in _worked(finding.figure)]
     if lines:
-        yield doc.Paragraph(("Right is:",))
+        yield doc.Paragraph(("Correct:",))
         yield doc.Working(tuple(lines[:MOST_LINES]))
     if mistake.following:
         one = len(mistake.following) == 1
@@ -150,8 +151,8 @@ def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterat
 
 def _here(findings: Sequence[Finding]) -> tuple[str]:
     """What is printed in a place of the file, beside what is computed here, and how it comes."""
-    here = f"here {_rights(findings)}: {findings[0].by}"
-    return (f"{_what(findings)}: {_texts(findings)}, {here}",)
+    computed = f"computed {_rights(findings)}"
+    return (f"{_what(findings)}: {_texts(findings)} ({findings[0].by}), {computed}",)
 
 
 def _table(

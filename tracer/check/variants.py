@@ -82,19 +82,19 @@ def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
 
 
 VARIANTS: tuple[tuple[str, Change], ...] = (
-    ("with σ of a sample, divided by one less", _of_norms(deviation="sample")),
-    ("with σ of the population", _of_norms(deviation="population")),
+    ("with the sample standard deviation, divided by n − 1", _of_norms(deviation="sample")),
+    ("with the population standard deviation, divided by n", _of_norms(deviation="population")),
     *((f"with ε = {epsilon:f}", _of_norms(epsilon=epsilon)) for epsilon in EPSILONS),
-    ("with ε outside of the root", _of_norms(epsilon_outside=True)),
-    ("with ε inside of the root", _of_norms(epsilon_outside=False)),
-    ("with the GELU made of tanh", _of_activation("gelu", "gelu_tanh")),
+    ("with ε outside the square root", _of_norms(epsilon_outside=True)),
+    ("with ε inside the square root", _of_norms(epsilon_outside=False)),
+    ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
-    *((f"with turns counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
-    ("with neighbours turned together", _of_positions(Rotary, layout="pairs")),
-    ("with halves turned together", _of_positions(Rotary, layout="halves")),
+    *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
+    ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),
+    ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
 """What it is called, and what it makes of a scenario."""

@@ -58,11 +58,11 @@ class Finding:
     sources: tuple[Finding, ...] = ()
 
 
-BY_PENCIL = "by pencil, from the numbers printed before"
+BY_PENCIL = "computed from the numbers printed before"
 AGAIN = "printed before"
-CUT = "cut instead of rounded"
+CUT = "truncated instead of rounded"
 ONE_UNIT = "one unit in the last place"
-ONLY_SHAPES = "of this scenario only the shapes are known"
+ONLY_SHAPES = "the scenario has shapes but no numbers"
 
 MOST_VERSIONS = 3
 """A text may print an entry with so many different numbers, of which each is worked with."""
