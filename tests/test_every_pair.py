@@ -38,7 +38,7 @@ REFUSED = (
     ("train", None, "the loss needs a vocabulary"),
     ("generate", None, "vocabulary"),
     ("generate", None, "no embedding for the token"),
-    ("check", None, "no figures of a text beside the scenario"),
+    ("check", None, "no such figures file"),
 )
 """Of which command (of all: None), of which scenario, and why."""
 

@@ -160,7 +160,7 @@ class LessonContext:
         return value.row(self.token, len(self.names))
 
     def number(self, value: Value, *index: int) -> Number:
-        """An entry as it is printed."""
+        """Return an entry as it is printed."""
         return entries.number(self.trace.pencil, value, index)
 
     def keeps_digits(self, record: Record) -> bool:
