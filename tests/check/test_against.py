@@ -257,7 +257,7 @@ def test_shapes_alone_cannot_be_held_against_numbers(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", input=np.zeros((5, 512)))
     ran = run("check", "transformer-base", "--against", str(tmp_path / "x.npz"))
     assert ran.exit_code == 2
-    assert "only the shapes are known" in ran.stderr
+    assert "the scenario has shapes but no numbers" in ran.stderr
 
 
 def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) -> None:

@@ -20,8 +20,9 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.entries import index_of, name as name_of
 from tracer.lesson.steps import Step
 from tracer.lesson.texts import sentences
+from tracer.lesson.texts.lookup import suggestion
 from tracer.lesson.texts.teacher import Teacher
-from tracer.names import closest, count
+from tracer.names import count
 from tracer.scenario.loading import Loaded
 from tracer.scenario.reader import with_excerpts
 
@@ -182,8 +183,8 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
         yield Figure(listed, within, _only_number(listed))
         return
     if listed.address not in trace.values:
-        near = closest(listed.address, trace.values)
-        raise NotThereError("address", f"no such value{near}", listed.address)
+        hint = suggestion(trace, listed.address)
+        raise NotThereError("address", f"no such value{hint}", listed.address)
     value = trace[listed.address]
     if listed.part == "shape":
         _only_row(listed)

@@ -275,7 +275,7 @@ def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:
 def check_numbers(scenario: Scenario) -> None:
     """Raise a TracerError for a scenario without numbers."""
     if not scenario.has_numbers:
-        message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
+        message = "the scenario has shapes but no numbers; for random weights add random: {seed: 1}"
         raise TracerError(Problem(message, address="dimensions", yaml_path=("dimensions",)))
 
 

@@ -96,7 +96,7 @@ def generate(
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
     if options.cached and scenario.looks_ahead:
-        message = "a token sees later ones, so that no key or value stays as the cache has it"
+        message = "the mask shows later tokens, so cached keys and values would change"
         raise TracerError(_problem(message, "mask"))
     choice, most = options.choice, options.most
     random_numbers = random.Random(choice.seed) if choice else None
@@ -151,10 +151,10 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         raise UnreadableError(_problem(message, "embeddings"), missing[0])
     positions, mask = scenario.positions, scenario.mask
     if positions and positions.table is not None and len(tokens) > len(positions.table):
-        message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
+        message = f"{count(len(positions.table), 'row')}, but the text is longer now"
         raise UnreadableError(_problem(message, "positions", "table"))
     if isinstance(mask, tuple) and len(tokens) > min(len(mask), *map(len, mask)):
-        message = f"{count(len(mask), 'row')}, and the text has grown longer"
+        message = f"{count(len(mask), 'row')}, but the text is longer now"
         raise UnreadableError(_problem(message, "mask"))
     return scenario.reading(tokens)
 

@@ -76,7 +76,7 @@ class LessonContext:
 
     @property
     def layers(self) -> int:
-        """How many layers there are."""
+        """The number of layers."""
         return len(self.tower.layers)
 
     @cached_property

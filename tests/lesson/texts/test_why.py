@@ -26,7 +26,7 @@ from tracer.decoder.value import Entry
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.lesson.entries import find
+from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.why import why
 from tracer.renderers import Format, render
 from tracer.requests.request import Request

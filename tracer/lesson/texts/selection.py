@@ -66,7 +66,7 @@ def select(
     if found := _named(chosen, name):
         for what in asked:
             if not any(getattr(step.place, what) for step in found):
-                raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
+                raise TracerError(Problem(f"the step {name!r} does not belong to a {what}"))
         return found
     if elsewhere := _named(every, name):
         places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
@@ -90,7 +90,7 @@ def _not_there(every: Sequence[Step], name: str) -> str:
     if name in (*known, *SUB_LAYERS):
         return f"this scenario has no step {name!r}; decoder-trace steps lists those it has"
     addresses = [record.output.address for step in every for record in step.records]
-    return f"no step is called {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
+    return f"no step {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
 
 
 def of_encoder(chosen: Sequence[Step]) -> bool:
@@ -149,7 +149,7 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
     if found:
         several = ", ".join(str(place + 1) for place in found[:SEVERAL])
         several += " …" * (len(found) > SEVERAL)
-        message = f"the token {token!r} stands at several positions, give one of them: {several}"
+        message = f"the token {token!r} occurs at several positions, choose one: {several}"
         raise TracerError(Problem(message))
     hint = closest(token, tokens)
     raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))
