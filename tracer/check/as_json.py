@@ -1,4 +1,4 @@
-"""What is found, for programs."""
+"""The reports as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracer.renderers.as_json import SCHEMA
 
 
 def of_figures(report: Report) -> str:
-    """The findings in the order of the file; `follows_from` are places among them, from 0."""
+    """Return the findings in the order of the file; `follows_from` has indices of findings."""
     places = {finding: i for i, finding in enumerate(report.findings)}
     steps = [
         {"number": step.number, "name": step.kind.name, "title": title, "verdicts": _verdicts(each)}
@@ -58,7 +58,7 @@ def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
 
 
 def of_differences(found: Differences) -> str:
-    """The values in the order of computation; `first` is the address of the first that differs."""
+    """Return the values in the order of computation; `first` is the first different address."""
     first = found.first
     return strict_json(
         {
@@ -99,5 +99,5 @@ def _compared(each: Compared, found: Differences) -> dict[str, Any]:
 
 
 def _plain(number: float) -> float | str:
-    """A float as JSON has it; what is none is text."""
+    """Return a float for JSON; NaN and infinity as text."""
     return number if math.isfinite(number) else str(number)

@@ -1,4 +1,4 @@
-"""Where another program differs: the first step that does, its worked line, and all values."""
+"""The report on another program's arrays: the first difference, its worked line, all values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_NAMES = 8
 
 @frozen
 class Differences:
-    """What was compared, in the order of computation, and the names of what was not."""
+    """The compared values, in the order of computation, and the names of other arrays."""
 
     trace: Trace
     file: str
@@ -47,7 +47,7 @@ class Differences:
 
     @cached_property
     def origins(self) -> Origins:
-        """What the numbers come from."""
+        """The operands of the numbers."""
         return Origins(self.trace)
 
     def step_of(self, compared: Compared) -> Step | None:
@@ -55,7 +55,7 @@ class Differences:
         return step_in(self.origins.teacher, compared.value)
 
     def document(self) -> doc.Document:
-        """What differs as a text."""
+        """Return the report as a text."""
         sections = (
             *self._first(),
             doc.Section(None, "Value by value", (self._table(),)),
@@ -81,7 +81,7 @@ class Differences:
             yield ("As in other programs, intermediate results are not rounded.",)
 
     def _others(self) -> doc.Sentence:
-        """The names of what was not compared."""
+        """Return the sentence with the names of arrays that were not compared."""
         if not self.not_compared:
             return ()
         names = [doc.Name(each) for each in self.not_compared[:MOST_NAMES]]
@@ -142,7 +142,7 @@ class Differences:
 
 
 def written(number: float, digits: int = 7) -> str:
-    """A float with as many digits as anybody compares; what is none in words."""
+    """Return a float with a few digits; NaN and infinity in words."""
     if not isfinite(number):
         return "not a number" if isnan(number) else "∞" if number > 0 else "-∞"
     return number_text(Number(trimmed(Decimal(f"{number:.{digits}g}"))))

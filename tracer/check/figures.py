@@ -29,10 +29,10 @@ from tracer.scenario.reader import with_excerpts
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """Something that a text prints: a number, the shape of a value, how many parameters it has.
+    """Something that a text prints: a number, the shape of a value, a number of parameters.
 
-    `entry` is where the number stands, or one that the shape is of; `term` which of the products of
-    its line it is, counted from 0.
+    `entry` is the entry of the number, or any of the value with the shape; `term` is the index of
+    the product in its line.
     """
 
     listed: Listed
@@ -43,12 +43,12 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """As it is printed."""
+        """The figure as printed."""
         return self.printed.text if self.printed else self.listed.text.replace(" ", "×")
 
     @property
     def name(self) -> str:
-        """What it is of: `layer1.attention.head1.weights[Alex,Frank]`."""
+        """The name of its entry or value: `layer1.attention.head1.weights[Alex,Frank]`."""
         part = self.listed.part
         of = str(self.listed.address or "")
         if self.entry is not None and part not in ("shape", "parameters"):
@@ -74,14 +74,14 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class NumberFigure(Figure):
-    """A number of a value, of its line or of the sum in it."""
+    """A number of a value, of its line, or of the sum in the line."""
 
     within: Pass
     printed: Printed
     entry: Entry
 
     def comes_to(self, trace: Trace) -> list[Decimal]:
-        """What it is in a trace: as it was computed, and as it is worked on with."""
+        """Return its number in a trace: unrounded, and as used in later calculations."""
         value, at = trace[self.entry.value.address], self.entry.at
         match self.listed.part:
             case "products":
@@ -94,7 +94,7 @@ class NumberFigure(Figure):
 
 
 def step_in(teacher: Teacher, value: Value) -> Step | None:
-    """The step of a value; of a parameter the one that uses it."""
+    """Return the step of a value; for a parameter the step that uses it."""
     steps = teacher.step_of
     if value.address in steps:
         return steps[value.address]
@@ -103,7 +103,7 @@ def step_in(teacher: Teacher, value: Value) -> Step | None:
 
 
 def decimal(number: object) -> Decimal:
-    """A Decimal as it is, a float as the shortest decimal that it stands for."""
+    """Return a Decimal unchanged, a float as its shortest decimal."""
     return number if isinstance(number, Decimal) else Decimal(repr(float(number)))  # type: ignore[arg-type]
 
 
@@ -121,10 +121,10 @@ def _sum(record: Record, at: tuple[int, ...]) -> Decimal:
 
 
 def figures(read: Read, loaded: Loaded) -> list[Figure]:
-    """The figures of a file, in its order, each where it stands in a pass of the scenario.
+    """Return the figures of a file, in its order, each with its entry in a pass of the scenario.
 
     Raises:
-        TracerError: all that is not there.
+        TracerError: some of them do not exist.
     """
     passes, problems = _Passes(read, loaded), list[Problem]()
     found: list[Figure] = []
@@ -146,7 +146,7 @@ class NotThereError(Exception):
 
 
 class _Passes:
-    """The passes that a file asks for, each of them once."""
+    """The passes that the figures of a file need, each computed once."""
 
     def __init__(self, read: Read, loaded: Loaded) -> None:
         options = PassOptions.recording([listed.address or "" for listed in read.listed])
@@ -171,7 +171,7 @@ class _Passes:
 
 
 def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
-    """The figures of one place in a text."""
+    """Yield the figures of one place in a text."""
     if listed.address is None:
         yield Figure(listed)
         return
@@ -198,7 +198,7 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
 
 
 def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
-    """The products of a number's line, or the sum that is divided in it."""
+    """Yield the products in a number's line, or the sum that is divided there."""
     record, at = within.trace.producers[value], _place(listed, value)
     if any(isinstance(axis, range) for axis in at):
         raise NotThereError("part", f"needs a single number: expected {_keys(value)}")
@@ -217,7 +217,7 @@ def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigur
 
 
 def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
-    """The numbers of a value that a row, a column, both or none of them names."""
+    """Yield the numbers of a value, or of a row, a column or an entry of it."""
     at, rows = _place(listed, value), listed.rows
     indices = list(product(*at))
     if all(isinstance(axis, range) for axis in at) and len(at) == 2:
@@ -256,7 +256,7 @@ def _check_count(listed: Listed, expected: int, what: str) -> None:
 
 
 def _place(listed: Listed, value: Value) -> list[range | list[int]]:
-    """The index of what is named of a value, a range for what is not."""
+    """Return for each axis the index of the named row or column, or the whole range."""
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
@@ -278,6 +278,6 @@ def _keys(value: Value) -> str:
 
 
 def parameters(trace: Trace, address: str) -> int:
-    """How many learned numbers an address holds, or all under it."""
+    """Return the number of parameters at or under an address."""
     values = [record.output for record in trace.records if record.output.role.parameter]
     return sum(prod(v.shape) for v in values if f"{v.address}.".startswith(f"{address}."))

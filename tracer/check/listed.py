@@ -21,7 +21,7 @@ from tracer.scenario.problems import of_keys
 from tracer.scenario.reader import Source, YamlPath, read, with_excerpts
 
 LEFT_OUT = "_"
-"""In place of a number that the text does not print."""
+"""Replaces a number that the text does not print."""
 
 
 def _printed(text: Any) -> Any:
@@ -78,7 +78,7 @@ class Listed(Frozen):
 
     @property
     def rows(self) -> tuple[tuple[Printed | None, ...], ...]:
-        """The numbers as rows, however many there are of them."""
+        """The numbers as rows."""
         found = self.printed
         if not isinstance(found, tuple):
             return ((found,),)
@@ -86,7 +86,7 @@ class Listed(Frozen):
 
     @property
     def text(self) -> str:
-        """All its numbers as they are printed."""
+        """All its numbers as printed."""
         return " ".join(n.text if n else LEFT_OUT for row in self.rows for n in row)
 
 
@@ -118,7 +118,7 @@ def read_figures(path: Path) -> Read:
     """Read a figures file.
 
     Raises:
-        TracerError: it cannot be read, or is of another form.
+        TracerError: it cannot be read or has another form.
     """
     content = read_file(path)
     source = read(content, str(path), "figures of a text")

@@ -1,4 +1,4 @@
-"""What is found about the figures of a text, as a text: what to mend first stands first."""
+"""The report on the figures of a text, as a text: what to fix first comes first."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tracer.names import count
 
 NONE = "–"
 MOST_LINES = 8
-"""So many worked lines are shown of one place in a text."""
+"""The most worked lines for one place in a text."""
 
 LINES_TOGETHER = 4
-"""So many numbers of lines find room in front of what stands there."""
+"""The most line numbers in one row of a table."""
 
 SAID = {
     Verdict.AGREES: ("agrees", "agree"),
@@ -27,7 +27,7 @@ SAID = {
     Verdict.FOLLOWS: ("follows from a wrong one", "follow from wrong ones"),
     Verdict.UNKNOWN: ("cannot be checked", "cannot be checked"),
 }
-"""Of one figure, and of several."""
+"""The words for one figure and for several."""
 
 COLUMNS = {
     "agree": (Verdict.AGREES,),
@@ -35,7 +35,7 @@ COLUMNS = {
     "wrong": (Verdict.WRONG,),
     "follow": (Verdict.FOLLOWS,),
 }
-"""Of the summary by step; what is not recomputable belongs to none."""
+"""The columns of the summary by step; figures that cannot be checked are in none."""
 
 VARIANT = "These match the scenario with one setting changed."
 ROUNDING = "These differ from the scenario's numbers only by rounding."
@@ -43,7 +43,7 @@ UNKNOWN = "The scenario computes no value for these."
 
 
 def report_text(report: Report) -> doc.Document:
-    """How many figures agree, what is wrong and what follows, what else does not agree and why."""
+    """Return the report: counts, wrong figures and what follows from them, other differences."""
     mistakes = (doc.Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
     sections = (
         *_by_step(report),
@@ -103,7 +103,7 @@ def _line(listed: Listed) -> str:
 
 
 def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
-    """What is printed and what is right, how that is worked, and what follows from it."""
+    """Yield the printed and the correct numbers, the worked line, and what follows from it."""
     for where in dict.fromkeys(finding.figure.listed.where for finding in mistake.roots):
         if where:
             yield doc.Paragraph(("Where: ", doc.Name(where), "."))
@@ -123,7 +123,7 @@ def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
 
 
 def _worked(figure: Figure) -> Iterable[doc.Line]:
-    """The line of a number as it should be."""
+    """Return the correct line of a number."""
     if figure.within is None or figure.entry is None or figure.listed.part == "shape":
         return []
     line = figure.within.origins.worked(figure.entry)
@@ -131,7 +131,7 @@ def _worked(figure: Figure) -> Iterable[doc.Line]:
 
 
 def _following(findings: Sequence[Finding]) -> tuple[str]:
-    """What is printed in a place of the file, beside what is right."""
+    """Return the printed and the correct numbers of one place in the file."""
     # All of them have the same reason.
     right = "again" if findings[0].by == AGAIN else f"right {_rights(findings)}"
     return (f"{_what(findings)}: {_texts(findings)}, {right}",)
@@ -141,7 +141,7 @@ def _following(findings: Sequence[Finding]) -> tuple[str]:
 
 
 def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[doc.Section]:
-    """Figures that come about in another way, and how; or that nothing is known of, and why."""
+    """Yield the section of figures that match a variant or rounding, or cannot be checked."""
     if findings := report.of(verdict):
         table = _table(("figures",), findings, _here)
         if verdict is Verdict.UNKNOWN:
@@ -150,7 +150,7 @@ def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterat
 
 
 def _here(findings: Sequence[Finding]) -> tuple[str]:
-    """What is printed in a place of the file, beside what is computed here, and how it comes."""
+    """Return the printed numbers of one place, the cause, and the computed numbers."""
     computed = f"computed {_rights(findings)}"
     return (f"{_what(findings)}: {_texts(findings)} ({findings[0].by}), {computed}",)
 

@@ -1,6 +1,6 @@
-"""What texts and programs do differently: each variant is one change of a scenario.
+"""Variants in which texts and programs differ: each is one change of a scenario.
 
-A change that changes nothing gives the scenario itself.
+A change without effect returns the scenario itself.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
     *("norm", "final_norm"),
 )
-"""The fields that lead to what a variant changes."""
+"""The fields that contain the parts that a variant changes."""
 
 
 def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
-    """Other settings of each part of a kind."""
+    """Return a change of the settings of each part of a kind."""
     return partial(_changed, kind=kind, settings=settings)
 
 
 def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]) -> Any:
-    """A part of a scenario, changed; itself where nothing changes."""
+    """Return a changed part of a scenario; the same object if nothing changes."""
     if isinstance(part, tuple):
         changed = tuple(_changed(each, kind, settings) for each in part)
         return part if changed == part else changed
@@ -49,7 +49,7 @@ def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]
 
 
 def _of_norms(**settings: Any) -> Change:
-    """Every norm with other settings; RMSNorm has no deviation from a mean."""
+    """Return a change of every norm's settings; RMSNorm has no deviation from a mean."""
 
     def fitting(norm: Normalization) -> Settings:
         is_rms = "deviation" in settings and norm.kind == "rms_norm"
@@ -60,12 +60,12 @@ def _of_norms(**settings: Any) -> Change:
 
 
 def _of_activation(one: str, other: str) -> Change:
-    """The second form of a function where the first stands."""
+    """Return a change from one activation function to another."""
     return _with(FFN, lambda ffn: {"activation": other} if ffn.activation == one else {})
 
 
 def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
-    """Another divisor of the scores where it is √d_k; `scale` makes it of d_k."""
+    """Return a change of the divisor √d_k; `scale` computes the new one from d_k."""
 
     def fitting(part: Attention) -> Settings:
         return {"scale": scale(len(part.heads[0].W_Q[0]))} if part.scale == "sqrt" else {}
@@ -97,4 +97,4 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
-"""What it is called, and what it makes of a scenario."""
+"""The name of each variant and its change."""

@@ -126,8 +126,8 @@ def trace(
     over which the loss is a mean.
 
     Raises:
-        TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
-            what it pins is not there; it has no numbers.
+        TracerError: a division by zero or a number out of range; a given value that does not
+            exist; a scenario without numbers.
     """
     arithmetic = options.arithmetic or arithmetic_of(scenario)
     if arithmetic is not SHAPES:

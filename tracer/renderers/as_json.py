@@ -30,7 +30,7 @@ SCHEMA = 1
 """The version of the format; it changes if an old reader would misread the new format."""
 
 MOST_PROBABLE = 20
-"""So many words of a generation step are listed with their probabilities."""
+"""The number of words that a generation step lists with their probabilities."""
 
 
 def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
@@ -188,7 +188,7 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
-    """The fields of an operation, which it needs besides its operands to be repeated."""
+    """Return the fields of an operation: with its operands they are enough to repeat it."""
     return {
         name: _plain(parameter)
         for name, parameter in vars(operation).items()

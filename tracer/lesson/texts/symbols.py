@@ -19,14 +19,14 @@ from tracer.lesson.working.formulas import in_symbols
 from tracer.node import Node, rewritten
 
 Pass: TypeAlias = tuple[bool, int | None]
-"""Whether it is the encoder's, and of which example of a batch."""
+"""Whether a value is the encoder's, and the number of its example in a batch."""
 
 ENCODER = "E"
 """Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
 
 
 def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
-    """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
+    """Return the symbol of every address, in the tape's order; with `apart`, heads are numbered."""
     ordered = in_order(records)
     read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
     numbers: dict[Where, int] = {}
