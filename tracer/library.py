@@ -1,4 +1,4 @@
-"""What `import tracer` offers to programs and notebooks: load, trace, explain, render."""
+"""The library, `import tracer`: load, trace, explain, render."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from tracer.decoder import forward
 from tracer.lesson import document as doc
 from tracer.lesson.texts import author, forward_pass
+from tracer.lesson.texts.lookup import suggestion
 from tracer.lesson.texts.selection import position_of, select, steps
 from tracer.lesson.texts.symbols import symbols
-from tracer.names import closest
+from tracer.names import count
 from tracer.renderers import Format, render as rendered
 from tracer.renderers.quote import printed
 from tracer.renderers.text import name_text, text
@@ -34,7 +35,7 @@ FRAME = (
 class Value:
     """A value of a pass: an array of floats with a name and labels for each axis.
 
-    `printed` has the same shape: each number as every text of the pass prints it.
+    `printed` has the same shape; it holds each number as every text of the pass prints it.
     """
 
     address: str
@@ -46,8 +47,34 @@ class Value:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.array, dtype=dtype)
 
+    def __repr__(self) -> str:
+        """Return symbol, address and axes, then the printed numbers with their labels."""
+        from tracer.renderers.rows import cells, short
+
+        if self.printed.ndim == 0:
+            return f"{self.symbol}, {self.address}: {self.printed}"
+        rows = self.axes[0][1] if self.printed.ndim == 2 else ("",)
+        columns = self.axes[-1][1]
+        lines = [["", *columns]]
+        for label, numbers in zip(rows, self.printed.reshape(len(rows), -1).tolist(), strict=True):
+            lines.append([label, *numbers])
+        table = [
+            [short(cell) if cell else "" for cell in _shortened(row)] for row in _shortened(lines)
+        ]
+        widths = [max(map(cells, column)) for column in zip(*table, strict=True)]
+        axes = " × ".join(count(len(labels), name) for name, labels in self.axes)
+        return "\n".join(
+            [
+                f"{self.symbol}, {self.address}: {axes}",
+                *(
+                    "  ".join(" " * (w - cells(c)) + c for c, w in zip(row, widths, strict=True))
+                    for row in table
+                ),
+            ]
+        )
+
     def _repr_html_(self) -> str:
-        """A table; numbers for each token below each other, other single rows side by side."""
+        """Return a table; a vector is one row."""
         corner = f"<th>{escape(self.symbol)}</th>"
         if self.printed.ndim == 0:
             return f"<table><tr>{corner}<td>{escape(str(self.printed))}</td></tr></table>"
@@ -64,16 +91,28 @@ class Value:
         return f"<table><tr>{corner}{head}</tr>{body}</table>"
 
 
+MOST_SHOWN = 8
+"""The most rows and columns that the representation of a value shows."""
+
+
+def _shortened(cells: list[Any]) -> list[Any]:
+    """Return the heading and the first entries of a row or column, and … for the others."""
+    if len(cells) <= MOST_SHOWN + 1:
+        return cells
+    rest = "…" if isinstance(cells[0], str) else ["…"] * len(cells[0])
+    return [*cells[: MOST_SHOWN + 1], rest]
+
+
 class Trace(Mapping[str, Value]):
-    """A pass on record: its values by address, in the order of computation."""
+    """A recorded pass: its values by address, in the order of computation."""
 
     def __init__(self, run: forward.Trace) -> None:
         self._run = run
 
     def __getitem__(self, address: str) -> Value:
-        """The value at an address; a KeyError with the nearest one where there is none."""
+        """Return the value at an address; a KeyError names the most similar addresses."""
         if address not in self._run.values:
-            raise KeyError(f"{address}: no such value{closest(address, self)}")
+            raise KeyError(f"{address}: no such value{suggestion(self._run, address)}")
         value = self._run[address]
         numbers = np.empty(value.shape, object)
         for index in np.ndindex(value.shape):
@@ -90,7 +129,7 @@ class Trace(Mapping[str, Value]):
 
     @property
     def scenario(self) -> Scenario:
-        """What was run."""
+        """The scenario of the pass."""
         return self._run.scenario
 
     @cached_property
@@ -99,7 +138,7 @@ class Trace(Mapping[str, Value]):
 
 
 class Document(doc.Document):
-    """A text about a pass; a notebook shows it in a frame, as a page to explore, or as text."""
+    """A text about a pass; a notebook shows it as an interactive page or as text."""
 
     def _repr_html_(self) -> str:
         from tracer.lesson.texts.page import page_of
@@ -112,20 +151,20 @@ class Document(doc.Document):
 
 
 def load(path: str | Path) -> Scenario:
-    """A scenario from a file, or the bundled one of that name.
+    """Load a scenario from a file, or the bundled scenario of that name.
 
     Raises:
-        TracerError: no such scenario, or what is wrong in it: `error.problems` has each.
+        TracerError: there is no such scenario, or it has problems; `error.problems` lists them.
     """
     return loading.load(str(path)).scenario
 
 
 def trace(scenario: Scenario, *, name: str = "scenario", unmasked: bool = False) -> Trace:
-    """Run a decoder; with `unmasked`, each softmax a second time without the mask.
+    """Run a decoder; with `unmasked`, compute each softmax a second time without the mask.
 
     Raises:
-        TracerError: a division by zero, numbers beyond all bounds, a pin that does not fit, or a
-            step or a number that the author's notes name and that is not there.
+        TracerError: a division by zero, a number out of range, a given value that does not fit, or
+            an author's note about a step or a number that does not exist.
     """
     run = forward.trace(name, scenario, forward.PassOptions(unmasked))
     author.check(run)
@@ -140,24 +179,24 @@ def explain(
     layer: int | None = None,
     head: int | None = None,
 ) -> Document:
-    """Every step of a pass worked for one token, or those that `step` names.
+    """Explain every step of a pass, or those that `step` names, worked for one token.
 
-    The token is given by its position, counted from 1, or its text; the last if not given.
+    `token` is a position, counted from 1, or the token's text; by default the last token.
 
     Raises:
-        TracerError: no such step, token, layer or head.
+        TracerError: there is no such step, token, layer or head.
     """
     run = trace._run
     position = len(run.tokens) - 1 if token is None else position_of(str(token), run.tokens)
     chosen = select(steps(run.records), step, layer, head)
-    told = forward_pass.forward_pass(run, chosen, position, whole=step is None)
-    return Document(told.scenario, told.title, told.introduction, told.sections, told.whole)
+    found = forward_pass.forward_pass(run, chosen, position, whole=step is None)
+    return Document(found.scenario, found.title, found.introduction, found.sections, found.whole)
 
 
 def render(document: doc.Document, format: str = "terminal", *, math: bool = False) -> str:
-    """A document as text: `terminal`, `markdown` (with `math` if wanted) or `latex`.
+    """Render a document as text: `terminal`, `markdown` (with `math`, LaTeX formulas) or `latex`.
 
     Raises:
-        ValueError: another format.
+        ValueError: there is no such format.
     """
     return rendered(document, Format(format), math=math)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -10,7 +11,7 @@ from functools import lru_cache
 
 def count(number: int, noun: str) -> str:
     """`1 row`, `2 rows`, `0 entries`."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    plural = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"
 
 
@@ -40,8 +41,13 @@ def places(name: str, names: Sequence[str]) -> list[int]:
     return [place for place, known in enumerate(names) if known.strip() == name.strip()]
 
 
-def closest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'softmax'?`, or nothing where no known name is near."""
+def similar(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known names that are similar, the most similar first."""
     by_lower = {k.lower(): k for k in known}
-    found = [by_lower[k] for k in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)]
+    return [by_lower[k] for k in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)]
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'softmax'?`, or nothing if no known name is similar."""
+    found = similar(name, known)
     return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""

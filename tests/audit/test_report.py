@@ -34,13 +34,13 @@ def test_a_reader_sees_the_place_the_value_and_what_follows() -> None:
         "a.md:1:25: A01 false: computed 56, printed 58\n"
         "  1 | First 2 × 3 = 6, and 日本 7 × 8 = 58;\n"
         "    |                                   ^^\n"
-        "  from it follows a.md:4:17: A01 false: computed 56, printed 58\n"
+        "  follows from it: a.md:4:17: A01 false: computed 56, printed 58\n"
         "\n"
-        "a.md:2:6: A04 cut: computed 0.14286, printed 0.142\n"
+        "a.md:2:6: A04 truncated: computed 0.14286, printed 0.142\n"
         "  2 | then 1/7 = 0.142 and x = 5.\n"
         "    |            ^^^^^\n"
         "\n"
-        "5 equations read: 2 hold, 2 false, 1 cut; 1 sign not read (--show-skipped)\n"
+        "5 equations read: 2 hold, 2 false, 1 truncated; 1 sign not read (--show-skipped)\n"
     )
 
 
@@ -81,7 +81,7 @@ def test_what_is_not_read_to_its_end_is_told(form: Report, monkeypatch: pytest.M
         assert (finding["code"], finding["level"], finding["column"]) == ("A09", "warning", 12)
     if form is Report.SARIF:
         [result] = json.loads(told)["runs"][0]["results"]
-        assert result["message"]["text"].startswith("not read to its end: this stretch has more")
+        assert result["message"]["text"].startswith("not read to the end: this passage has more")
 
 
 def test_a_name_that_is_not_utf_8_has_its_bytes_in_a_uri() -> None:

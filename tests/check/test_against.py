@@ -89,8 +89,8 @@ def test_another_decoder_that_is_right_agrees(tmp_path: Path) -> None:
     ran = against(tmp_path, theirs())
     assert ran.exit_code == 0, ran.stdout
     text = " ".join(ran.stdout.split())
-    assert "12 values of “theirs.npz” beside those of the scenario. All of them agree." in text
-    assert "Up to 1×10⁻⁹ (float64) of the largest number of a value is no difference." in text
+    assert "12 values of “theirs.npz” compared with the scenario: all agree." in text
+    assert "Differences up to 1×10⁻⁹ (float64) of a value's largest number do not count." in text
 
 
 @pytest.mark.parametrize("way", WEIGHTS)
@@ -111,8 +111,8 @@ def test_one_other_weight_is_found_where_it_is_used_first(
     assert value["here"] == pytest.approx(here[tuple(value["at"])])
     assert value["there"] == pytest.approx(there[tuple(value["at"])])
     text = against(tmp_path, theirs(spec)).stdout
-    assert "The first that differs: step" in text
-    assert "Here it is computed so:" in text
+    assert "First difference: step" in text
+    assert "The scenario computes it as follows:" in text
 
 
 def test_names_of_hugging_face_are_known(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_what_is_no_number_differs(wrong: float, tmp_path: Path) -> None:
 def test_another_shape_is_told(tmp_path: Path) -> None:
     ran = against(tmp_path, {"input": np.zeros((2, 4)), "nonsense": np.zeros(2)})
     assert ran.exit_code == 1
-    assert "“input” is 2×4 there, and 3×4 here." in ran.stdout
+    assert "“input” is 2×4 in the file and 3×4 in the scenario." in ran.stdout
     assert "nonsense" in ran.stdout
 
 
@@ -231,7 +231,7 @@ def test_a_trace_that_was_written_is_held_against_one_that_rounds_alike(tmp_path
             *("x.json", b'{"values": [{"address": "input", "data": [[1], [1, 2]]}]}'),
             "input: rows of different lengths, or no numbers",
         ),
-        ("x.json", b'{"values": [{"address": "y", "data": [1]}]}', "no array of it is known here"),
+        ("x.json", b'{"values": [{"address": "y", "data": [1]}]}', "no array has a known name"),
         ("x.json", b"[" * 100_000, "not JSON that can be read"),
     ],
 )
@@ -257,7 +257,7 @@ def test_shapes_alone_cannot_be_held_against_numbers(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", input=np.zeros((5, 512)))
     ran = run("check", "transformer-base", "--against", str(tmp_path / "x.npz"))
     assert ran.exit_code == 2
-    assert "only the shapes are known" in ran.stderr
+    assert "the scenario has shapes but no numbers" in ran.stderr
 
 
 def test_of_a_trained_model_only_what_is_compared_is_computed(tmp_path: Path) -> None:
@@ -309,10 +309,10 @@ def test_what_is_not_compared_is_named_in_the_headline(tmp_path: Path) -> None:
     told = " ".join(ran.stdout.split("Value by value")[0].split())
     listed = ", ".join(f"“{name}”" for name in others)
     assert (
-        "1 value of “theirs.npz” beside that of the scenario. It agrees. Not compared, because "
+        "1 value of “theirs.npz” compared with the scenario: it agrees. Not compared, because "
         in told
     )
-    assert f"the pass has no such numbers: {listed}." in told
+    assert f"the forward pass computes no such numbers: {listed}." in told
     data = found(against(tmp_path, arrays, "-f", "json"))
     assert (data["compared"], data["not_compared"]) == (1, list(others))
     many = {f"x{n}": np.zeros(2) for n in range(10)}
@@ -338,6 +338,6 @@ def test_one_value_agrees_and_two_agree(tmp_path: Path) -> None:
     wrong = reference(SPEC)
     arrays = {name: wrong[name] for name in ("input", f"{HEAD}.query", f"{HEAD}.key")}
     arrays[f"{HEAD}.key"] = arrays[f"{HEAD}.key"] + 1
-    assert "Before it 2 values agree," in against(tmp_path, arrays).stdout
+    assert "Before it, 2 values agree;" in against(tmp_path, arrays).stdout
     del arrays["input"]
-    assert "Before it 1 value agrees," in against(tmp_path, arrays).stdout
+    assert "Before it, 1 value agrees;" in against(tmp_path, arrays).stdout

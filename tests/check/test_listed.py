@@ -28,8 +28,8 @@ PART = "address: input, row: 1, column: 1, part"
 @pytest.mark.parametrize(
     ("figure", "said"),
     [
-        ("printed: 1", "figure1: expected an address, or with unknown why there is none"),
-        ("address: input, row: 1, printed: x", "figure1.printed: expected a number as it is"),
+        ("printed: 1", "figure1: expected address, or unknown with a reason"),
+        ("address: input, row: 1, printed: x", "figure1.printed: expected a number as printed"),
         ("address: input, printed: []", "figure1.printed: empty, expected at least one entry"),
         ("address: inputs, printed: 1", "inputs: no such value; did you mean 'input'"),
         ("adress: input, printed: 1", "figure1.adress: unknown key; did you mean 'address'?"),
@@ -38,15 +38,15 @@ PART = "address: input, row: 1, column: 1, part"
         ("address: input, row: a, printed: [1, 2, 3]", "input: 3 numbers, expected 2"),
         ("address: input, printed: [[1, 2]]", "1 row, expected 2"),
         ("address: input, printed: [[1, 2], [3]]", "a row of 1, expected 2"),
-        ("address: tokens, printed: [1, 2]", "these are words, and only numbers are held"),
+        ("address: tokens, printed: [1, 2]", "these are words; only numbers can be"),
         ("address: input, example: 1, printed: 1", "no training example 1, there are none"),
         ("address: input, part: mean, printed: 1", "figure1.part: expected value, products"),
         ("address: input, part: parameters, printed: 1", "input: no parameters under this"),
-        ("address: input, part: products, row: 1, printed: 1", "goes with a single number"),
+        ("address: input, part: products, row: 1, printed: 1", "needs a single number"),
         ("address: input, part: shape, printed: [[2], [2]]", "2 rows, expected one"),
-        (f"{PART}: sum, printed: 1", "nothing is divided here"),
-        (f"{PART}: products, printed: 1", "there are no products"),
-        (f"address: {HEAD}.d_k, row: 1, printed: 1", f"{HEAD}.d_k: there is no row or column"),
+        (f"{PART}: sum, printed: 1", "its line divides no sum"),
+        (f"{PART}: products, printed: 1", "its line has no products"),
+        (f"address: {HEAD}.d_k, row: 1, printed: 1", f"{HEAD}.d_k: expected no row or column"),
         (f"address: {HEAD}.d_k, printed: [1, 2]", f"{HEAD}.d_k: 2 numbers, expected 1"),
     ],
 )
@@ -93,6 +93,6 @@ def test_no_file_is_told_with_what_would_name_one(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(SMALL)
     ran = run("check", str(tmp_path / "small.yaml"))
     assert ran.exit_code == 2
-    assert "small.figures.yaml: no figures of a text beside the scenario" in ran.stderr
+    assert "small.figures.yaml: no such figures file" in ran.stderr
     ran = run("check", "-", stdin=SMALL)
-    assert ran.stderr == "--figures-file: missing, nothing lies beside <stdin>\n"
+    assert ran.stderr == "--figures-file: required: a scenario from <stdin> has no figures file\n"

@@ -47,11 +47,11 @@ def test_what_to_mend_first_stands_first(scenario: str) -> None:
     ran = run("check", scenario)
     assert ran.exit_code == 1
     text = " ".join(ran.stdout.split())
-    assert "9 figures of the text: 2 agree, 2 are wrong, 3 follow from that, 2 have" in text
+    assert "9 figures of the text: 2 agree, 2 are wrong, 3 follow from wrong ones, 2 cannot" in text
     first, second = text.index("Wrong in line 7: "), text.index("Wrong in line 10: ")
-    assert text.index("The text leaves the truth first in step") < first < second
+    assert text.index("The first wrong figure in the order of computation is") < first < second
     assert "Where: “the first line”. printed right figure 25 22 layer1.ffn.hidden[b,h₁]" in text
-    assert "Right is: b, h₁: 6.00×1 + 8.00×2 = 6.00 + 16.00 = 22.00" in text
+    assert "Correct: b, h₁: 6.00×1 + 8.00×2 = 6.00 + 16.00 = 22.00" in text
     assert "3 figures follow from this: line figures" in text
     assert "8 layer1.ffn.output, row b: 25 50, right 22 44" in text
     assert "9 layer1.ffn.hidden[b,h₁]: 25, again" in text

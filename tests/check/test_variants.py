@@ -51,11 +51,11 @@ SPEC: Scenario = {
 }
 
 CASES: dict[str, dict[str, Any]] = {
-    "with σ of a sample, divided by one less": {"deviation": "sample"},
+    "with the sample standard deviation, divided by n − 1": {"deviation": "sample"},
     "with ε = 0": {"epsilon": Decimal(0)},
     "with ε = 0.00001": {"epsilon": Decimal("0.00001")},
-    "with ε outside of the root": {"epsilon_outside": True},
-    "with the GELU made of tanh": {"activation": "gelu_tanh"},
+    "with ε outside the square root": {"epsilon_outside": True},
+    "with the tanh approximation of GELU": {"activation": "gelu_tanh"},
     "with √d_k rounded to 1 decimal": {"scale": Decimal("2.4")},
     "with √d_k rounded to 2 decimals": {"scale": Decimal("2.45")},
     "without dividing by √d_k": {"scale": "none"},
@@ -63,8 +63,8 @@ CASES: dict[str, dict[str, Any]] = {
     "without the mask": {"mask": "none"},
 }
 ROTARY: dict[str, dict[str, Any]] = {
-    "with turns counted from 1": {"start": 1},
-    "with halves turned together": {"layout": "halves"},
+    "with rotary positions counted from 1": {"start": 1},
+    "with rotary pairs across the two halves": {"layout": "halves"},
 }
 
 

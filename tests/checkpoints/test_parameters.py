@@ -25,7 +25,7 @@ def test_all_that_is_wrong_in_a_gguf_file_is_told_at_once(tmp_path: Path) -> Non
     tensors["blk.0.attn_q_norm.weight"] = np.zeros(8, np.float32)
     assert refused(tiny_checkpoints.write_gguf(tmp_path / "x.gguf", "llama", tensors)) == [
         "x: blk.1.attn_k.weight: missing, expected 16 × 32: layer2.attention.W_K",
-        "x: blk.0.attn_q_norm.weight: 8, expected no such tensor in this architecture",
+        "x: blk.0.attn_q_norm.weight: 8, but this architecture has no such tensor",
         "x: blk.0.ffn_down.weight: 64 × 32, expected 32 × 64: layer1.ffn.W_2",
     ]
 
@@ -76,7 +76,7 @@ def test_biases_are_as_the_config_says(has_biases: bool, tmp_path: Path) -> None
         return
     told = refused(folder)
     assert len(told) == 8
-    assert all("expected no such tensor in this architecture" in line for line in told)
+    assert all("but this architecture has no such tensor" in line for line in told)
 
 
 def test_far_too_many_layers_are_refused(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_a_shard_outside_the_folder_is_refused(shard: Any, tmp_path: Path) -> No
     index = {"weight_map": {"t": shard}}
     name = "model.safetensors.index.json"
     (tmp_path / name).write_text(json.dumps(index), encoding="utf-8")
-    expected = "expected the name of a .safetensors file beside it for each tensor"
+    expected = "expected for each tensor the name of a .safetensors file in this folder"
     assert refused(tmp_path) == f"{name}: weight_map: {expected}"
 
 
@@ -137,8 +137,8 @@ def test_what_an_index_names_must_be_there(tmp_path: Path) -> None:
     weight_map = dict.fromkeys("tvw", "a.safetensors")
     index.write_text(json.dumps({"weight_map": weight_map}), encoding="utf-8")
     assert refused(tmp_path).splitlines() == [
-        "a.safetensors: v: missing, the index names it",
-        "a.safetensors: w: missing, the index names it",
+        "a.safetensors: v: missing, but the index lists it",
+        "a.safetensors: w: missing, but the index lists it",
     ]
     (tmp_path / "a.safetensors").unlink()
     assert refused(tmp_path).startswith("a.safetensors: cannot be read: No such file")
@@ -149,7 +149,7 @@ def test_what_an_index_names_must_be_there(tmp_path: Path) -> None:
     ("[" * 100_000, ": not JSON that can be read"),
     ("1" * 5000, ": not JSON that can be read"),
     ("[]", ":1:1: expected a mapping"),
-    ("{}", ": weight_map: expected the name of"),
+    ("{}", ": weight_map: expected for each tensor the name of"),
 ])  # fmt: skip
 def test_an_index_that_is_no_json_is_refused(text: str, told: str, tmp_path: Path) -> None:
     name = "model.safetensors.index.json"

@@ -127,7 +127,7 @@ def test_an_address_may_be_that_of_a_part() -> None:
 def test_an_unknown_step_is_answered_with_the_nearest(name: str, hint: str) -> None:
     ran = run("step", name)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    told = f"no step is called {name!r}"
+    told = f"no step {name!r}"
     assert ran.stderr.startswith(told + hint) if hint else ran.stderr == f"{told}\n"
 
 
@@ -264,7 +264,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 # --- what is not written over --------------------------------------------------------------------
 
-READ = "cannot be written: the command reads it (--force writes all the same)\n"
+READ = "cannot be written: the command reads it (--force overwrites it)\n"
 
 
 @pytest.fixture

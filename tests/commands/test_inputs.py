@@ -90,7 +90,7 @@ def here(every_input: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_no_input_is_written_over(command: str, file: str, here: Path) -> None:
     before = (here / file).read_bytes()
     ran = run(*command.split(), "-o", file)
-    hint = "" if command.startswith("audit") else " (--force writes all the same)"
+    hint = "" if command.startswith("audit") else " (--force overwrites it)"
     told = f"{file}: cannot be written: the command reads it{hint}\n"
     assert (ran.exit_code, ran.stdout, ran.stderr) == (2, "", told)
     assert (here / file).read_bytes() == before

@@ -155,5 +155,5 @@ def test_it_means_nothing_beside_a_file(tmp_path: Path) -> None:
     ran = run("run", "alex", "--no-pager", "-o", str(tmp_path / "out.txt"))
     assert (ran.exit_code, problems(ran)) == (
         2,
-        ["--no-pager: goes with the screen, not --output"],
+        ["--no-pager: works only with the screen, not --output"],
     )

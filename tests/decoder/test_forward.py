@@ -247,7 +247,7 @@ arithmetic: ARITHMETIC
 
 BY_ZERO = "a division by zero: σ is 0, as it is of equal numbers; set epsilon"
 RMS_BY_ZERO = "a division by zero: RMS is 0, as it is of zeros; set epsilon"
-TOO_SMALL = "too small a number to work with: it would be 0"
+TOO_SMALL = "the number is too small to compute with: it would be 0"
 
 
 @pytest.mark.parametrize("arithmetic", ["decimal", "float64"])
@@ -379,7 +379,7 @@ def test_what_grows_beyond_all_bounds_is_told() -> None:
     with pytest.raises(TracerError) as caught:
         traced(text)
     (problem,) = caught.value.problems
-    told = ("layer1.ffn.activation", "too large a number to work with")
+    told = ("layer1.ffn.activation", "the number is too large to compute with")
     assert (problem.address, problem.message) == told
 
 

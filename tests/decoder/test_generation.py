@@ -74,6 +74,18 @@ def test_it_begins_with_the_tokens_that_are_asked_for() -> None:
     assert len(document["turns"][0]["outputs"]) == 3
 
 
+def test_each_turn_has_the_probabilities_of_the_next_word() -> None:
+    for options in ((), ("--kv-cache",)):
+        for turn in generated("pizza", "--worked", *options)["turns"]:
+            [row] = [v for v in turn["values"] if v["address"] == "probabilities"]
+            words = row["axes"][1]["labels"]
+            every = list(zip(words, row["data"][-1], row["printed"][-1], strict=True))
+            listed = [(p["word"], p["data"], p["printed"]) for p in turn["probabilities"]]
+            assert sorted(listed) == sorted(every)
+            assert [p for _, p, _ in listed] == sorted((p for _, p, _ in every), reverse=True)
+            assert listed[0][0] == turn["word"]
+
+
 def tame(scenario: random_scenarios.Scenario, text: list[str]) -> bool:
     """Whether float64 can hold what comes up on the way to a text."""
     table = scenario["embeddings"]
@@ -256,21 +268,21 @@ REFUSED = {
         (),
         "embeddings: no embedding for the token 'b'",
     ),
-    "too few positions": (SMALL, (), "positions.table: 2 rows, and the text has grown longer"),
+    "too few positions": (SMALL, (), "positions.table: 2 rows, but the text is longer now"),
     "too few rows of the mask": (
         SMALL.replace("positions: {table: [[0, 0], [0.5, 0.5]]}", "mask: [[0, -inf], [0, 0]]"),
         ("--max-tokens", "3"),
-        "mask: 2 rows, and the text has grown longer",
+        "mask: 2 rows, but the text is longer now",
     ),
     "a cache of what changes": (
         SMALL.replace("positions: {table: [[0, 0], [0.5, 0.5]]}", "mask: none"),
         ("--kv-cache",),
-        "mask: a token sees later ones, so that no key or value stays as the cache has it",
+        "mask: the mask shows later tokens, so cached keys and values would change",
     ),
     "a cache of what later tokens change": (
         SMALL.replace("positions: {table: [[0, 0], [0.5, 0.5]]}", "mask: [[0, 0], [-inf, 0]]"),
         ("--kv-cache",),
-        "mask: a token sees later ones, so that no key or value stays as the cache has it",
+        "mask: the mask shows later tokens, so cached keys and values would change",
     ),
     "temperature": (
         SMALL,
@@ -303,7 +315,7 @@ def test_what_nobody_sees_is_computed_once_and_says_the_same() -> None:
             for more in ((), ("--worked",))
         )
         turns_alike = [
-            {key: turn[key] for key in ("input", "outputs", "word")} for turn in worked["turns"]
+            {key: turn[key] for key in turn if key != "values"} for turn in worked["turns"]
         ]
         assert (plain["turns"], plain["text"]) == (turns_alike, worked["text"])
 

@@ -387,8 +387,8 @@ def test_rounded_gradients_are_near_the_exact_ones(name: str, carry: Carry) -> N
 # --- what is refused -----------------------------------------------------------------------------
 
 ROWS = "[[0.2, 0.3, 0.5], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]"
-ALL_GIVEN = "loss: nothing is learned here: between the loss and the weights all is given"
-IN_A_SOFTMAX = "a part of a softmax is given here, which nothing can be learned through"
+ALL_GIVEN = "loss: nothing is learned: all values between the loss and the weights are given"
+IN_A_SOFTMAX = "a part of this softmax is given, so it passes on no gradient"
 REFUSED = {
     "probabilities": (ROWS, ALL_GIVEN),
     "logits": (ROWS, ALL_GIVEN),
@@ -398,7 +398,7 @@ REFUSED = {
     "layer1.attention.head1.exp_sum": (
         *("[1, 2, 3, 4]", f"layer1.attention.head1.exp_sum: {IN_A_SOFTMAX}"),
     ),
-    "gradient.logits": (ROWS, "gradient.logits: given, but there is no such value"),
+    "gradient.logits": (ROWS, "gradient.logits: given, but no such value exists"),
 }
 
 

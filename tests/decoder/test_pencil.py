@@ -458,7 +458,7 @@ def whole_pass(spec: Scenario) -> Trace:
     try:
         return trace("f", scenario, PassOptions(True, learns, sampling=sampling))
     except TracerError as error:
-        assert "by zero" in str(error) or "to work with" in str(error)
+        assert "by zero" in str(error) or "to compute with" in str(error)
         reject()
 
 

@@ -178,8 +178,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             f"{ATTENTION}: given as 2×3 numbers, expected 2×2 numbers",
             "logits: given as a row of 2 numbers, expected 2×3 numbers",
-            "layer1.attention.outpt: given, but there is no such value; "
-            f"did you mean '{ATTENTION}'",
+            f"layer1.attention.outpt: given, but no such value exists; did you mean '{ATTENTION}'",
         ],
     ),
     "too few rows": (
@@ -188,12 +187,12 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "another layer": (
         {"layer2.ffn.hidden": [[1, 2], [3, 4]]},
-        ["layer2.ffn.hidden: given, but there is no such value"],
+        ["layer2.ffn.hidden: given, but no such value exists"],
     ),
     "words": (
         {"prediction": [1, 2], "tokens": [3, 4]},
         [
-            f"{address}: these are words, and only numbers can be given"
+            f"{address}: these are words; only numbers can be given"
             for address in ("prediction", "tokens")
         ],
     ),
@@ -204,7 +203,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a prefix": (
         {"weights.unembedding.W_U": [[1, 2, 3], [4, 5, 6]]},
         [
-            "weights.unembedding.W_U: given, but there is no such value; "
+            "weights.unembedding.W_U: given, but no such value exists; "
             "did you mean 'unembedding.W_U'"
         ],
     ),
@@ -219,7 +218,7 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "-∞ where nothing is masked": (
         {"logits": [[1, "-inf", 3], [4, 5, 6]]},
-        ["logits: given as -∞, which only a mask and what it masks can hold"],
+        ["logits: given as -∞, which only a mask and masked scores can be"],
     ),
 }
 
@@ -242,7 +241,7 @@ REFUSED_ARGUMENTS = {
     "logits=[[1, two, 3], [4, 5, 6]]": "--given: logits: expected a number, got 'two'",
     "logits=[[1, 2, 3], [4, 5, 6]": "--given:",
     "logits=[[1, 2]]": "logits: given as 1×2 numbers, expected 2×3 numbers",
-    "logit=[[1, 2]]": "logit: given, but there is no such value; did you mean 'logits'",
+    "logit=[[1, 2]]": "logit: given, but no such value exists; did you mean 'logits'",
 }
 
 
@@ -373,7 +372,7 @@ def test_what_does_not_fit_is_told_before_a_division_by_zero() -> None:
     ran = run("run", "-", stdin=text)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert "layer1.ffn.hidden: given as 1×3 numbers, expected 2×1 numbers" in ran.stderr
-    assert "nonsense: given, but there is no such value" in ran.stderr
+    assert "nonsense: given, but no such value exists" in ran.stderr
     assert "division" not in ran.stderr
 
 

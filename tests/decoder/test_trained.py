@@ -178,7 +178,7 @@ def test_numbers_beyond_all_bounds_are_told_where_they_are_asked_for(tmp_path: P
         ran = run(*command)
         assert ran.exit_code == 2
         assert ran.stdout == ""
-        address, message = "norm.squared", "too large a number to work with"
+        address, message = "norm.squared", "the number is too large to compute with"
         place, told = ran.stderr.splitlines()[0].split(address)
         assert place.startswith(f"{path}:1:") and told == f": {message}"
     assert not output.exists()

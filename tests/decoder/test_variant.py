@@ -55,11 +55,13 @@ def test_numbers_are_drawn_again_where_they_would_divide_by_zero() -> None:
 def test_what_no_draw_makes_possible_is_told() -> None:
     ran = run("run", "-", "--vary", "1", stdin=NEARLY_ALWAYS_ZERO)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    told = "--vary: no numbers of seed 1 can be worked with, expected another seed\n"
+    told = "--vary: no variant of seed 1 gives a result, expected another seed\n"
     assert ran.stderr == told
 
 
 def test_a_models_numbers_are_not_drawn() -> None:
     ran = run("run", "gpt2-small", "--vary", "1")
     assert ran.exit_code == 2
-    assert re.fullmatch(r"--vary: only typed numbers are varied; [^\n]*\n", ran.stderr)
+    assert re.fullmatch(
+        r"--vary: only numbers typed in the scenario can be varied, [^\n]*\n", ran.stderr
+    )

@@ -172,7 +172,7 @@ def test_what_is_read_is_not_written_over_by_any_name(tmp_path: Path) -> None:
     link.symlink_to(scenario)
     for one, other in ((scenario, link), (link, scenario), (scenario, scenario)):
         told = "x: cannot be written: the command reads it"
-        hint = " (--force writes all the same)"
+        hint = " (--force overwrites it)"
         with registered():
             read_file(other)
             assert refused({one: "new"}) == told

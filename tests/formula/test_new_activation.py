@@ -36,7 +36,7 @@ def row() -> Iterator[None]:
     """Squared ReLU (So et al. 2021)."""
     squared = ex.Power(ex.Part(ex.Call("max", (ex.Number.of(0), ex.Operand(0)))), ex.Number.of(2))
     ACTIVATIONS["relu_squared"] = Activation(
-        Formula(squared), "ReLU²", ("ReLU² squares what is positive and sets the rest to 0.",)
+        Formula(squared), "ReLU²", ("ReLU² squares positive numbers and sets the others to 0.",)
     )
     know_the_rows()
     yield
@@ -53,7 +53,7 @@ def know_the_rows() -> None:
 def test_its_line_is_worked() -> None:
     text = printed("step", "activation", "-s", "-", "--token", "2", stdin=TEXT)
     assert "h₁: max(0, 1.875)² = 1.875² ≈ 3.516" in re.sub(" +", " ", text)
-    assert "ReLU² squares what is positive" in text
+    assert "ReLU² squares positive numbers" in text
 
 
 @pytest.mark.parametrize("format", ["terminal", "markdown", "latex"])

@@ -413,3 +413,38 @@ def ending(at: Judge, said: dict[str, Any]) -> None:
 def whole_text(at: Judge, said: dict[str, Any]) -> None:
     turn = at.turns[-1]
     assert at.heading == "The text" and said["text"] == " ".join([*turn["input"], turn["word"]])
+
+
+# --- at a glance, before and after ---------------------------------------------------------------
+
+
+@form(r"Layer (?P<first>\d+) repeats layer (?P<like>\d+) with its own weights\.")
+@form(
+    r"Layers (?P<first>\d+) to (?P<last>\d+) repeat layer (?P<like>\d+), each with its own "
+    r"weights\."
+)
+def repeated(at: Judge, said: dict[str, Any]) -> None:
+    """Those layers have the same operations, of the same shapes."""
+    first, like = int(said["first"]), int(said["like"])
+    last = int(said.get("last") or first)
+    assert first == like + 1 and last >= first
+    assert (last > first) == said[""].startswith("Layers")
+
+    def built(layer: int) -> dict[str, Any]:
+        before = f"layer{layer}."
+        return {
+            address.removeprefix(before): (value["operation"], value["shape"])
+            for address, value in at.values.items()
+            if address.startswith(before)
+        }
+
+    assert all(built(layer) == built(like) for layer in range(first, last + 1))
+
+
+@form(
+    r"The numbers of “(?P<token>.*)” at the input and "
+    r"(?:after each (?:sub-)?layer|at the output):"
+)
+def before(at: Judge, said: dict[str, Any]) -> None:
+    assert said["token"] == told_apart(at.tokens)[at.token]
+    assert at.values["input"]["shape"] == at.values["output"]["shape"]

@@ -23,10 +23,10 @@ from tests.helpers.terminal_page import Block, read_blocks
 from tests.helpers.truth import false_equations, unreadable, without_pictures
 
 REFUSED = (
-    "a division by zero|too (large|small) a number|no position has a next token|nothing is masked|"
-    "a token sees later ones|nothing is learned here|nothing can be learned|has no slope|"
+    "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
+    "the mask shows later tokens|nothing is learned|passes on no gradient|has no slope|"
     "needs a vocabulary|needs the embeddings|is not in the vocabulary|no embedding|numbers alone|"
-    "given as .* numbers, expected|not trained here|needs a layer|the text has grown longer|"
+    "given as .* numbers, expected|cannot train|needs at least one layer|the text is longer now|"
     "layer \\d+ leaves .* the vocabulary needs"
 )
 """What may be said of a random scenario that leads nowhere."""

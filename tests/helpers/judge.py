@@ -172,7 +172,7 @@ class Judge:
 
     @property
     def layers(self) -> int:
-        """How many layers there are."""
+        """The number of layers."""
         return len(self.spec.get("layers", []))
 
     @property

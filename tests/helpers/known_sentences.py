@@ -63,6 +63,9 @@ ANYWHERE = frozenset(
         "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
         "first in the list of merges is joined. This is repeated until no pair is in the list; the "
         "symbols that remain are the tokens.",
+        "The same model in formulas:",
+        "Its sizes:",
+        "What each sub-layer changed most:",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
         "In each turn the model reads all words so far and predicts a word after each of them. "

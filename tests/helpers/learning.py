@@ -24,8 +24,8 @@ STEP = Decimal("1e-14")
 """Of a central difference: what its square leaves out is beyond what is compared."""
 
 WITHOUT_A_SLOPE = (
-    *("no position has a next token", "nothing is learned here", "nothing can be learned"),
-    *("the root of 0 has no slope", "a number to work with"),
+    *("no position has a next token", "nothing is learned", "passes on no gradient"),
+    *("the root of 0 has no slope", "to compute with"),
 )
 
 

@@ -21,7 +21,8 @@ from tracer.decoder.operations import Total
 from tracer.decoder.value import Entry, Form, Index
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
-from tracer.lesson.entries import find, labels, name, number
+from tracer.lesson.entries import labels, name, number
+from tracer.lesson.texts.lookup import find
 from tracer.scenario.carry import Carry
 from tracer.scenario.loading import load
 
@@ -79,16 +80,22 @@ MISFITS = {
     "layer1.ffn.actvation[1,1]": "layer1.ffn.actvation: no such value; did you mean "
     "'layer1.ffn.activation'",
     "xyzzy[1,1]": "xyzzy: no such value",
+    "A[Alex,Frank]": "A: no such value; A is the symbol of "
+    f"{HEAD}.weights[Alex,Frank], layer1.attention.head2.weights[Alex,Frank]",
+    "A²[1,1]": "A²: no such value; A² is the symbol of layer1.attention.head2.weights[1,1]",
+    "W_Q^1[1,1]": f"W_Q^1: no such value; W_Q^1 is the symbol of {HEAD}.W_Q[1,1]",
+    "x1": "x1: no such value; x1 is the symbol of layer1.attention.norm",
     "[1,1]": "got '[1,1]', expected ADDRESS[ROW,COLUMN]",
     "": "got '', expected ADDRESS[ROW,COLUMN]",
     f"{WEIGHTS}[1,1": f"got '{WEIGHTS}[1,1', expected ADDRESS[ROW,COLUMN]",
     f"{WEIGHTS} [1,1]": f"got '{WEIGHTS} [1,1]', expected ADDRESS[ROW,COLUMN]",
     f"{WEIGHTS}[1,1]]x": f"got '{WEIGHTS}[1,1]]x', expected ADDRESS[ROW,COLUMN]",
-    f"{WEIGHTS}": f"{WEIGHTS}: got nothing behind it, expected [token,key], such as [Frank,Frank]",
+    f"{WEIGHTS}": f"{WEIGHTS}: got no row or column, expected [token,key], such as [Frank,Frank]",
     f"{WEIGHTS}[Alex]": f"{WEIGHTS}: got [Alex], expected [token,key], such as [Frank,Frank]",
     f"{WEIGHTS}[1,2,3]": f"{WEIGHTS}: got [1,2,3], expected [token,key], such as [Frank,Frank]",
-    f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got [1], expected no more than the address of a single number",
-    f"{HEAD}.exp_sum": f"{HEAD}.exp_sum: got nothing behind it, expected [token], such as [Frank]",
+    f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got [1], expected only the address, because it is a single "
+    "number",
+    f"{HEAD}.exp_sum": f"{HEAD}.exp_sum: got no row or column, expected [token], such as [Frank]",
     f"{HEAD}.exp_sum[1,2]": f"{HEAD}.exp_sum: no token '1,2', expected 1 to 4 or a label, such as "
     "'Frank'",
     f"{WEIGHTS}[Alex,Frnak]": f"{WEIGHTS}: no key 'Frnak'; did you mean 'Frank'?",

@@ -29,8 +29,8 @@ from tests.helpers.sentences import unbroken
 WIDE = 5000
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 REFUSED = (
-    "a division by zero|too (large|small) a number|no position has a next token|nothing is masked|"
-    "a token sees later ones"
+    "a division by zero|number is too (large|small)|no position has a next token|have no mask|"
+    "the mask shows later tokens"
 )
 MOVED = (
     ("--momentum", "0.5", "--clip", "0.1", "--steps", "2"),

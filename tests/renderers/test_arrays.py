@@ -76,5 +76,5 @@ def test_a_step_writes_its_own(tmp_path: Path) -> None:
 )
 def test_a_screen_or_a_text_gets_none(arguments: list[str]) -> None:
     format = arguments[arguments.index("-f") + 1]
-    told = f"goes with run, step, lens, loss or train and --output, where it is {format}"
+    told = f"works only with run, step, lens, loss or train and --output, where it is {format}"
     assert run(*arguments) == Ran(2, "", f"--format: {told}\n")

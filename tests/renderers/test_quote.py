@@ -41,11 +41,13 @@ REFUSED = {
     f"{WEIGHTS}[1,]": f"{WEIGHTS}: no key ''",
     f"{WEIGHTS}[Alex]": f"{WEIGHTS}: got [Alex], expected [token,key], such as [Frank,Frank]",
     f"{WEIGHTS}[1,1,1]": f"{WEIGHTS}: got [1,1,1], expected [token,key], such as [Frank,Frank]",
-    WEIGHTS: f"{WEIGHTS}: got nothing behind it, expected [token,key], such as [Frank,Frank]",
-    f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got [1], expected no more than the address",
-    f"{WEIGHTS}[1,1] as words": f"{WEIGHTS}[1,1]: got 'as words' after it, expected nothing",
-    f"{WEIGHTS}[1,1] as percentt": f"{WEIGHTS}[1,1]: got 'as percentt' after it, expected nothing",
-    f"{HEAD}.d_k twice": f"{HEAD}.d_k: got 'twice' after it, expected nothing more",
+    WEIGHTS: f"{WEIGHTS}: got no row or column, expected [token,key], such as [Frank,Frank]",
+    f"{HEAD}.d_k[1]": f"{HEAD}.d_k: got [1], expected only the address",
+    f"{WEIGHTS}[1,1] as words": f"{WEIGHTS}[1,1]: got 'as words' after the address, expected "
+    f"nothing",
+    f"{WEIGHTS}[1,1] as percentt": f"{WEIGHTS}[1,1]: got 'as percentt' after the address, "
+    f"expected nothing",
+    f"{HEAD}.d_k twice": f"{HEAD}.d_k: got 'twice' after the address, expected nothing",
     "tokens[3] as percent": "tokens[3]: 'Daniel' is a word, which has no percentage",
     f"{HEAD}.masked[1,4] as percent": f"{HEAD}.masked[1,4]: -∞ has no percentage",
     f"{WEIGHTS}[1,1": f"got '{WEIGHTS}[1,1', expected ADDRESS[ROW,COLUMN]",

@@ -14,38 +14,45 @@ from tracer.requests import resolve
 from tracer.requests.request import OPTIONS, Request, check
 
 REFUSED = {
-    "run alex --no-pager -o out.txt": "--no-pager: goes with the screen, not --output",
-    "run alex --math": "--math: goes with --format markdown, not terminal",
-    "step ffn --math -f latex": "--math: goes with --format markdown, not latex",
-    "loss pizza --math -f json": "--math: goes with --format markdown, not json",
-    "tutorial alex --math -f terminal": "--math: goes with --format markdown, not terminal",
-    "run alex --heading 2": "--heading: goes with --format markdown, not terminal",
-    "run alex --standalone": "--standalone: goes with --format latex, not terminal",
-    "tutorial alex --standalone": "--standalone: goes with --format latex, not markdown",
-    "run alex --brief -f json": "--brief: goes with a text, not --format json",
-    "run alex --force": "--force: goes with --output, --figures, --save or --key",
-    "page pizza --steps 3 -o x.html": "--steps: goes with --train",
-    "steps alex --standalone": "--standalone: goes with --format latex, not terminal",
-    "run alex --figures x -f json": "--figures: goes with --format markdown or terminal, not json",
-    "step softmax --figures x -f latex": "--figures: goes with --format markdown or terminal, not "
+    "run alex --no-pager -o out.txt": "--no-pager: works only with the screen, not --output",
+    "run alex --math": "--math: works only with --format markdown, not terminal",
+    "step ffn --math -f latex": "--math: works only with --format markdown, not latex",
+    "loss pizza --math -f json": "--math: works only with --format markdown, not json",
+    "tutorial alex --math -f terminal": "--math: works only with --format markdown, not terminal",
+    "run alex --heading 2": "--heading: works only with --format markdown, not terminal",
+    "run alex --standalone": "--standalone: works only with --format latex, not terminal",
+    "tutorial alex --standalone": "--standalone: works only with --format latex, not markdown",
+    "run alex --brief -f json": "--brief: works only with a text, not --format json",
+    "run alex --force": "--force: works only with --output, --figures, --save or --key",
+    "page pizza --steps 3 -o x.html": "--steps: works only with --train",
+    "steps alex --standalone": "--standalone: works only with --format latex, not terminal",
+    "run alex --figures x -f json": "--figures: works only with --format markdown or "
+    "terminal, not json",
+    "step softmax --figures x -f latex": "--figures: works only with --format markdown or "
+    "terminal, not "
     "latex",
-    "tutorial alex --blanks -f json": "--blanks: goes with a text, not --format json",
-    "tutorial alex --level 2": "--level: goes with --blanks",
-    "tutorial alex --key key.md": "--key: goes with --blanks",
-    "tutorial alex --seed 2": "--seed: goes with --blanks",
-    "why output[1,1] --depth 1 -f json": "--depth: goes with a text, not --format json",
-    "why output[1,1] --depth 0 -f json": "--depth: goes with a text, not --format json",
-    "tutorial alex --train --layer 1": "--train: goes with the whole tutorial, not --layer or "
+    "tutorial alex --blanks -f json": "--blanks: works only with a text, not --format json",
+    "tutorial alex --level 2": "--level: works only with --blanks",
+    "tutorial alex --key key.md": "--key: works only with --blanks",
+    "tutorial alex --seed 2": "--seed: works only with --blanks",
+    "why output[1,1] --depth 1 -f json": "--depth: works only with a text, not --format json",
+    "why output[1,1] --depth 0 -f json": "--depth: works only with a text, not --format json",
+    "tutorial alex --train --layer 1": "--train: works only with the whole tutorial, not "
+    "--layer or "
     "--head",
-    "run alex -f npz": "--format: goes with run, step, lens, loss or train and --output, where it "
+    "run alex -f npz": "--format: works only with run, step, lens, loss or train and "
+    "--output, where it "
     "is npz",
-    "tutorial alex -f safetensors -o x": "--format: goes with run, step, lens, loss or train and "
+    "tutorial alex -f safetensors -o x": "--format: works only with run, step, lens, loss or "
+    "train and "
     "--output, where it is safetensors",
-    "check alex --tolerance 0.1": "--tolerance: goes with --against",
-    "check alex --figures-file x --against y.npz": "--figures-file: goes with figures of a text, "
+    "check alex --tolerance 0.1": "--tolerance: works only with --against",
+    "check alex --figures-file x --against y.npz": "--figures-file: works only with figures "
+    "of a text, "
     "not --against",
-    "value output[1,1] --example 1": "--example: goes with numbers of the loss",
-    "why loss -s comics --sequence 1": "--sequence: goes with numbers of the forward pass, not of "
+    "value output[1,1] --example 1": "--example: works only with numbers of the loss",
+    "why loss -s comics --sequence 1": "--sequence: works only with numbers of the forward "
+    "pass, not of "
     "the loss",
 }
 
@@ -93,13 +100,14 @@ def test_what_changes_something_is_taken(words: str) -> None:
 # --- what only the scenario or the chosen steps can tell -----------------------------------------
 
 BESIDE_THE_POINT = {
-    "step query --no-mask": "--no-mask: nothing is masked here; of the steps, mask, softmax and "
-    "attention show it",
-    "step query --figures x": "--figures: there are no pictures of this; attention weights, of the "
-    "step softmax, have some",
-    "step embedding --layer 1": "the step 'embedding' is not part of a layer",
-    "step concat --head 1": "the step 'concat' is not part of a head",
-    "step ffn --head 2": "the step 'ffn' is not part of a head",
+    "step query --no-mask": "--no-mask: these steps have no mask; try the step mask, softmax or "
+    "attention",
+    "step query --figures x": "--figures: this output has no pictures; the step softmax has "
+    "some, of the "
+    "attention weights",
+    "step embedding --layer 1": "the step 'embedding' does not belong to a layer",
+    "step concat --head 1": "the step 'concat' does not belong to a head",
+    "step ffn --head 2": "the step 'ffn' does not belong to a head",
     "step head2.query --head 1": "the step 'head2.query' is not in this layer or head, only in "
     "layer1.attention.head2",
     "run alex --sequence 1": "--sequence: the scenario has no sequences",

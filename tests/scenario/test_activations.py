@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_told(tmp_path: Path) -> None:
     place = f"{pinned}:{SMALL.count(chr(10)) + 1}:8: theirs.npz"
     misfit, unknown = (
         f"{place}: input: given as 1×2 numbers, expected 2×2 numbers",
-        f"{place}: nonsense: given, but there is no such value",
+        f"{place}: nonsense: given, but no such value exists",
     )
     assert problems(run("run", str(pinned))) == [misfit, unknown]
     typed = "--given input: given as a row of 1 number, expected 2×2 numbers"
@@ -100,7 +100,7 @@ def test_two_names_of_one_value_must_have_the_same_numbers(tmp_path: Path) -> No
     values = {value["address"]: value for value in run_json(str(pinned))["values"]}
     assert values["input"]["data"] == [[1, 2], [3, 9]]
     path = written(tmp_path, input=[[1, 2], [3, 9]], hidden_states__0=[[[1, 2], [3, 8]]])
-    told = f"{path}: hidden_states.0: other numbers than input, which is input too"
+    told = f"{path}: hidden_states.0: differs from input, which is also input"
     assert problems(run("run", str(pinned))) == [told]
 
 
@@ -109,7 +109,7 @@ def test_a_part_of_what_is_not_whole_is_missed(tmp_path: Path) -> None:
     pinned = tmp_path / "pinned.yaml"
     pinned.write_text(f"{SMALL}given: theirs.npz\n")
     [told] = problems(run("run", str(pinned)))
-    assert "theirs.npz: input.part: given, but there is no such value" in told
+    assert "theirs.npz: input.part: given, but no such value exists" in told
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(
     with (
         monkeypatch.context() as context,
         pytest.raises(
-            TracerError, match=r"x.npz: it unpacks to 8,[0-9]+ bytes, expected at most 8,000$"
+            TracerError, match=r"x.npz: unpacks to 8,[0-9]+ bytes, expected at most 8,000$"
         ),
     ):
         context.setattr(np, "load", None)

@@ -63,7 +63,7 @@ def test_without_a_seed_there_is_nothing_to_compute(command: str) -> None:
     ran = run(command, "-", stdin=SMALL)
     assert (ran.exit_code, ran.stdout) == (2, "")
     assert problems(ran) == [
-        "<stdin>:2:1: dimensions: only the shapes are known; for weights from a seed add "
+        "<stdin>:2:1: dimensions: the scenario has shapes but no numbers; for random weights add "
         "random: {seed: 1}"
     ]
 

@@ -32,6 +32,11 @@ def test_an_unknown_key_is_answered_with_the_nearest(
     assert sum(problem.startswith(told) for problem in problems((old, new))) == 1
 
 
+def test_a_key_that_is_not_allowed_here_is_not_suggested() -> None:
+    [problem] = problems((END, f"{END}n_heads: 2\n"))
+    assert problem == "f.yaml:15:1: n_heads: unknown key; 'heads' is a key of layers.attention"
+
+
 def test_a_far_off_key_is_answered_with_no_other() -> None:
     assert problems((END, f"{END}zzzzzz: 2\n")) == ["f.yaml:15:1: zzzzzz: unknown key"]
 
@@ -239,8 +244,8 @@ HIDDEN = changed(
     *(("W_Q: [[1], [2]]", "W_Q: [[1], [0]]"), ("W_K: [[3], [4]]", "W_K: [[0], [-10000000]]")),
 )
 """The score of a with b, which the mask hides, is -10000000."""
-WORDS = "mine.yaml:16:1: probabilities.exp: too small a number"
-UNMASKED = "mine.yaml:9:11: layer1.attention.head1.unmasked.exp: too small a number"
+WORDS = "mine.yaml:16:1: probabilities.exp: the number is too small"
+UNMASKED = "mine.yaml:9:11: layer1.attention.head1.unmasked.exp: the number is too small"
 GIVEN = "given: {input: [[1, 2, 3]]}\n"
 
 
@@ -263,7 +268,7 @@ GIVEN = "given: {input: [[1, 2, 3]]}\n"
         ("run --given output=[1]", SMALL, "--given output: given as a row of 1"),
         (
             *("train --given loss=1", SMALL + LEARNS),
-            "--given loss: nothing is learned here: between the loss and the weights all is",
+            "--given loss: nothing is learned: all values between the loss and the weights are",
         ),
     ],
 )

@@ -217,7 +217,7 @@ def test_all_that_is_wrong_is_told_in_order() -> None:
     found = refused("b: {[x]: 1, c: [&a [*a]]}\nd: 1\nd: 2\ne: *f\n")
     told = [(p.line, p.column, p.message.split(",")[0]) for p in found]
     assert told == [
-        (1, 5, "a key that is a list or a mapping"),
+        (1, 5, "the key is a list or a mapping"),
         (1, 17, "an alias that contains itself"),
         (3, 1, "the key 'd' again"),
         (4, 4, "not YAML: found undefined alias 'f'"),

@@ -259,15 +259,15 @@ HEADS: list[tuple[str, str]] = [
         "        - {W_Q: identity, shares: 1, ‸W_K: identity}\n".replace(
             "identity", "{random: {}}"
         ),
-        "head2.W_K: beside shares: 1, expected one of both",
+        "head2.W_K: own keys or values and shares: 1, expected only one of them",
     ),
     (
         "        - {W_Q: {random: {}}, shares: 1, ‸b_V: [1, 2, 3, 4]}\n",
-        "head2.b_V: beside shares: 1, expected one of both",
+        "head2.b_V: own keys or values and shares: 1, expected only one of them",
     ),
     (
         "        - {W_Q: {random: {}}, shares: 1, labels: {‸key: [a, b, c]}}\n",
-        "head2.labels.key: beside shares: 1, expected one of both",
+        "head2.labels.key: own keys or values and shares: 1, expected only one of them",
     ),
     (
         "        - {W_Q: {random: {}}, shares: 1}\n        - {W_Q: [[1], [2]], ‸shares: 2}\n",
@@ -292,7 +292,8 @@ def test_the_first_head_has_none_to_share_with() -> None:
     first = "          W_Q: [[1, 2, 3], [4, 5, 6]]\n"
     text, (place,) = marked(changed(((first, f"{first}          ‸shares: 1\n"),)))
     told = (
-        f"{place}: layer1.attention.head1.shares: 1, expected an earlier head: there is none here"
+        f"{place}: layer1.attention.head1.shares: 1, expected an earlier head: this is the "
+        f"first head"
     )
     assert told in problems(text)
 
@@ -310,7 +311,7 @@ def test_what_is_turned_comes_in_pairs() -> None:
             )
         )
     )
-    even = "expected an even number of them (rotary positions turn pairs)"
+    even = "expected an even number of them (rotary positions rotate pairs)"
     assert problems(text) == [
         f"{places[0]}: layer1.attention.head1.W_Q: 3 columns, {even}",
         f"{places[1]}: layer1.attention.head2.W_Q: 1 column, {even}",
@@ -398,7 +399,7 @@ def test_a_misfit_in_the_encoder_is_told_there(change: tuple[str, str], told: st
 
 def test_vectors_are_given_or_computed() -> None:
     given = WITH_ENCODER.replace("encoder:\n", "encoder:\n  vectors: [[1], [2]]\n")
-    assert "vectors beside embeddings, expected one of both" in problems(given)[0]
+    assert "vectors and embeddings, expected only one of them" in problems(given)[0]
     (neither,) = problems("title: T\ntokens: [a]\nembeddings: [[1]]\nencoder: {tokens: [b]}\n")
     assert neither == (
         "f.yaml:4:1: encoder: expected vectors, or embeddings from which they are computed"

@@ -59,7 +59,7 @@ def test_other_tokens_have_no_text() -> None:
         ),
         (
             "text: ab\nmerges: []\ntokens: [a]",
-            "2:1: text: beside tokens, expected one of both",
+            "2:1: text: text and tokens, expected only one of them",
         ),
         (
             "merges: [[a, b]]\ntokens: [a]",
@@ -67,11 +67,12 @@ def test_other_tokens_have_no_text() -> None:
         ),
         (
             "text: ab\nmerges: [[ab, a], [a, b]]",
-            "3:10: merges entry 1: 'ab' is no character, and no merge before makes it",
+            "3:10: merges entry 1: 'ab' is neither a character nor the result of an earlier merge",
         ),
         (
             "text: ab\nmerges: [[l, o], [lo, w], [lwo, a]]",
-            "3:27: merges entry 3: 'lwo' is no character, and no merge before makes it; did you "
+            "3:27: merges entry 3: 'lwo' is neither a character nor the result of an earlier "
+            "merge; did you "
             "mean 'lo' or 'low'?",
         ),
         ("text: ab\nmerges: [[a, a], a a]", "3:18: merges entry 2: the same as entry 1"),

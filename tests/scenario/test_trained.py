@@ -145,7 +145,7 @@ def test_what_is_no_number_is_told_by_every_command(
     path = naming(model(tmp_path, tensors=tensors), **said)
     ran = run(*command, "-s", path) if len(command) > 1 else run(*command, path)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert f"holds {wrong}, which nothing can be computed of: " in ran.stderr
+    assert f"holds {wrong}, expected a finite number: " in ran.stderr
 
 
 def test_an_unknown_package_is_told_where_it_is_named(tmp_path: Path) -> None:

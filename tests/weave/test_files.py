@@ -122,7 +122,10 @@ def test_a_number_of_thousands_of_digits_is_no_position(page: Path) -> None:
 def test_a_problem_on_the_way_has_its_place_in_the_scenario(page: Path) -> None:
     words = "vocabulary: [a, b]\nunembedding: {W_U: [[1000000, 0], [0, 1000000]]}\n"
     page.with_name("mine.yaml").write_text(SMALL + words)
-    told = "1:1: mine.yaml:16:1: probabilities.exp: too small a number to work with: it would be 0"
+    told = (
+        "1:1: mine.yaml:16:1: probabilities.exp: the number is too small to compute with: "
+        "it would be 0"
+    )
     assert refused(page, block("run mine.yaml")) == told
 
 
@@ -174,7 +177,7 @@ WRONG = {
     "page alex": "2:1: no command 'page' to weave",
     "run missing.yaml": "2:1: missing.yaml: no such file or scenario",
     "run mine.yaml --nope": "2:1: No such option: --nope",
-    "step nothing -s mine.yaml": "2:1: no step is called 'nothing'",
+    "step nothing -s mine.yaml": "2:1: no step 'nothing'",
     "step": "2:1: Missing argument 'NAME'.",
     "run --help": "2:1: No such option: --help",
     "why input[c,1] -s mine.yaml": "2:1: input: no token 'c'",
@@ -189,7 +192,8 @@ WRONG = {
     "run -": "2:1: a mark reads files, not standard input",
     "run mine.yaml --heading 7": "2:1: Invalid value for '--heading': got '7', expected 1, 2, 3, "
     "4, 5, 6 or none",
-    "run mine.yaml -f json --heading 3": "2:1: --heading: goes with --format markdown, not json",
+    "run mine.yaml -f json --heading 3": "2:1: --heading: works only with --format markdown, "
+    "not json",
     "run 'mine.yaml": "2:1: run 'mine.yaml: no closing quotation",
 }
 

@@ -160,7 +160,7 @@ def test_what_all_marks_compute_is_bounded(page: Path, monkeypatch: pytest.Monke
     told = refused(page, quotes + block("run mine.yaml") + block("run mine.yaml --decimals 1"))
     before = 2 * once + 2 * load
     assert told == (
-        f"8:1: to compute about {once:,} products behind {before:,} for the marks before, "
+        f"8:1: to compute about {once:,} products after {before:,} for earlier marks, "
         f"expected at most {3 * once + load:,} in a file; the command can be run by hand"
     )
 

@@ -83,7 +83,7 @@ def test_what_is_too_deep_is_refused(sign: str) -> None:
     assert (len(marks), complaints) == (1, [])
     _, complaints = find(f"a\n\n{sign * (levels + 1)}a {START}4{END}\n")
     assert [(each.message, each.line) for each in complaints] == [
-        ("quotations and lists in each other, expected at most 20 levels", 3)
+        ("nested quotations and lists, expected at most 20 levels", 3)
     ]
 
 

@@ -128,9 +128,9 @@ def test_words_are_those_of_a_shell() -> None:
     assert told == [("step", "a"), ("value", "x y", "z", "1")]
 
 
-LOST = "would change what is a mark"
+LOST = "contains text that would be read as a mark"
 NO_END = "no end, expected <!-- /decoder-trace -->"
-OF_BLOCK = f"{NO_END} alone on a line behind the same prefix, before the next mark"
+OF_BLOCK = f"{NO_END} alone on a line with the same prefix, before the next mark"
 OF_INLINE = f"{NO_END} on the same line (or the start alone on it)"
 
 WRONG = {
@@ -192,7 +192,7 @@ WRONG = {
             "a.md:1:3: the mark has no --> on its line",
         ],
     ),
-    "no command": (f"\n<!-- decoder-trace: -->{END}", ["a.md:2:1: the mark names no command"]),
+    "no command": (f"\n<!-- decoder-trace: -->{END}", ["a.md:2:1: the mark has no command"]),
     "a quote": (
         f"<!-- decoder-trace: step don't -->\n{END}",
         ["a.md:1:1: step don't: no closing quotation"],

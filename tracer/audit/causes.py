@@ -1,4 +1,4 @@
-"""What may have gone wrong: told only where it gives the very digits that are printed."""
+"""Guess what mistake led to a printed number; only mistakes that give exactly its digits count."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def cause(expression: ex.Expression, found: Judgement) -> str | None:
         return None
     half = found.unit / 2
     figure = Interval(found.printed - half, found.printed + half)
-    for told, value in _mistakes(expression, found):
+    for mistake, value in _mistakes(expression, found):
         if figure.low <= value <= figure.high:
-            return told
+            return mistake
     return "two of its digits are swapped" if _are_swapped(found) else None
 
 
 def _scale(factor: Decimal) -> str:
     if factor in (100, Decimal("0.01")):
-        return "right but for a factor of 100, or a % sign"
+        return "off by a factor of 100; is a % sign missing or extra?"
     times = f"{int(factor):,}" if factor > 1 else f"{int(1 / factor):,}"
     return f"{times} times too {'large' if factor > 1 else 'small'}"
 
@@ -44,20 +44,20 @@ def _mistakes(expression: ex.Expression, found: Judgement) -> Iterator[tuple[str
     """What a person may have done instead, and what that gives."""
     assert found.computed is not None
     if found.computed:
-        yield "its sign is the other one", -found.computed
-    for told, instead, meaning in _instead(expression, found.meaning):
+        yield "the sign is reversed", -found.computed
+    for mistake, instead, meaning in _instead(expression, found.meaning):
         try:
             value = evaluate(instead, face, meaning)
         except ArithmeticError:
             continue
         if isinstance(value, Interval):
-            yield told, value.middle
+            yield mistake, value.middle
     if isinstance(expression, ex.Sum) and 3 <= len(expression.terms) <= 50:
         terms = [evaluate(term, face, found.meaning) for term in expression.terms]
         numbers = [term.middle for term in terms if isinstance(term, Interval)]
         for i, term in enumerate(numbers if len(numbers) == len(terms) else [], 1):
-            yield f"that is without term {i}", found.computed - term
-            yield f"that is with the other sign before term {i}", found.computed - 2 * term
+            yield f"term {i} is left out", found.computed - term
+            yield f"the sign of term {i} is reversed", found.computed - 2 * term
 
 
 def _instead(
@@ -65,14 +65,14 @@ def _instead(
 ) -> Iterator[tuple[str, ex.Expression, Meaning]]:
     if isinstance(expression, ex.Product) and expression.factors[-1][0] == "/":
         numerator = ex.Product(expression.factors[:-1])
-        yield "that is the numerator, not divided", numerator, meaning
+        yield "the division is left out", numerator, meaning
     if isinstance(expression, ex.Call) and expression.name == "sqrt":
-        yield "the root is not taken", expression.arguments[0], meaning
+        yield "the root is left out", expression.arguments[0], meaning
     if any(isinstance(part, ex.Call) and part.name in _LOGS for part in ex.every(expression)):
-        for name, told in (("ln", "natural"), ("log10", "decimal"), ("log2", "binary")):
-            other = _with_logarithm(expression, name)
+        for function, name in (("ln", "natural"), ("log10", "base-10"), ("log2", "base-2")):
+            other = _with_logarithm(expression, function)
             if other != expression:
-                yield f"that is with the {told} logarithm", other, replace(meaning, log=name)
+                yield f"computed with the {name} logarithm", other, replace(meaning, log=function)
 
 
 _LOGS = ("ln", "log", "log10", "log2")

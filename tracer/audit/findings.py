@@ -122,12 +122,12 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
     Verdict.FALSE: ("A01", "false", "error"),
     Verdict.LAST_DIGIT: ("A02", "last digit", "warning"),
     Verdict.SCALE: ("A03", "unit or scale", "warning"),
-    Verdict.CUT: ("A04", "cut", "note"),
+    Verdict.CUT: ("A04", "truncated", "note"),
     Verdict.CONSISTENT: ("A08", "unrounded", "note"),
     "two values": ("A05", "two values", "warning"),
-    "sum": ("A06", "not 1 in sum", "warning"),
-    "norm": ("A07", "not normed", "warning"),
-    "rest": ("A09", "not read to its end", "warning"),
+    "sum": ("A06", "sum is not 1", "warning"),
+    "norm": ("A07", "not normalized", "warning"),
+    "rest": ("A09", "not read to the end", "warning"),
 }
 
 
@@ -355,7 +355,7 @@ def _figure(expression: ex.Expression, place: int) -> ex.Number | None:
 
 
 MORE = Decimal("0.01")
-"""Two more digits are told than are printed."""
+"""A computed number is reported with two more digits than the printed one."""
 
 
 def _computed(judgement: Judgement, scale: int) -> str:

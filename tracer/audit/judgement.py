@@ -296,7 +296,7 @@ def _is_whole(expression: ex.Expression) -> bool:
 
 
 def _has_hundred(expression: ex.Expression) -> bool:
-    """Whether it is multiplied by 100, as is said where a share is told in percent."""
+    """Whether it is multiplied by 100, as for a share in percent."""
     return isinstance(expression, ex.Product) and any(
         sign == "*" and [n.value for n in ex.numbers(factor)] == [100]
         for sign, factor in expression.factors

@@ -64,9 +64,9 @@ def lines(audits: Sequence[Audit], *, skipped: bool) -> Iterator[Line]:
     for finding in found:
         following[id(finding.follows_from)].append(finding)
     for root in following[id(None)]:
-        yield from _told(root)
+        yield from _with_excerpt(root)
         for other in following[id(root)]:
-            yield f"  from it follows {_headline(other)}", ""
+            yield f"  follows from it: {_headline(other)}", ""
         yield "", ""
     if skipped:
         for audit in audits:
@@ -91,7 +91,7 @@ def summary(audits: Sequence[Audit], *, skipped: bool) -> str:
     return f"{read} read: {', '.join(parts)}; {count(unread, 'sign')} not read{hint}{rest}"
 
 
-def _told(finding: Finding) -> Iterator[Line]:
+def _with_excerpt(finding: Finding) -> Iterator[Line]:
     yield _headline(finding), _STYLES[finding.level]
     number, column = finding.text.place(finding.marks[0])
     length = finding.marks[1] - finding.marks[0]
@@ -105,10 +105,10 @@ def _headline(finding: Finding) -> str:
 
 
 MEANT = {
-    "A05": "it was {} before",
-    "A06": "probabilities come to {}",
-    "A07": "of a LayerNorm the mean is 0 and the deviation 1; here the mean is {}",
-    "A09": f"this stretch has more than {MOST:,} tokens; from here on none is read",
+    "A05": "this value was {} before",
+    "A06": "the probabilities sum to {}",
+    "A07": "LayerNorm gives mean 0 and standard deviation 1; here the mean is {}",
+    "A09": f"this passage has more than {MOST:,} tokens; the rest is not read",
 }
 """What is said of rows of numbers, and of a stretch of text."""
 
@@ -120,17 +120,17 @@ NOT_TO_ITS_END = "A09"
 def message(finding: Finding) -> str:
     """What is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
     if finding.computed is not None and finding.printed is not None:
-        told = f"computed {finding.computed}, printed {finding.printed}"
+        difference = f"computed {finding.computed}, printed {finding.printed}"
     elif finding.code in MEANT:
-        told = MEANT[finding.code].format(finding.computed)
+        difference = MEANT[finding.code].format(finding.computed)
     elif finding.computed is not None:
-        told = f"the left side is {finding.computed}, the right one {finding.right}"
+        difference = f"the left side is {finding.computed}, the right side {finding.right}"
     else:
-        told = "the two sides differ"
+        difference = "the two sides differ"
     why = finding.cause
     if finding.code == ONLY_UNROUNDED:
-        why = "right only for numbers that had more digits before they were put in"
-    return f"{finding.verdict}: {told}" + (f"; {why}" if why else "")
+        why = "holds only if the numbers in it were rounded before they were printed"
+    return f"{finding.verdict}: {difference}" + (f"; {why}" if why else "")
 
 
 def _skipped(text: Text, at: int) -> Line:
@@ -230,9 +230,9 @@ def _command(finding: Finding) -> str:
         "endColumn": end_column,
         "title": f"{finding.code} {finding.verdict}",
     }
-    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     level = "notice" if finding.level == "note" else finding.level
-    return f"::{level} {told}::{_escaped(_sentence(finding))}"
+    return f"::{level} {written}::{_escaped(_sentence(finding))}"
 
 
 def _escaped(text: str) -> str:

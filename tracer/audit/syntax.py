@@ -1,4 +1,4 @@
-"""Tokens → an expression, by precedence climbing; what cannot be read is told by an exception."""
+"""Tokens → an expression, by precedence climbing; raises an exception for what cannot be parsed."""
 
 from __future__ import annotations
 

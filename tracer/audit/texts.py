@@ -41,7 +41,7 @@ _ALONE = re.compile(r"\s*(?:<!--|%+|#+|//|\.\.)?\s*audit: ignore\b[^\w]*\Z")
 
 @frozen
 class Text:
-    """A text with the name by which its places are told."""
+    """A text with the name that messages print for it."""
 
     name: str
     content: str

@@ -1,1 +1,1 @@
-"""Others' figures: those that a text prints, or another program computed, held against a trace."""
+"""Compare the numbers of a text, or the arrays of another program, with a trace."""

@@ -1,4 +1,4 @@
-"""Arrays of another program beside a trace, in the order of computation."""
+"""Compare another program's arrays with a trace, in the order of computation."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from tracer.frozen import frozen
 from tracer.scenario.activations import Dumped
 
 TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-"""What a pass that computes with such numbers throughout may be off by, of the largest number."""
+"""The allowed difference by number type, relative to the largest number."""
 
 HIDDEN_FROM = -1e4
-"""In place of -∞ programs write the least number there is, or -10⁹."""
+"""Programs use the smallest float or -10⁹ instead of -∞; numbers below this count as -∞."""
 
 
 @frozen
 class Compared:
-    """A value beside theirs; without `at` their shapes differ.
+    """A value compared with theirs; without `at` their shapes differ.
 
-    `largest` is the largest difference, `at` where it is, `here` and `there` the numbers there;
-    `relative` is it of the largest of our numbers.
+    `largest` is the largest difference, `at` its index, `here` and `there` the two numbers;
+    `relative` is the difference relative to our largest number.
     """
 
     value: Value
     theirs: Dumped
     allowed: float
-    """The relative difference that counts as none."""
+    """The relative difference that does not count."""
     at: tuple[int, ...] | None = None
     here: float = 0.0
     there: float = 0.0
@@ -39,14 +39,14 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Whether the difference is more than that of rounding."""
+        """Whether the difference exceeds the allowed one."""
         return self.at is None or not self.relative <= self.allowed
 
 
 def compared(
     trace: Trace, dump: Mapping[str, Sequence[Dumped]], tolerance: float | None
 ) -> Iterator[Compared]:
-    """Each array of each value in the dump; of a trained model no other value is computed."""
+    """Yield the comparison of each array; of a trained model only these values are computed."""
     for record in trace.records:
         value = record.output
         if value.address in dump and not value.role.words:

@@ -1,4 +1,4 @@
-"""What is found, for programs."""
+"""The reports as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracer.renderers.as_json import SCHEMA
 
 
 def of_figures(report: Report) -> str:
-    """The findings in the order of the file; `follows_from` are places among them, from 0."""
+    """Return the findings in the order of the file; `follows_from` has indices of findings."""
     places = {finding: i for i, finding in enumerate(report.findings)}
     steps = [
         {"number": step.number, "name": step.kind.name, "title": title, "verdicts": _verdicts(each)}
@@ -58,7 +58,7 @@ def _finding(finding: Finding, places: dict[Finding, int]) -> dict[str, Any]:
 
 
 def of_differences(found: Differences) -> str:
-    """The values in the order of computation; `first` is the address of the first that differs."""
+    """Return the values in the order of computation; `first` is the first different address."""
     first = found.first
     return strict_json(
         {
@@ -77,7 +77,7 @@ def of_differences(found: Differences) -> str:
 
 def _compared(each: Compared, found: Differences) -> dict[str, Any]:
     step = found.step_of(each)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "address": each.value.address,
         "name": each.theirs.name,
         "step": step.number if step else None,
@@ -88,16 +88,16 @@ def _compared(each: Compared, found: Differences) -> dict[str, Any]:
         "their_shape": list(each.theirs.numbers.shape),
     }
     if each.at is not None:
-        told |= {
+        fields |= {
             "at": list(each.at),
             "here": _plain(each.here),
             "there": _plain(each.there),
             "difference": _plain(each.largest),
             "relative": _plain(each.relative),
         }
-    return told
+    return fields
 
 
 def _plain(number: float) -> float | str:
-    """A float as JSON has it; what is none is text."""
+    """Return a float for JSON; NaN and infinity as text."""
     return number if math.isfinite(number) else str(number)

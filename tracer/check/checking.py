@@ -1,4 +1,4 @@
-"""The whole way of `check`: a scenario, and a file to be held against it."""
+"""Run `check`: compare a scenario with a file."""
 
 from __future__ import annotations
 
@@ -20,26 +20,30 @@ from tracer.scenario.rounding import Rounding
 
 
 def figures_beside(name: str, folder: Path) -> Path:
-    """The figures file beside a scenario: `alex.figures.yaml` of `alex.yaml`.
+    """Return the figures file next to a scenario: `alex.figures.yaml` for `alex.yaml`.
 
     Raises:
-        TracerError: there is none, or nothing to be beside.
+        TracerError: there is no such file, or the scenario is not a file.
     """
     path = file_of(name, folder)
     if path is None:
-        raise TracerError(Problem("missing, nothing lies beside <stdin>", address="--figures-file"))
+        raise TracerError(
+            Problem(
+                "required: a scenario from <stdin> has no figures file", address="--figures-file"
+            )
+        )
     found = path.with_name(path.name.removesuffix(".yaml").removesuffix(".yml") + FIGURES)
     if not found.is_file():
-        message = "no figures of a text beside the scenario; --figures-file or --against names some"
+        message = "no such figures file; name another with --figures-file, or a dump with --against"
         raise TracerError(Problem(message, str(found)))
     return found
 
 
 def check_figures(loaded: Loaded, path: Path) -> Report:
-    """The figures of a file, held against the scenario's pass.
+    """Compare the figures of a file with the scenario's pass.
 
     Raises:
-        TracerError: something in the file is not in the scenario, or either cannot be read.
+        TracerError: the file names something that is not in the scenario, or cannot be read.
     """
     read = read_figures(path)
     found = tuple(judged(figures(read, loaded)))
@@ -49,12 +53,12 @@ def check_figures(loaded: Loaded, path: Path) -> Report:
 def check_against(
     loaded: Loaded, path: Path, tolerance: float | None, rounding: Rounding | None
 ) -> Differences:
-    """The arrays of a file, held against the scenario's pass.
+    """Compare the arrays of a file with the scenario's pass.
 
-    That rounds as it is asked to, or else as the file says.
+    The pass rounds as requested, by default as the file says.
 
     Raises:
-        TracerError: the file cannot be read, or nothing in it is known.
+        TracerError: the file cannot be read, or none of its arrays is known.
     """
     with loaded.locating_problems():
         check_numbers(loaded.scenario)
@@ -68,6 +72,6 @@ def check_against(
     unknown = (arrays for address, arrays in dump.arrays.items() if address not in known)
     names = (*(array.name for arrays in unknown for array in arrays), *dump.left_out)
     if not found:
-        expected = "addresses, or TransformerLens's and Hugging Face's names"
-        raise TracerError(Problem(f"no array of it is known here, expected {expected}", str(path)))
+        expected = "addresses or the names of TransformerLens or Hugging Face"
+        raise TracerError(Problem(f"no array has a known name, expected {expected}", str(path)))
     return Differences(trace, path.name, found, tuple(dict.fromkeys(names)))

@@ -1,4 +1,4 @@
-"""Shapes and numbers of parameters, as texts write them, beside those of a trace."""
+"""Compare shapes and numbers of parameters, as texts write them, with those of a trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Shape = tuple[int | Decimal, ...]
 
 @frozen
 class Counted:
-    """Whether a figure agrees, and what is right; `tokens` is for how many tokens it would be."""
+    """Whether a figure agrees, and what is right; for `tokens` tokens it would be right."""
 
     agrees: bool
     right: str
@@ -25,7 +25,7 @@ class Counted:
 
 
 def count_of(figure: Figure) -> Counted:
-    """What is counted, beside what is printed."""
+    """Compare a printed shape or number of parameters with the counted one."""
     assert figure.within
     trace = figure.within.trace
     if figure.listed.part == "parameters":
@@ -47,10 +47,10 @@ def count_of(figure: Figure) -> Counted:
 
 
 def _forms(trace: Trace, value: Value, tokens: int | Decimal) -> Iterator[Shape]:
-    """Its shape as texts write it, if so many tokens were read.
+    """Yield a value's shape as texts write it, for some number of tokens.
 
-    That is as it is, with a batch of one in front, with all heads behind that, or with the heads'
-    columns side by side.
+    That is its own shape, with a leading batch of one, with an axis for all heads, or with the
+    heads' columns side by side.
     """
     names = trace.tokens
     own = tuple(tokens if axis.labels == names else len(axis.labels) for axis in value.axes)
@@ -64,7 +64,7 @@ def _forms(trace: Trace, value: Value, tokens: int | Decimal) -> Iterator[Shape]
 
 
 def _heads(trace: Trace, value: Value) -> int:
-    """How many heads have a value of this role and shape."""
+    """Return the number of heads with a value of this role and shape."""
     place = value.place
     return sum(
         other.role is value.role

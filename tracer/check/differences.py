@@ -1,4 +1,4 @@
-"""Where another program differs: the first step that does, its worked line, and all values."""
+"""The report on another program's arrays: the first difference, its worked line, all values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_NAMES = 8
 
 @frozen
 class Differences:
-    """What was compared, in the order of computation, and the names of what was not."""
+    """The compared values, in the order of computation, and the names of other arrays."""
 
     trace: Trace
     file: str
@@ -47,15 +47,15 @@ class Differences:
 
     @cached_property
     def origins(self) -> Origins:
-        """What the numbers come from."""
+        """The operands of the numbers."""
         return Origins(self.trace)
 
     def step_of(self, compared: Compared) -> Step | None:
-        """The step in which a value is told."""
+        """The step that explains a value."""
         return step_in(self.origins.teacher, compared.value)
 
     def document(self) -> doc.Document:
-        """What differs as a text."""
+        """Return the report as a text."""
         sections = (
             *self._first(),
             doc.Section(None, "Value by value", (self._table(),)),
@@ -65,25 +65,30 @@ class Differences:
 
     def _introduction(self) -> Iterator[doc.Sentence]:
         differ, seen = sum(each.differs for each in self.compared), len(self.compared)
-        told = f": {differ} of them {'differs' if differ == 1 else 'differ'}." if differ else "."
-        agree = "" if differ else " All of them agree." if seen > 1 else " It agrees."
-        beside = f" beside {'those' if seen > 1 else 'that'} of the scenario{told}{agree}"
-        yield (f"{count(seen, 'value')} of ", doc.Name(self.file), beside, *self._others())
+        result = "all agree" if seen > 1 else "it agrees"
+        if differ:
+            result = f"{differ} {'differs' if differ == 1 else 'differ'}"
+        yield (
+            f"{count(seen, 'value')} of ",
+            doc.Name(self.file),
+            f" compared with the scenario: {result}.",
+            *self._others(),
+        )
         allowed = {each.theirs.kind: each.allowed for each in self.compared}
         parts = [f"{written(share)} ({kind})" for kind, share in allowed.items()]
-        yield (f"Up to {', '.join(parts)} of the largest number of a value is no difference.",)
+        yield (f"Differences up to {', '.join(parts)} of a value's largest number do not count.",)
         if not self.trace.pencil.rounds:
-            yield ("Nothing is rounded here on the way, as other programs compute.",)
+            yield ("As in other programs, intermediate results are not rounded.",)
 
     def _others(self) -> doc.Sentence:
-        """The names of what was not compared."""
+        """Return the sentence with the names of arrays that were not compared."""
         if not self.not_compared:
             return ()
         names = [doc.Name(each) for each in self.not_compared[:MOST_NAMES]]
         more = len(self.not_compared) - len(names)
         listed = [part for name in names for part in (name, ", ")][:-1]
         end = f", and {more} more." if more else "."
-        return (" Not compared, because the pass has no such numbers: ", *listed, end)
+        return (" Not compared, because the forward pass computes no such numbers: ", *listed, end)
 
     def _first(self) -> Iterator[doc.Section]:
         first = self.first
@@ -92,28 +97,33 @@ class Differences:
         step = self.step_of(first)
         title = sentences.title(step, self.origins.teacher.ctx) if step else first.value.address
         where = f"step {step.number}, {title}" if step else title
-        yield doc.Section(None, f"The first that differs: {where}", tuple(self._paragraphs(first)))
+        yield doc.Section(None, f"First difference: {where}", tuple(self._paragraphs(first)))
 
     def _paragraphs(self, first: Compared) -> Iterator[doc.Block]:
         value = first.value
         if first.at is None:
             theirs, ours = _shape(first.theirs.numbers.shape), _shape(value.shape)
-            yield doc.Paragraph((doc.Name(value.address), f" is {theirs} there, and {ours} here."))
+            yield doc.Paragraph(
+                (doc.Name(value.address), f" is {theirs} in the file and {ours} in the scenario.")
+            )
             return
         entry = Entry(value, first.at)
         here, there = written(first.here), written(first.there)
         apart = f", {written(first.largest)} apart" if isfinite(first.largest) else ""
-        largest = " Nowhere in this value is the difference larger." if value.axes else ""
+        largest = " No other difference in this value is larger." if value.axes else ""
         yield doc.Paragraph(
-            (doc.Name(name(entry)), f" is {here} here and {there} there{apart}.{largest}")
+            (
+                doc.Name(name(entry)),
+                f" is {there} in the file and {here} in the scenario{apart}.{largest}",
+            )
         )
         earlier = self.compared[: self.compared.index(first)]  # all of them agree
         if earlier:
             verb = "agrees" if len(earlier) == 1 else "agree"
-            agree = f"Before it {count(len(earlier), 'value')} {verb}, the last: "
+            agree = f"Before it, {count(len(earlier), 'value')} {verb}; the last is "
             yield doc.Paragraph((agree, doc.Name(earlier[-1].value.address), "."))
         if line := self.origins.worked(entry):
-            yield doc.Paragraph(("Here it is computed so:",))
+            yield doc.Paragraph(("The scenario computes it as follows:",))
             yield doc.Working((line,))
 
     def _table(self) -> doc.Table:
@@ -132,7 +142,7 @@ class Differences:
 
 
 def written(number: float, digits: int = 7) -> str:
-    """A float with as many digits as anybody compares; what is none in words."""
+    """Return a float with a few digits; NaN and infinity in words."""
     if not isfinite(number):
         return "not a number" if isnan(number) else "∞" if number > 0 else "-∞"
     return number_text(Number(trimmed(Decimal(f"{number:.{digits}g}"))))

@@ -1,4 +1,4 @@
-"""What another program computed: arrays of a file, or a trace that was written as JSON."""
+"""Read another program's arrays, or a trace that was written as JSON."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ INFINITE = {"inf", "-inf"}
 
 @frozen
 class Dump:
-    """The arrays by address, and with which rounding they are compared.
+    """Arrays by address, and the rounding of the pass to compare them with.
 
     A value may have several arrays, under the names of several programs.
     """
 
     arrays: Mapping[str, Sequence[Dumped]]
     left_out: Sequence[str]
-    """The names of what is no array of an address: other programs' own values, and words."""
+    """Names of arrays without an address, and of values that are words."""
     rounding: Rounding
 
 
 def read_dump(path: Path, scenario: Scenario) -> Dump:
-    """The arrays of a file, by the addresses that they have in a scenario.
+    """Return the arrays of a file by their addresses in a scenario.
 
-    Other programs round nothing on the way; a trace that was written says how it was rounded.
+    Other programs do not round intermediate numbers; a written trace names its rounding.
 
     Raises:
-        TracerError: it cannot be read, or is of another form.
+        TracerError: it cannot be read or has another form.
     """
     if path.suffix not in (*ARRAYS, JSON):
         expected = "expected a .npz or .safetensors file, or a trace as .json"
@@ -75,8 +75,8 @@ def _is_value(value: Any) -> bool:
 
 
 def _numbers(data: Any) -> Numbers | None:
-    """Lists of numbers as an array; None of words. -∞ is the text -inf."""
-    array = np.array(data, object)  # as texts, all would take as much room as the longest
+    """Return lists of numbers as an array, with the text -inf as -∞; None for words."""
+    array = np.array(data, object)  # as an array of text, each would need the memory of the longest
     entries = array.ravel().tolist()
     kinds = set(map(type, entries))
     if kinds == {str} and not INFINITE.issuperset(entries):
@@ -87,7 +87,7 @@ def _numbers(data: Any) -> Numbers | None:
 
 
 def _rounded(own: Rounding, said: Any) -> Rounding:
-    """The rounding of a scenario, with the decimals and the carry that a trace says."""
+    """Return the rounding of a scenario with the decimals and carry of a trace."""
     if not isinstance(said, dict):
         return own
     decimals, carry = said.get("decimals"), said.get("carry")

@@ -1,4 +1,4 @@
-"""Where the figures of a file stand in a trace; what is not there is told at its place."""
+"""Find the figures of a file in a trace; report those that are not there with file and line."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from tracer.errors import Problem, TracerError
 from tracer.lesson.entries import index_of, name as name_of
 from tracer.lesson.steps import Step
 from tracer.lesson.texts import sentences
+from tracer.lesson.texts.lookup import suggestion
 from tracer.lesson.texts.teacher import Teacher
-from tracer.names import closest, count
+from tracer.names import count
 from tracer.scenario.loading import Loaded
 from tracer.scenario.reader import with_excerpts
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """Something that a text prints: a number, the shape of a value, how many parameters it has.
+    """Something that a text prints: a number, the shape of a value, a number of parameters.
 
-    `entry` is where the number stands, or one that the shape is of; `term` which of the products of
-    its line it is, counted from 0.
+    `entry` is the entry of the number, or any of the value with the shape; `term` is the index of
+    the product in its line.
     """
 
     listed: Listed
@@ -42,12 +43,12 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """As it is printed."""
+        """The figure as printed."""
         return self.printed.text if self.printed else self.listed.text.replace(" ", "×")
 
     @property
     def name(self) -> str:
-        """What it is of: `layer1.attention.head1.weights[Alex,Frank]`."""
+        """The name of its entry or value: `layer1.attention.head1.weights[Alex,Frank]`."""
         part = self.listed.part
         of = str(self.listed.address or "")
         if self.entry is not None and part not in ("shape", "parameters"):
@@ -73,14 +74,14 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class NumberFigure(Figure):
-    """A number of a value, of its line or of the sum in it."""
+    """A number of a value, of its line, or of the sum in the line."""
 
     within: Pass
     printed: Printed
     entry: Entry
 
     def comes_to(self, trace: Trace) -> list[Decimal]:
-        """What it is in a trace: as it was computed, and as it is worked on with."""
+        """Return its number in a trace: unrounded, and as used in later calculations."""
         value, at = trace[self.entry.value.address], self.entry.at
         match self.listed.part:
             case "products":
@@ -93,7 +94,7 @@ class NumberFigure(Figure):
 
 
 def step_in(teacher: Teacher, value: Value) -> Step | None:
-    """The step of a value; of a parameter the one that uses it."""
+    """Return the step of a value; for a parameter the step that uses it."""
     steps = teacher.step_of
     if value.address in steps:
         return steps[value.address]
@@ -102,7 +103,7 @@ def step_in(teacher: Teacher, value: Value) -> Step | None:
 
 
 def decimal(number: object) -> Decimal:
-    """A Decimal as it is, a float as the shortest decimal that it stands for."""
+    """Return a Decimal unchanged, a float as its shortest decimal."""
     return number if isinstance(number, Decimal) else Decimal(repr(float(number)))  # type: ignore[arg-type]
 
 
@@ -120,10 +121,10 @@ def _sum(record: Record, at: tuple[int, ...]) -> Decimal:
 
 
 def figures(read: Read, loaded: Loaded) -> list[Figure]:
-    """The figures of a file, in its order, each where it stands in a pass of the scenario.
+    """Return the figures of a file, in its order, each with its entry in a pass of the scenario.
 
     Raises:
-        TracerError: all that is not there.
+        TracerError: some of them do not exist.
     """
     passes, problems = _Passes(read, loaded), list[Problem]()
     found: list[Figure] = []
@@ -138,14 +139,14 @@ def figures(read: Read, loaded: Loaded) -> list[Figure]:
 
 
 class NotThereError(Exception):
-    """Something that a figure names and that is not there: by which key, and what is told."""
+    """A figure names something that does not exist: the key that names it, and the message."""
 
     def __init__(self, key: str, message: str, address: str | None = None) -> None:
         self.key, self.problem = key, Problem(message, address=address)
 
 
 class _Passes:
-    """The passes that a file asks for, each of them once."""
+    """The passes that the figures of a file need, each computed once."""
 
     def __init__(self, read: Read, loaded: Loaded) -> None:
         options = PassOptions.recording([listed.address or "" for listed in read.listed])
@@ -170,7 +171,7 @@ class _Passes:
 
 
 def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
-    """The figures of one place in a text."""
+    """Yield the figures of one place in a text."""
     if listed.address is None:
         yield Figure(listed)
         return
@@ -182,14 +183,14 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
         yield Figure(listed, within, _only_number(listed))
         return
     if listed.address not in trace.values:
-        near = closest(listed.address, trace.values)
-        raise NotThereError("address", f"no such value{near}", listed.address)
+        hint = suggestion(trace, listed.address)
+        raise NotThereError("address", f"no such value{hint}", listed.address)
     value = trace[listed.address]
     if listed.part == "shape":
         _only_row(listed)
         yield Figure(listed, within, None, Entry(value, ()))
     elif value.role.words:
-        raise NotThereError("address", "these are words, and only numbers are held against others")
+        raise NotThereError("address", "these are words; only numbers can be checked")
     elif listed.part == "value":
         yield from _of_value(listed, within, value)
     else:
@@ -197,18 +198,18 @@ def _figures_of(listed: Listed, passes: _Passes) -> Iterator[Figure]:
 
 
 def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
-    """The products of a number's line, or the sum that is divided in it."""
+    """Yield the products in a number's line, or the sum that is divided there."""
     record, at = within.trace.producers[value], _place(listed, value)
     if any(isinstance(axis, range) for axis in at):
-        raise NotThereError("part", f"goes with a single number, given by {_keys(value)}")
+        raise NotThereError("part", f"needs a single number: expected {_keys(value)}")
     entry = Entry(value, tuple(i for axis in at for i in axis))
     if listed.part == "sum":
         if not isinstance(record.operation, Mean | MeanOf):
-            raise NotThereError("part", "nothing is divided here, whose sum could be shown")
+            raise NotThereError("part", "its line divides no sum")
         yield NumberFigure(listed, within, _only_number(listed), entry)
         return
     if not isinstance(record.operation, MatMul | Dot):
-        raise NotThereError("part", "there are no products in its line")
+        raise NotThereError("part", "its line has no products")
     _check_count(listed, record.inputs[0].shape[1], "product")
     for term, number in enumerate(listed.rows[0]):
         if number is not None:
@@ -216,7 +217,7 @@ def _of_line(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigur
 
 
 def _of_value(listed: Listed, within: Pass, value: Value) -> Iterator[NumberFigure]:
-    """The numbers of a value that a row, a column, both or none of them names."""
+    """Yield the numbers of a value, or of a row, a column or an entry of it."""
     at, rows = _place(listed, value), listed.rows
     indices = list(product(*at))
     if all(isinstance(axis, range) for axis in at) and len(at) == 2:
@@ -237,7 +238,7 @@ def _only_number(listed: Listed) -> Printed:
     _check_count(listed, 1, "number")
     [number] = listed.rows[0]
     if number is None:
-        raise NotThereError("printed", "nothing is printed, expected a number")
+        raise NotThereError("printed", "got _, expected a number")
     return number
 
 
@@ -255,11 +256,11 @@ def _check_count(listed: Listed, expected: int, what: str) -> None:
 
 
 def _place(listed: Listed, value: Value) -> list[range | list[int]]:
-    """The index of what is named of a value, a range for what is not."""
+    """Return for each axis the index of the named row or column, or the whole range."""
     given = {"row": listed.row, "column": listed.column}
     named = [key for key, label in given.items() if label is not None]
     if len(named) > len(value.axes):
-        raise NotThereError(named[-1], f"there is {_keys(value)}", listed.address)
+        raise NotThereError(named[-1], f"expected {_keys(value)}", listed.address)
     keys = named if len(value.axes) == 1 and named else ["row", "column"][: len(value.axes)]
     found: list[range | list[int]] = []
     for key, axis, length in zip(keys, value.axes, value.shape, strict=True):
@@ -273,10 +274,10 @@ def _place(listed: Listed, value: Value) -> list[range | list[int]]:
 
 
 def _keys(value: Value) -> str:
-    return ("no row or column", "only a row", "row and column")[len(value.axes)]
+    return ("no row or column", "only a row", "a row and a column")[len(value.axes)]
 
 
 def parameters(trace: Trace, address: str) -> int:
-    """How many learned numbers an address holds, or all under it."""
+    """Return the number of parameters at or under an address."""
     values = [record.output for record in trace.records if record.output.role.parameter]
     return sum(prod(v.shape) for v in values if f"{v.address}.".startswith(f"{address}."))

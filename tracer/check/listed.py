@@ -1,6 +1,6 @@
-"""A figures file: what a text prints, and where; every problem with it told at its place.
+"""Read a figures file, which lists what a text prints and where; report every problem in it.
 
-It is what the author of a text writes; `tracer.check.figures` finds its numbers in a trace.
+The author of the text writes it; `tracer.check.figures` finds its numbers in a trace.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tracer.scenario.problems import of_keys
 from tracer.scenario.reader import Source, YamlPath, read, with_excerpts
 
 LEFT_OUT = "_"
-"""In place of a number that the text does not print."""
+"""Replaces a number that the text does not print."""
 
 
 def _printed(text: Any) -> Any:
@@ -29,7 +29,7 @@ def _printed(text: Any) -> Any:
         return None
     found = printed(text) if isinstance(text, str) else None
     if found is None:
-        raise PydanticCustomError(fields.OWN_MESSAGE, "expected a number as it is printed, or _")
+        raise PydanticCustomError(fields.OWN_MESSAGE, "expected a number as printed, or _")
     return found
 
 
@@ -49,36 +49,36 @@ class Listed(Frozen):
     where: Word = described("Where in the text, in a few words.", "the first score", "")
     line: WholeNumber | None = described("The line of the text.", "77", None)
     address: Word | None = described(
-        "Of which value, as `steps` names them.", "layer1.attention.head1.scores", None
+        "The address of the value, as `steps` prints it.", "layer1.attention.head1.scores", None
     )
-    row: Word | None = described("In which row: a label, or a number from 1.", "Alex", None)
-    column: Word | None = described("In which column: a label, or a number from 1.", "Frank", None)
+    row: Word | None = described("The row: a label, or a number from 1.", "Alex", None)
+    column: Word | None = described("The column: a label, or a number from 1.", "Frank", None)
     part: Literal["value", "products", "sum", "shape", "parameters"] = described(
-        "What of it: the value; the products of its line, or their sum before it is divided; its "
-        "shape; how many parameters are under the address.",
+        "Which part: the value; the products in its line, or their sum before the division; its "
+        "shape; the number of parameters under the address.",
         "products",
         "value",
     )
     printed: Numbers = described(
-        "The digits as they are printed, `_` for a number that the text leaves out.",
+        "The digits as printed; `_` for a number that the text leaves out.",
         "[0.964, 0.026, _, 0.6%]",
     )
     example: fields.AtLeastOne | None = described(
-        "Of which training example, counted from 1.", "1", None
+        "The training example, counted from 1.", "1", None
     )
     unknown: Word | None = described(
-        "In place of an address: why the scenario has no such value.", "a setting", None
+        "Instead of an address: why the scenario has no such value.", "a setting", None
     )
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Listed:
         if (self.address is None) == (self.unknown is None):
-            raise ValueError("expected an address, or with unknown why there is none")
+            raise ValueError("expected address, or unknown with a reason")
         return self
 
     @property
     def rows(self) -> tuple[tuple[Printed | None, ...], ...]:
-        """The numbers as rows, however many there are of them."""
+        """The numbers as rows."""
         found = self.printed
         if not isinstance(found, tuple):
             return ((found,),)
@@ -86,16 +86,16 @@ class Listed(Frozen):
 
     @property
     def text(self) -> str:
-        """All its numbers as they are printed."""
+        """All its numbers as printed."""
         return " ".join(n.text if n else LEFT_OUT for row in self.rows for n in row)
 
 
 class FiguresFile(Frozen):
     """The figures of a text."""
 
-    text: Word | None = described("What text it is.", "The decoder, step by step", None)
+    text: Word | None = described("The title of the text.", "The decoder, step by step", None)
     figures: Annotated[tuple[Listed, ...], Field(min_length=1)] = described(
-        "What it prints, in its order.", "[{line: 77, address: output, printed: [[0.1, 0.2]]}]"
+        "What it prints, in order.", "[{line: 77, address: output, printed: [[0.1, 0.2]]}]"
     )
 
 
@@ -118,7 +118,7 @@ def read_figures(path: Path) -> Read:
     """Read a figures file.
 
     Raises:
-        TracerError: it cannot be read, or is of another form.
+        TracerError: it cannot be read or has another form.
     """
     content = read_file(path)
     source = read(content, str(path), "figures of a text")

@@ -1,4 +1,4 @@
-"""A pass of a scenario, and those that differ from it in one thing: how else a figure comes out."""
+"""A pass of a scenario, and its variants with another rounding or one changed setting."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ MOST_WORKING = 4
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What a scenario computes."""
+    """A pass of a scenario, with its variants."""
 
     loaded: Loaded
     options: PassOptions
 
     @cached_property
     def trace(self) -> Trace:
-        """As the scenario says; only shapes where it has no numbers.
+        """The scenario's own pass; only shapes if it has no numbers.
 
         Raises:
-            TracerError: its numbers lead nowhere.
+            TracerError: it has no result.
         """
         with self.loaded.locating_problems():
             return self._traced(self.loaded.scenario)
 
     @cached_property
     def order(self) -> dict[str, int]:
-        """The place of each address in the order of computation."""
+        """The index of each address in the order of computation."""
         return {address: place for place, address in enumerate(self.trace.values)}
 
     @cached_property
     def origins(self) -> Origins:
-        """What each of its numbers comes from."""
+        """The operands of its numbers."""
         return Origins(self.trace)
 
     @cached_property
     def roundings(self) -> tuple[Named, ...]:
-        """With other digits on the way; none of a model whose numbers are not rounded."""
+        """Passes with other roundings; none for a model whose numbers are not rounded."""
         scenario = self.loaded.scenario
         if scenario.on_demand or scenario.arithmetic == "float64":
             return ()
@@ -63,13 +63,13 @@ class Pass:
 
     @cached_property
     def unrounded(self) -> Trace:
-        """Without any rounding on the way, where that leads somewhere."""
+        """The pass without intermediate rounding, if it has a result."""
         rounded = [trace for _, trace in self.roundings if not trace.pencil.rounds]
         return rounded[0] if rounded else self.trace
 
     @cached_property
     def variants(self) -> tuple[Named, ...]:
-        """With one thing of the scenario changed that texts differ in."""
+        """Passes with one setting changed in which texts differ."""
         scenario = self.loaded.scenario
         if scenario.on_demand:
             return ()
@@ -77,7 +77,7 @@ class Pass:
         return tuple(self._those_with_a_result([c for c in changed if c[1] is not scenario]))
 
     def worked_on(self, instead: Overrides) -> Trace | None:
-        """With other numbers in place of some; None where that leads nowhere."""
+        """Return the pass with some numbers replaced; None if it has no result."""
         if self.loaded.scenario.on_demand:
             return None
         try:
@@ -99,7 +99,7 @@ class Pass:
 
 
 def _roundings(own: Rounding) -> Iterator[tuple[str, Rounding]]:
-    """Other digits: carried on in another way, other decimals, or other working ones."""
+    """Yield other roundings: another carry mode, other decimals, other working decimals."""
     for carry in Carry:
         if carry is not own.carry:
             yield f"with carry: {carry}", own.model_copy(update={"carry": carry})

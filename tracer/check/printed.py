@@ -1,4 +1,4 @@
-"""A number as a text prints it: what it says, and to how many digits."""
+"""A number as a text prints it: its value and its digits."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ PLAIN = str.maketrans("−⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "--+0123456789")
 
 @frozen
 class Printed:
-    """A number of a text; `text` is how it stands there."""
+    """A number of a text; `text` is its printed form."""
 
     text: str
     value: Decimal
-    """What it says; of 96.4 % that is 0.964."""
+    """Its value; 0.964 for 96.4 %."""
 
     @property
     def places(self) -> int:
-        """Decimals of what it says; negative for 2×10⁶."""
+        """The decimals of its value; negative for 2×10⁶."""
         exponent = self.value.as_tuple().exponent
         return -exponent if isinstance(exponent, int) else 0
 
     def like(self, number: Decimal) -> Decimal:
-        """A number rounded to as many digits; to fewer where so many cannot be worked with."""
+        """Return a number rounded to as many digits, or to fewer if those are too many."""
         most = MOST_DIGITS - number.adjusted() if number and number.is_finite() else self.places
         return round_half_away(number, min(self.places, most))
 
     def rounds(self, number: Decimal) -> bool:
-        """Whether it is this number, correctly rounded to the digits that it shows."""
+        """Return whether it is a number, correctly rounded to the printed digits."""
         return self.like(number) == self.value
 
     def cuts(self, number: Decimal) -> bool:
-        """Whether it is what is left of this number where the digits behind its last are cut."""
+        """Return whether it is a number truncated after the last printed digit."""
         if not (number.is_finite() and self.value.is_finite()) or number * self.value < 0:
             return False
         return 0 <= abs(number) - abs(self.value) < Decimal(1).scaleb(-self.places)
 
     def is_near(self, number: Decimal) -> bool:
-        """Whether it is off by one unit in its last place at most, and of that size."""
+        """Return whether it is at most one unit in the last place off, and of the number's size."""
         units = self.units_from(number)
         if units is None or units > 1:
             return False
@@ -58,7 +58,7 @@ class Printed:
         return not number or (above >= -1 if self.value else above < 0)
 
     def units_from(self, number: Decimal) -> int | None:
-        """How many units in its last place it is off; None where they are beyond comparison."""
+        """Return the difference in units of the last place; None if they cannot be compared."""
         if not (number.is_finite() and self.value.is_finite()):
             return None
         off = abs(self.like(number) - self.value)
@@ -68,7 +68,7 @@ class Printed:
 
 
 def printed(text: str) -> Printed | None:
-    """A number as texts print them; None where it is none."""
+    """Parse a printed number; None if it is not a number."""
     if text in HIDDEN or text == "−∞":
         return Printed(text, MINUS_INFINITY)
     found = WRITTEN.fullmatch(text.strip().translate(PLAIN))

@@ -1,4 +1,4 @@
-"""What is found about the figures of a text: by place, the worst first, and by step."""
+"""The findings about the figures of a text: by place, the worst first, and by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracer.lesson.steps import Step
 
 @frozen
 class Mistake:
-    """Figures that stand together in a text and are wrong, and what follows from them."""
+    """Wrong figures of one place in a text, and what follows from them."""
 
     roots: tuple[Finding, ...]
     following: tuple[Finding, ...]
@@ -21,7 +21,7 @@ class Mistake:
 
 @frozen
 class Report:
-    """The findings of a figures file, in its order; `title` is what text it is of."""
+    """The findings of a figures file, in its order; `title` is the title of the text."""
 
     scenario: str
     title: str
@@ -34,7 +34,7 @@ class Report:
 
     @property
     def counts(self) -> Counter[Verdict]:
-        """How many findings have which verdict."""
+        """The number of findings by verdict."""
         return Counter(finding.verdict for finding in self.findings)
 
     def of(self, verdict: Verdict) -> list[Finding]:
@@ -43,7 +43,7 @@ class Report:
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """What is wrong, the worst first: that from which most follows."""
+        """The wrong figures by place; those with most consequences first."""
         together = defaultdict[tuple[object, ...], list[Finding]](list)
         for finding in self.of(Verdict.WRONG):
             listed = finding.figure.listed
@@ -58,12 +58,12 @@ class Report:
 
     @property
     def first(self) -> Finding | None:
-        """Where the text leaves the truth: what is computed before all else that is wrong."""
+        """The wrong figure that is first in the order of computation."""
         return min(self.of(Verdict.WRONG), key=_order, default=None)
 
     @property
     def by_step(self) -> list[tuple[Step, str, Mapping[Verdict, int]]]:
-        """Each step of which figures are printed, its title, and how many have which verdict."""
+        """Each step with figures, its title, and the number of figures by verdict."""
         counted: dict[tuple[bool, int], tuple[Step, str, Counter[Verdict]]] = {}
         for finding in self.findings:
             figure = finding.figure
@@ -75,7 +75,7 @@ class Report:
 
 
 def _order(finding: Finding) -> tuple[bool, int]:
-    """The place of a figure in the order of computation; the plain pass before the examples."""
+    """Return a sort key by the order of computation; the plain pass precedes the examples."""
     figure = finding.figure
     if figure.within is None or figure.entry is None:
         return (True, 0)

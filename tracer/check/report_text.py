@@ -1,4 +1,4 @@
-"""What is found about the figures of a text, as a text: what to mend first stands first."""
+"""The report on the figures of a text, as a text: what to fix first comes first."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tracer.names import count
 
 NONE = "–"
 MOST_LINES = 8
-"""So many worked lines are shown of one place in a text."""
+"""The most worked lines for one place in a text."""
 
 LINES_TOGETHER = 4
-"""So many numbers of lines find room in front of what stands there."""
+"""The most line numbers in one row of a table."""
 
 SAID = {
     Verdict.AGREES: ("agrees", "agree"),
     Verdict.ROUNDING: ("differs by rounding", "differ by rounding"),
-    Verdict.VARIANT: ("comes of a variant", "come of a variant"),
+    Verdict.VARIANT: ("matches a variant", "match a variant"),
     Verdict.WRONG: ("is wrong", "are wrong"),
-    Verdict.FOLLOWS: ("follows from that", "follow from that"),
-    Verdict.UNKNOWN: ("has nothing to be held against", "have nothing to be held against"),
+    Verdict.FOLLOWS: ("follows from a wrong one", "follow from wrong ones"),
+    Verdict.UNKNOWN: ("cannot be checked", "cannot be checked"),
 }
-"""Of one figure, and of several."""
+"""The words for one figure and for several."""
 
 COLUMNS = {
     "agree": (Verdict.AGREES,),
@@ -35,15 +35,15 @@ COLUMNS = {
     "wrong": (Verdict.WRONG,),
     "follow": (Verdict.FOLLOWS,),
 }
-"""Of the summary by step; what is not recomputable belongs to none."""
+"""The columns of the summary by step; figures that cannot be checked are in none."""
 
-VARIANT = "These come out where one thing of the scenario is changed."
-ROUNDING = "These are not the scenario's digits, but come of rounding in another way."
-UNKNOWN = "Of these the scenario computes no value."
+VARIANT = "These match the scenario with one setting changed."
+ROUNDING = "These differ from the scenario's numbers only by rounding."
+UNKNOWN = "The scenario computes no value for these."
 
 
 def report_text(report: Report) -> doc.Document:
-    """How many figures agree, what is wrong and what follows, what else does not agree and why."""
+    """Return the report: counts, wrong figures and what follows from them, other differences."""
     mistakes = (doc.Section(None, _heading(m), tuple(_mistake(m))) for m in report.mistakes)
     sections = (
         *_by_step(report),
@@ -66,11 +66,12 @@ def _introduction(report: Report) -> Iterator[doc.Sentence]:
     yield (f"{count(len(report.findings), 'figure')} of the text: {', '.join(parts)}.",)
     if report.first:
         figure, right = report.first.figure, report.first.right
-        which = f" in step {figure.step.number}, {figure.title}" if figure.step else ""
-        where = f",{_line(figure.listed)}" if which else _line(figure.listed)
+        places = [f"step {figure.step.number}, {figure.title}"] if figure.step else []
+        places += [f"line {figure.listed.line}"] if figure.listed.line else []
+        where = f" ({', '.join(places)})" if places else ""
         yield (
-            f"The text leaves the truth first{which}{where}: ",
-            *(doc.Name(figure.name), f" is printed as {figure.text}, and is {right}."),
+            "The first wrong figure in the order of computation is ",
+            *(doc.Name(figure.name), f"{where}: the text prints {figure.text} instead of {right}."),
         )
 
 
@@ -84,7 +85,7 @@ def _by_step(report: Report) -> Iterator[doc.Section]:
         for step, title, counted in report.by_step
     )
     if rows:
-        table = doc.Table(("step", *COLUMNS, "what it is"), rows)
+        table = doc.Table(("step", *COLUMNS, "title"), rows)
         yield doc.Section(None, "By step", (table,))
 
 
@@ -102,17 +103,17 @@ def _line(listed: Listed) -> str:
 
 
 def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
-    """What is printed and what is right, how that is worked, and what follows from it."""
+    """Yield the printed and the correct numbers, the worked line, and what follows from it."""
     for where in dict.fromkeys(finding.figure.listed.where for finding in mistake.roots):
         if where:
             yield doc.Paragraph(("Where: ", doc.Name(where), "."))
     rows = tuple(_row(f.figure.text, f.right, f.figure.name) for f in mistake.roots)
     yield doc.Table(("printed", "right", "figure"), rows)
     if pencils := [finding.pencil for finding in mistake.roots if finding.pencil]:
-        yield doc.Paragraph((f"From the numbers that stand before it comes {', '.join(pencils)}.",))
+        yield doc.Paragraph((f"The numbers printed before it give {', '.join(pencils)}.",))
     lines = [line for finding in mistake.roots for line in _worked(finding.figure)]
     if lines:
-        yield doc.Paragraph(("Right is:",))
+        yield doc.Paragraph(("Correct:",))
         yield doc.Working(tuple(lines[:MOST_LINES]))
     if mistake.following:
         one = len(mistake.following) == 1
@@ -122,7 +123,7 @@ def _mistake(mistake: Mistake) -> Iterator[doc.Block]:
 
 
 def _worked(figure: Figure) -> Iterable[doc.Line]:
-    """The line of a number as it should be."""
+    """Return the correct line of a number."""
     if figure.within is None or figure.entry is None or figure.listed.part == "shape":
         return []
     line = figure.within.origins.worked(figure.entry)
@@ -130,7 +131,7 @@ def _worked(figure: Figure) -> Iterable[doc.Line]:
 
 
 def _following(findings: Sequence[Finding]) -> tuple[str]:
-    """What is printed in a place of the file, beside what is right."""
+    """Return the printed and the correct numbers of one place in the file."""
     # All of them have the same reason.
     right = "again" if findings[0].by == AGAIN else f"right {_rights(findings)}"
     return (f"{_what(findings)}: {_texts(findings)}, {right}",)
@@ -140,7 +141,7 @@ def _following(findings: Sequence[Finding]) -> tuple[str]:
 
 
 def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterator[doc.Section]:
-    """Figures that come about in another way, and how; or that nothing is known of, and why."""
+    """Yield the section of figures that match a variant or rounding, or cannot be checked."""
     if findings := report.of(verdict):
         table = _table(("figures",), findings, _here)
         if verdict is Verdict.UNKNOWN:
@@ -149,9 +150,9 @@ def _otherwise(report: Report, verdict: Verdict, title: str, why: str) -> Iterat
 
 
 def _here(findings: Sequence[Finding]) -> tuple[str]:
-    """What is printed in a place of the file, beside what is computed here, and how it comes."""
-    here = f"here {_rights(findings)}: {findings[0].by}"
-    return (f"{_what(findings)}: {_texts(findings)}, {here}",)
+    """Return the printed numbers of one place, the cause, and the computed numbers."""
+    computed = f"computed {_rights(findings)}"
+    return (f"{_what(findings)}: {_texts(findings)} ({findings[0].by}), {computed}",)
 
 
 def _table(

@@ -1,6 +1,6 @@
-"""What texts and programs do differently: each variant is one change of a scenario.
+"""Variants in which texts and programs differ: each is one change of a scenario.
 
-A change that changes nothing gives the scenario itself.
+A change without effect returns the scenario itself.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
     *("norm", "final_norm"),
 )
-"""The fields that lead to what a variant changes."""
+"""The fields that contain the parts that a variant changes."""
 
 
 def _with(kind: type[_Part], settings: Callable[[_Part], Settings]) -> Change:
-    """Other settings of each part of a kind."""
+    """Return a change of the settings of each part of a kind."""
     return partial(_changed, kind=kind, settings=settings)
 
 
 def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]) -> Any:
-    """A part of a scenario, changed; itself where nothing changes."""
+    """Return a changed part of a scenario; the same object if nothing changes."""
     if isinstance(part, tuple):
         changed = tuple(_changed(each, kind, settings) for each in part)
         return part if changed == part else changed
@@ -49,7 +49,7 @@ def _changed(part: Any, kind: type[_Part], settings: Callable[[_Part], Settings]
 
 
 def _of_norms(**settings: Any) -> Change:
-    """Every norm with other settings; RMSNorm has no deviation from a mean."""
+    """Return a change of every norm's settings; RMSNorm has no deviation from a mean."""
 
     def fitting(norm: Normalization) -> Settings:
         is_rms = "deviation" in settings and norm.kind == "rms_norm"
@@ -60,12 +60,12 @@ def _of_norms(**settings: Any) -> Change:
 
 
 def _of_activation(one: str, other: str) -> Change:
-    """The second form of a function where the first stands."""
+    """Return a change from one activation function to another."""
     return _with(FFN, lambda ffn: {"activation": other} if ffn.activation == one else {})
 
 
 def _of_scale(scale: Callable[[int], Decimal | str]) -> Change:
-    """Another divisor of the scores where it is √d_k; `scale` makes it of d_k."""
+    """Return a change of the divisor √d_k; `scale` computes the new one from d_k."""
 
     def fitting(part: Attention) -> Settings:
         return {"scale": scale(len(part.heads[0].W_Q[0]))} if part.scale == "sqrt" else {}
@@ -82,19 +82,19 @@ def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
 
 
 VARIANTS: tuple[tuple[str, Change], ...] = (
-    ("with σ of a sample, divided by one less", _of_norms(deviation="sample")),
-    ("with σ of the population", _of_norms(deviation="population")),
+    ("with the sample standard deviation, divided by n − 1", _of_norms(deviation="sample")),
+    ("with the population standard deviation, divided by n", _of_norms(deviation="population")),
     *((f"with ε = {epsilon:f}", _of_norms(epsilon=epsilon)) for epsilon in EPSILONS),
-    ("with ε outside of the root", _of_norms(epsilon_outside=True)),
-    ("with ε inside of the root", _of_norms(epsilon_outside=False)),
-    ("with the GELU made of tanh", _of_activation("gelu", "gelu_tanh")),
+    ("with ε outside the square root", _of_norms(epsilon_outside=True)),
+    ("with ε inside the square root", _of_norms(epsilon_outside=False)),
+    ("with the tanh approximation of GELU", _of_activation("gelu", "gelu_tanh")),
     ("with the exact GELU", _of_activation("gelu_tanh", "gelu")),
     *((f"with √d_k rounded to {count(n, 'decimal')}", _of_scale(_rounded(n))) for n in (1, 2, 3)),
     ("without dividing by √d_k", _of_scale(lambda d_k: "none")),
     *((f"with positions counted from {n}", _of_positions(Sinusoidal, start=n)) for n in (0, 1)),
-    *((f"with turns counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
-    ("with neighbours turned together", _of_positions(Rotary, layout="pairs")),
-    ("with halves turned together", _of_positions(Rotary, layout="halves")),
+    *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
+    ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),
+    ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
-"""What it is called, and what it makes of a scenario."""
+"""The name of each variant and its change."""

@@ -1,7 +1,7 @@
-"""What is held of each figure: whether it agrees, and where it does not, how it came about.
+"""The verdict on each figure: whether it agrees, and if not, what explains it.
 
-The numbers of a text are worked on as a reader does with a pencil: in place of those of the trace.
-What comes out then tells a figure that follows from a wrong one from one that is wrong itself.
+The numbers of the text replace those of the trace, as when a reader continues the calculation by
+hand. The result shows whether a figure follows from a wrong one or is wrong itself.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from tracer.renderers.text import number_text
 
 
 class Verdict(StrEnum):
-    """What is held of a figure, the worst first."""
+    """The verdict on a figure, the worst first."""
 
     WRONG = "wrong"
     FOLLOWS = "follows"
-    """Wrong, but right as a calculation: it is made of figures that are wrong."""
+    """Wrong, but computed correctly from wrong figures."""
     VARIANT = "variant"
     ROUNDING = "rounding"
     UNKNOWN = "not recomputable"
@@ -42,11 +42,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """A figure and what is held of it.
+    """A figure and the verdict on it.
 
-    `right` is what it should be, with as many digits; `by` how else it comes about, or why nothing
-    is known; `pencil` what the text's own numbers come to, where that is something else again;
-    `units` how many it is off in its last place; `sources` the findings that it follows from.
+    `right` is the correct number with as many digits; `by` what explains it, or why it cannot be
+    checked; `pencil` the result of the text's own numbers, if it is yet another number;
+    `units` the difference in units of its last place; `sources` the findings that it follows from.
     """
 
     figure: Figure
@@ -58,18 +58,18 @@ class Finding:
     sources: tuple[Finding, ...] = ()
 
 
-BY_PENCIL = "by pencil, from the numbers printed before"
+BY_PENCIL = "computed from the numbers printed before"
 AGAIN = "printed before"
-CUT = "cut instead of rounded"
+CUT = "truncated instead of rounded"
 ONE_UNIT = "one unit in the last place"
-ONLY_SHAPES = "of this scenario only the shapes are known"
+ONLY_SHAPES = "the scenario has shapes but no numbers"
 
 MOST_VERSIONS = 3
-"""A text may print an entry with so many different numbers, of which each is worked with."""
+"""The most different numbers of one entry in a text that are tried."""
 
 
 def judged(figures: Sequence[Figure]) -> list[Finding]:
-    """A finding for each figure, in the order of the file."""
+    """Return a finding for each figure, in the order of the file."""
     found: dict[Figure, Finding] = {}
     together = defaultdict[Pass, list[NumberFigure]](list)
     for figure in figures:
@@ -89,7 +89,7 @@ def judged(figures: Sequence[Figure]) -> list[Finding]:
 
 
 def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
-    """Shapes and parameters; how many tokens there are is what the other shapes follow from."""
+    """Judge shapes and parameters; other shapes follow from the number of tokens."""
     wrong: Finding | None = None
     tokens = [f for f in figures if f.listed.part == "shape" and f.listed.address == "tokens"]
     for figure in (*tokens, *(f for f in figures if f not in tokens)):
@@ -111,8 +111,8 @@ def _counted(figures: Sequence[Figure]) -> Iterator[Finding]:
 
 @frozen
 class _Pencil:
-    """What a figure comes to with the text's numbers, those of them that are wrong, and whether all
-    that it is made of is printed and right, so that nothing else can be meant."""
+    """The result of the text's own numbers for a figure, the wrong ones among them, and whether all
+    operands are printed and right, so that no other result is possible."""
 
     number: Decimal
     wrong: tuple[Finding, ...]
@@ -143,15 +143,15 @@ class _Judge:
         return list(self.found.values())
 
     def _key(self, figure: NumberFigure) -> tuple[Entry, str, int | None, Decimal]:
-        """What a figure says of what: the same as another with the same number there."""
+        """Return a key that is equal for figures with the same number of the same entry."""
         return self._origin(figure), figure.listed.part, figure.term, figure.printed.value
 
     def _origin(self, figure: NumberFigure) -> Entry:
-        """Where its number was computed, of which it may be a copy."""
+        """Return the entry where its number was computed; the figure may show a copy."""
         return self.within.origins.followed(figure.entry)
 
     def _again(self, figure: NumberFigure) -> Finding | None:
-        """What is held of a number that was printed before: as much as of the first."""
+        """Return the finding of a number that was printed before: that of the first."""
         before = self.judged.get(self._key(figure))
         if before is None or before.verdict is Verdict.AGREES:
             return None
@@ -187,11 +187,11 @@ class _Judge:
         )
 
     def _is_cut(self, figure: NumberFigure) -> bool:
-        """Whether its last digits are cut off, and those of all that is printed beside it."""
+        """Return whether it and all numbers of its row are truncated."""
         return all(f.printed.cuts(f.comes_to(self.trace)[0]) for f in self._beside(figure))
 
     def _rounding(self, figure: NumberFigure) -> str | None:
-        """With which other digits on the way it comes out."""
+        """Return the rounding of intermediate numbers that gives it, if any."""
         places = figure.printed.places  # more than are carried on cannot be printed
         for name, trace in self.within.roundings:
             is_printed = not trace.pencil.rounds or places <= trace.scenario.rounding.decimals
@@ -200,9 +200,9 @@ class _Judge:
         return None
 
     def _is_near(self, figure: NumberFigure, number: Decimal) -> bool:
-        """Whether it is off by one unit in its last place at most.
+        """Return whether it differs by at most one unit in its last place.
 
-        A number that nobody has to round is not off by rounding.
+        A number that needs no rounding cannot differ by rounding.
         """
         printed, exact = figure.printed, figure.comes_to(self.within.unrounded)[0]
         rounded = printed.like(exact)
@@ -211,7 +211,7 @@ class _Judge:
         return printed.is_near(number)
 
     def _variant(self, figure: NumberFigure) -> str | None:
-        """By which change it comes out, with all that is printed beside it."""
+        """Return the variant that gives it and all numbers of its row, if any."""
         beside, variants = self._beside(figure), self.within.variants
         return next((name for name, t in variants if all(_comes_out(f, t) for f in beside)), None)
 
@@ -222,7 +222,7 @@ class _Judge:
 
     @cached_property
     def _versions(self) -> list[dict[Entry, Decimal]]:
-        """The number of each printed entry: the first that is printed, the second, and so on."""
+        """The numbers of all printed entries: the first printed ones, the second, and so on."""
         numbers = {
             entry: list(dict.fromkeys(f.printed.value for f in those))
             for entry, those in self.at.items()
@@ -235,7 +235,7 @@ class _Judge:
 
     @cached_property
     def _worked_on(self) -> list[tuple[dict[Entry, Decimal], Trace]]:
-        """Each version with the trace that it leads to."""
+        """Each version with its trace."""
         found = []
         for version in self._versions:
             instead: dict[str, dict[tuple[int, ...], Decimal]] = {}
@@ -261,14 +261,14 @@ class _Judge:
             yield _Pencil(self._computed(figure, trace), wrong, decides)
 
     def _computed(self, figure: NumberFigure, trace: Trace) -> Decimal:
-        """What it comes to, before the text's number takes its place."""
+        """Return its computed number, before the text's number replaces it."""
         if figure.listed.part != "value":
             return figure.comes_to(trace)[0]
         value, at = self._origin(figure)
         return decimal(trace[value.address].computed[at])
 
     def _operands(self, figure: NumberFigure) -> list[Entry]:
-        """What the number is made of, each where it was computed."""
+        """Return the operands of the number, each where it was computed."""
         entry = figure.entry
         if figure.term is None:
             return self._inputs_of(self._origin(figure))
@@ -279,7 +279,7 @@ class _Judge:
         return [self.within.origins.followed(factor) for factor in factors]
 
     def _inputs_of(self, entry: Entry) -> list[Entry]:
-        """What an entry is made of; a score of its dot product, which stands in the same line."""
+        """Return the operands of an entry; for a score its dot product, of the same line."""
         record = self.trace.producers[entry.value]
         if isinstance(record.operation, Divide):
             over, under = record.inputs
@@ -287,7 +287,7 @@ class _Judge:
         return self.within.origins.inputs_of(entry)
 
     def _printed_inputs(self, operands: Sequence[Entry]) -> list[Entry]:
-        """The nearest entries that are printed, of those that a number is made of."""
+        """Return the nearest printed entries among the operands and their operands."""
         found: dict[Entry, None] = {}
         seen = set[Entry]()
         level = list(operands)
@@ -299,7 +299,7 @@ class _Judge:
         return list(found)
 
     def _wrong(self, entry: Entry, number: Decimal) -> Iterator[Finding]:
-        """The first finding of a number of the text, if it is wrong."""
+        """Yield the first finding of a number of the text if it is wrong, or its sources."""
         for figure in self.at[entry]:
             finding = self.found.get(figure)
             if finding and figure.printed.value == number:
@@ -311,8 +311,8 @@ class _Judge:
 
 
 def _as_a_row(row: list[Finding]) -> list[Finding]:
-    """The findings of what stands together: one variant explains all; what is near is wrong, too,
-    beside numbers that are wrong."""
+    """Revise the findings of a row: a variant explains all; a near number counts as wrong
+    if most of its row is wrong."""
     variants = [finding.by for finding in row if finding.verdict is Verdict.VARIANT]
     wrong = sum(finding.verdict is Verdict.WRONG for finding in row)
 
@@ -329,14 +329,14 @@ def _as_a_row(row: list[Finding]) -> list[Finding]:
 
 
 def _comes_out(figure: NumberFigure, trace: Trace) -> bool:
-    """Whether it is right in another trace; one of it that is not there is not."""
+    """Return whether it is right in another trace, which may lack its value."""
     if figure.entry.value.address not in trace.values:
         return False
     return any(map(figure.printed.rounds, figure.comes_to(trace)))
 
 
 def shown(like: Printed, number: Decimal) -> str:
-    """A number with the digits of a printed one, as a percentage where that is one."""
+    """Return a number with the digits of a printed one, as a percentage if that is one."""
     rounded = like.like(number)
     if like.text.rstrip().endswith("%"):
         return f"{number_text(Shown(rounded.scaleb(2)))} %"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from tracer.errors import Problem, TracerError
 from tracer.tokenization.isolated import IsolatedLibrary
 
-INSTALL = "pip install 'decoder-trace[models]'"
+INSTALL = "pip install 'decoder-trace[models]' (in a checkout: pip install -e '.[models]')"
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def extra(library: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        message = f"{library} is not installed, which trained models need: {INSTALL}"
+        message = f"trained models need {library}, which is not installed: {INSTALL}"
         raise TracerError(Problem(message)) from None
 
 

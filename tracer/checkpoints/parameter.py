@@ -45,7 +45,7 @@ class Parameter:
             found = self.tensor.read(*(_within(part, rows) for part, rows in ranges))
         finite = np.isfinite(found)
         if not finite.all():
-            message = f"holds {found[~finite][0]}, which nothing can be computed of: {self.address}"
+            message = f"holds {found[~finite][0]}, expected a finite number: {self.address}"
             raise TracerError(Problem(message, self.tensor.file, address=self.tensor.name))
         return found.T if self.transposed else found
 

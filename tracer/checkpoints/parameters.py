@@ -120,7 +120,7 @@ def _unknown(
     unused = (*layout.unused, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
-            message = f"{written(tensor.shape)}, expected no such tensor in this architecture"
+            message = f"{written(tensor.shape)}, but this architecture has no such tensor"
             yield Problem(message, tensor.file, address=tensor.name)
 
 

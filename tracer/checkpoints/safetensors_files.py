@@ -47,15 +47,15 @@ def read_folder(folder: Path) -> dict[str, Tensor]:
 def _sharded(index: Path) -> dict[str, Tensor]:
     shard_of = read_json(index).get("weight_map")
     if not isinstance(shard_of, dict) or not all(map(_is_beside, shard_of.values())):
-        expected = "expected the name of a .safetensors file beside it for each tensor"
+        expected = "expected for each tensor the name of a .safetensors file in this folder"
         raise TracerError(Problem(expected, str(index), address="weight_map"))
     shards = {shard: read_tensors(index.parent / shard) for shard in sorted({*shard_of.values()})}
     missing = [name for name, shard in shard_of.items() if name not in shards[shard]]
     if missing:
-        raise TracerError(*(
-            Problem("missing, the index names it", str(index.parent / shard_of[name]), address=name)
-            for name in missing
-        ))  # fmt: skip
+        message = "missing, but the index lists it"
+        raise TracerError(
+            *(Problem(message, str(index.parent / shard_of[n]), address=n) for n in missing)
+        )
     return {name: shards[shard][name] for name, shard in shard_of.items()}
 
 

@@ -108,7 +108,7 @@ class Settings:
         for address in self._values:
             key = address.removeprefix(self._prefix)
             if address.startswith(self._prefix) and key not in self._asked and key not in harmless:
-                self.wrong(key, "this key is not known, and it may change what is computed")
+                self.wrong(key, "this key is unknown and may change the result")
 
     def wrong(self, key: str, expected: str) -> None:
         """Keep a problem."""

@@ -126,8 +126,8 @@ def trace(
     over which the loss is a mean.
 
     Raises:
-        TracerError: the scenario's numbers lead to a division by zero or beyond all bounds, or
-            what it pins is not there; it has no numbers.
+        TracerError: a division by zero or a number out of range; a given value that does not
+            exist; a scenario without numbers.
     """
     arithmetic = options.arithmetic or arithmetic_of(scenario)
     if arithmetic is not SHAPES:
@@ -275,7 +275,7 @@ def _pinned(scenario: Scenario, encoded: Trace | None) -> dict[str, Any]:
 def check_numbers(scenario: Scenario) -> None:
     """Raise a TracerError for a scenario without numbers."""
     if not scenario.has_numbers:
-        message = "only the shapes are known; for weights from a seed add random: {seed: 1}"
+        message = "the scenario has shapes but no numbers; for random weights add random: {seed: 1}"
         raise TracerError(Problem(message, address="dimensions", yaml_path=("dimensions",)))
 
 

@@ -88,15 +88,15 @@ def generate(
     decides on token n + 1.
 
     Raises:
-        TracerError: no numbers, no vocabulary, or numbers that lead nowhere; what is cached would
-            change, because tokens see later ones.
+        TracerError: no numbers, no vocabulary, or numbers without a result; cached keys and
+            values would change, because tokens see later ones.
         UnreadableError: no vector for a token or position.
     """
     check_numbers(scenario)
     if scenario.vocabulary is None:
         raise TracerError(_problem("generation needs a vocabulary", "vocabulary"))
     if options.cached and scenario.looks_ahead:
-        message = "a token sees later ones, so that no key or value stays as the cache has it"
+        message = "the mask shows later tokens, so cached keys and values would change"
         raise TracerError(_problem(message, "mask"))
     choice, most = options.choice, options.most
     random_numbers = random.Random(choice.seed) if choice else None
@@ -114,18 +114,18 @@ def generate(
             text = _text(scenario, tokens)
             recorded = PassOptions(sampling=sampling, located=located)
             turn = trace(name, text, recorded, earlier=earlier)
-            # Where numbers are computed when they are asked for, it is met here.
-            said = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
+            # Lazy numbers are computed here, so their errors occur here.
+            word = turn[(WORD if sampling else PREDICTION).name].numbers[-1]
             outputs = tuple(turn[PREDICTION.name].numbers)
         except TracerError as error:
             if not (turns and options.as_far_as_possible):
                 raise
             met = error
             break
-        # What it says behind the tokens before, it said in the turns before.
+        # The cached turns have predicted the words after the earlier tokens.
         before = turns[-1].outputs if earlier.cache else ()
-        turns.append(GenerationStep(turn, (*before, *outputs), said))
-        tokens = (*tokens, said)
+        turns.append(GenerationStep(turn, (*before, *outputs), word))
+        tokens = (*tokens, word)
     return Generated(tuple(turns), tokens, turns[-1].word in scenario.ends, met)
 
 
@@ -151,13 +151,13 @@ def _text(scenario: Scenario, tokens: tuple[str, ...]) -> Scenario:
         raise UnreadableError(_problem(message, "embeddings"), missing[0])
     positions, mask = scenario.positions, scenario.mask
     if positions and positions.table is not None and len(tokens) > len(positions.table):
-        message = f"{count(len(positions.table), 'row')}, and the text has grown longer"
+        message = f"{count(len(positions.table), 'row')}, but the text is longer now"
         raise UnreadableError(_problem(message, "positions", "table"))
     if isinstance(mask, tuple) and len(tokens) > min(len(mask), *map(len, mask)):
-        message = f"{count(len(mask), 'row')}, and the text has grown longer"
+        message = f"{count(len(mask), 'row')}, but the text is longer now"
         raise UnreadableError(_problem(message, "mask"))
     return scenario.reading(tokens)
 
 
-def _problem(message: str, *way: str) -> Problem:
-    return Problem(message, address=".".join(way), yaml_path=way)
+def _problem(message: str, *path: str) -> Problem:
+    return Problem(message, address=".".join(path), yaml_path=path)

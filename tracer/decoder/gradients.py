@@ -61,7 +61,7 @@ def gradients(tape: Tape) -> dict[Value, Value]:
             if operand in back.learned:
                 ways[operand].append(way)
     if not found:
-        message = "nothing is learned here: between the loss and the weights all is given"
+        message = "nothing is learned: all values between the loss and the weights are given"
         raise TracerError(Problem(message, address="loss", yaml_path=("given",)))
     return found
 
@@ -135,7 +135,7 @@ class _BackwardPass:
         """
         exp, total = share.inputs
         if isinstance(self.producers[total].operation, op.Pinned):
-            message = "a part of a softmax is given here, which nothing can be learned through"
+            message = "a part of this softmax is given, so it passes on no gradient"
             where = total.address
             raise TracerError(Problem(message, address=where, yaml_path=("given", where)))
         scores = self.producers[exp].inputs[0]

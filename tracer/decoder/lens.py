@@ -24,7 +24,7 @@ def logit_lens(
         message = "the lens needs a vocabulary"
         raise TracerError(Problem(message, address="vocabulary", yaml_path=("vocabulary",)))
     if not leaving:
-        message = "the lens needs a layer to look behind"
+        message = "the lens needs at least one layer"
         raise TracerError(Problem(message, address="layers", yaml_path=("layers",)))
     width = to_words[0].shape[0]
     for number, x in enumerate(leaving, start=1):

@@ -37,9 +37,9 @@ def no_result(
 def _reason(error: ArithmeticError, nothing: str | None, given: Sequence[str]) -> str:
     match error:
         case decimal.Underflow():
-            return "too small a number to work with: it would be 0"
+            return "the number is too small to compute with: it would be 0"
         case _ if isinstance(error, decimal.Overflow) or "overflow" in str(error):
-            return "too large a number to work with"
+            return "the number is too large to compute with"
         case _ if nothing:
             return f"a division by zero: {nothing}"
         case _:

@@ -204,10 +204,10 @@ class Tape:
             # An example has the loss and the parameters of all.
             said = self.address_in_file.get(address, address)
             if address in known and known[address].words:
-                self._misfit(address, "these are words, and only numbers can be given")
+                self._misfit(address, "these are words; only numbers can be given")
             elif not (address in known or said in known or self._is_left_out(address)):
                 near = closest(said, numbers)
-                self._misfit(address, f"given, but there is no such value{near}")
+                self._misfit(address, f"given, but no such value exists{near}")
         if self.problems:
             raise TracerError(*self.problems)
 
@@ -263,7 +263,7 @@ def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | N
     if not (floats < np.inf).all():
         return "as NaN or ∞, expected numbers"
     if role not in roles.MASKS and np.isneginf(floats).any():
-        return "as -∞, which only a mask and what it masks can hold"
+        return "as -∞, which only a mask and masked scores can be"
     return None
 
 

@@ -19,7 +19,7 @@ def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
         TracerError: there is none, or the numbers are not typed.
     """
     if scenario.on_demand or not scenario.has_numbers:
-        message = "only typed numbers are varied; these are a model's, or there are none"
+        message = "only numbers typed in the scenario can be varied, and it has none"
         raise TracerError(Problem(message, address="--vary"))
     title = f"{scenario.title} (variant {seed})"
     titled = scenario.without_words().model_copy(update={"title": title})
@@ -27,7 +27,7 @@ def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
         other = varied(titled, f"{seed} {attempt}")
         if _can_be_worked_out(name, other):
             return other
-    message = f"no numbers of seed {seed} can be worked with, expected another seed"
+    message = f"no variant of seed {seed} gives a result, expected another seed"
     raise TracerError(Problem(message, address="--vary"))
 
 

@@ -43,7 +43,7 @@ def check(
     Raises:
         TracerError: one of them cannot be written, or the command reads it.
     """
-    hint = "" if force is None else " (--force writes all the same)"
+    hint = "" if force is None else " (--force overwrites it)"
     targets: list[Target] = []
     for name in names:
         target = _target(name, make)

@@ -1,1 +1,1 @@
-"""What is told: Trace → Document, each step with its formula, worked lines and claims."""
+"""Explanation: Trace → Document, each step with its formula, worked lines and claims."""

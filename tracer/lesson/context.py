@@ -1,4 +1,4 @@
-"""What a text uses of a pass: names, printed numbers, the followed token."""
+"""A pass as the texts see it: names, printed numbers, the followed token."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class LessonContext:
         return sources(self.trace.records)
 
     def at(self, place: Place) -> LessonContext:
-        """The same for the tower of a place."""
+        """Return the context of the tower at a place."""
         return self if place.encoder == self.in_encoder else self.of_encoder
 
     @cached_property
     def of_encoder(self) -> LessonContext:
-        """The same for the encoder."""
+        """Return the context of the encoder."""
         encoder = self.trace.scenario.encoder
         assert encoder is not None
         last = len(encoder.tokens) - 1
@@ -76,7 +76,7 @@ class LessonContext:
 
     @property
     def layers(self) -> int:
-        """How many layers there are."""
+        """The number of layers."""
         return len(self.tower.layers)
 
     @cached_property
@@ -92,7 +92,7 @@ class LessonContext:
         return layer.cross_attention if place.sub_layer == "cross_attention" else layer.attention
 
     def heads_of(self, place: Place) -> int:
-        """How many heads the attention at a place has."""
+        """Return the number of heads of the attention at a place."""
         part = self.attention_at(place)
         return len(part.heads) if part else 0
 
@@ -160,11 +160,11 @@ class LessonContext:
         return value.row(self.token, len(self.names))
 
     def number(self, value: Value, *index: int) -> Number:
-        """An entry as it is printed."""
+        """Return an entry as it is printed."""
         return entries.number(self.trace.pencil, value, index)
 
     def keeps_digits(self, record: Record) -> bool:
-        """Whether a copied value is printed as before: it may have digits of its own."""
+        """Return whether a copied value prints the same digits as the original."""
         if not self.trace.pencil.rounds_copies:
             return True
         passed, before = record.output, record.inputs[0]
@@ -176,7 +176,7 @@ class LessonContext:
         )
 
     def passed_on(self, record: Record) -> str:
-        """How a value is copied, in words."""
+        """Return a few words for how a value is copied."""
         return "unchanged" if self.keeps_digits(record) else "with its own rounding"
 
     def columns(self, value: Value) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""What the records of a pass read, independent of the order of recording."""
+"""The inputs of the records of a pass, independent of the order of recording."""
 
 from __future__ import annotations
 

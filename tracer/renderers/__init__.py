@@ -1,4 +1,4 @@
-"""One module for each output format, and the table of them."""
+"""Output formats: one module for each, and their table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What is printed: text for people, for authors, or data for programs."""
+    """The format of the output: text, or data for programs."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"

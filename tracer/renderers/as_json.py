@@ -11,9 +11,9 @@ import numpy as np
 
 from tracer.decoder.elementwise import Elementwise
 from tracer.decoder.forward import Trace
-from tracer.decoder.generation import Generated
+from tracer.decoder.generation import Generated, GenerationStep
 from tracer.decoder.operations import Operation
-from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION
+from tracer.decoder.roles import ENCODER_OUTPUT, LOSS, PREDICTION, PROBABILITIES
 from tracer.decoder.tape import Record
 from tracer.decoder.training import Training
 from tracer.decoder.value import Value
@@ -27,7 +27,10 @@ from tracer.renderers.quote import printed as printed_entry
 from tracer.renderers.text import text, words
 
 SCHEMA = 1
-"""The version of the format; it changes where an old reader would be misled."""
+"""The version of the format; it changes if an old reader would misread the new format."""
+
+MOST_PROBABLE = 20
+"""The number of words that a generation step lists with their probabilities."""
 
 
 def render(trace: Trace, records: Sequence[Record], token: int | None) -> str:
@@ -52,21 +55,39 @@ def _plain_text(paragraphs: Sequence[Paragraph]) -> str:
 
 
 def generated(result: Generated, *, worked: bool, cached: bool) -> str:
-    """A generated text: each step's input, outputs and word; if `worked`, its values too.
+    """Return a generated text: each step's input, outputs, word and probabilities.
 
-    With `cached`, each step after the first has the outputs of the new token only.
+    With `worked`, each step has all its values; with `cached`, each step after the first has the
+    outputs of the new token only.
     """
     turns = [
         {
             "input": list(step.trace.tokens),
             "outputs": list(step.outputs[-1:] if cached and i else step.outputs),
             "word": step.word,
+            "probabilities": _probabilities(step),
             **({"values": _values(step.trace, step.trace.records, None)} if worked else {}),
         }
         for i, step in enumerate(result.steps)
     ]
     first = result.steps[0].trace
     return strict_json({**_header(first), "turns": turns, "text": list(result.text)})
+
+
+def _probabilities(step: GenerationStep) -> list[dict[str, Any]]:
+    """Return the most probable next words and the chosen one, the most probable first."""
+    value = step.trace[PROBABILITIES.name]
+    words, numbers = value.axes[1].labels, value.numbers[-1].tolist()
+    ordered = sorted(range(len(words)), key=lambda i: -numbers[i])
+    chosen = [i for i in ordered[MOST_PROBABLE:] if words[i] == step.word]
+    return [
+        {
+            "word": words[i],
+            "data": _plain(numbers[i]),
+            "printed": printed_entry(step.trace, value, (value.shape[0] - 1, i)),
+        }
+        for i in (*ordered[:MOST_PROBABLE], *chosen)
+    ]
 
 
 def contents(trace: Trace) -> str:
@@ -167,7 +188,7 @@ def _values(trace: Trace, records: Sequence[Record], token: int | None) -> list[
 
 
 def _parameters(operation: Operation) -> dict[str, Any]:
-    """The fields of an operation, which it needs besides its operands to be repeated."""
+    """Return the fields of an operation: with its operands they are enough to repeat it."""
     return {
         name: _plain(parameter)
         for name, parameter in vars(operation).items()

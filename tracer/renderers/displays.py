@@ -48,7 +48,7 @@ def _lines(blocks: Sequence[Displayed]) -> list[list[Displayed]]:
 def _line(blocks: Sequence[Displayed]) -> str:
     match blocks:
         case [Formula()]:
-            # What it gives stands on the same page.
+            # Its result is on the same page.
             return f"{{\\postdisplaypenalty=10000\n{_side_by_side(blocks)}}}\\ignorespaces"
         case [*before, Working() as working]:
             columns = list(_columns(working, LINE - sum(_width(block) + GAP for block in before)))

@@ -62,7 +62,7 @@ class Notation:
     room = "_" * 5
     """A blank for a whole number."""
     before_point, digit = "_" * 3, "_"
-    """A blank for what stands before decimals, and for each decimal."""
+    """The blanks before the decimal point and for each decimal."""
     power_of_ten = "10^__"
 
     def number(self, number: ex.Number) -> str:
@@ -227,21 +227,21 @@ class Notation:
 
 
 OPEN, BETWEEN, CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
-"""No text has these."""
+"""Characters that occur in no text."""
 
 
 class Marking(Notation):
-    """Plain text in which marked numbers stand between signs for `pieces`."""
+    """Plain text with marked numbers between special characters, for `pieces`."""
 
     def __init__(self, marks: Callable[[ex.Number | ex.Rest], Sequence[str]]) -> None:
         self.marks = marks
 
     def number(self, number: ex.Number) -> str:
-        """With its marks."""
+        """Return a number with its marks."""
         return self._marked(super().number(number), number)
 
     def rest(self, rest: ex.Rest) -> str:
-        """With their marks."""
+        """Return the rest of a sum with its marks."""
         return self._marked(super().rest(rest), rest)
 
     def _marked(self, written: str, of: ex.Number | ex.Rest) -> str:

@@ -12,7 +12,7 @@ from tracer.formula.expression import Blank, Expression, Number
 from tracer.renderers.notation import Marking, pieces
 
 BLUE, CLAY, MAGENTA, GREEN, GREY = (f"color({code})" for code in (63, 131, 163, 29, 243))
-"""Of the 256 colours, which look the same in every terminal, those with enough contrast."""
+"""Colors of the 256-color palette, the same in every terminal, with enough contrast."""
 
 TITLE = SECTION = RESULT = MARKED = "bold"
 LABEL = RULE = GREY
@@ -26,7 +26,7 @@ _HUES: dict[Role, str] = {
     **dict.fromkeys((roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT), CLAY),
     **dict.fromkeys((roles.MASK, roles.D_K, roles.SCALE, roles.POSITION_INDEX), ""),
 }
-"""All others are blue: the residual stream, and scores with all that follows from them."""
+"""The colors of roles; all others are blue: the residual stream, and scores and weights."""
 
 
 def hue(number: Number | Blank) -> str:

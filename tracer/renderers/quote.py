@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tracer.decoder.forward import Trace
 from tracer.decoder.value import Index, Value
 from tracer.lesson import entries
+from tracer.lesson.texts.lookup import find_quoted
 from tracer.renderers.text import name_text, number_text, percentage
 
 
@@ -18,7 +19,7 @@ def quoted(trace: Trace, asked: Sequence[str]) -> str:
     Raises:
         TracerError: not of that form, no such address, row or column; what has no percentage.
     """
-    (value, at), as_percent = entries.find_quoted(trace, " ".join(asked))
+    (value, at), as_percent = find_quoted(trace, " ".join(asked))
     if as_percent:
         return f"{number_text(percentage(entries.number(trace.pencil, value, at)))} %\n"
     return f"{printed(trace, value, at)}\n"

@@ -40,7 +40,7 @@ def short(name: str, most: int = LONGEST_NAME) -> str:
 
 
 def _first(pictures: Iterable[str], most: int, *, last: bool = False) -> str:
-    """As many as fit; if `last`, put together from the end."""
+    """Return the first pieces that fit; with `last`, the last ones."""
     kept = ""
     for picture in pictures:
         if cells(kept) + cells(picture) > most:
@@ -88,7 +88,7 @@ class Row:
 
 
 def indented(rows: Iterable[Row], by: int) -> Iterator[Row]:
-    """Each row moved to the right."""
+    """Indent each row."""
     return (row.indented(by) for row in rows)
 
 

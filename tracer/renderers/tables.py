@@ -13,7 +13,7 @@ from tracer.renderers.text import cell_text, name_text, text
 from tracer.renderers.wrapping import fitting
 
 LEAST_ROOM, BELOW = 8, 4
-"""Cells for a name or for the last column of a table; how far in it stands below the others."""
+"""The least cells for a name or a last column; its indent below the other columns."""
 
 WEIGHTS = ((Decimal("0.5"), "bold reverse"), (Decimal("0.25"), "bold"))
 """The smallest share for each style of a cell in a heat map."""

@@ -26,7 +26,7 @@ CLUSTERS = re.compile(
     "(?:[\U0001f1e6-\U0001f1ff]){2}|.[\u0300-\u036f\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*"
     "(?:\u200d.[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
 )
-"""What is one picture to the reader: a letter with its accents, a flag, a family."""
+"""One visible character: a letter with its accents, a flag, a family emoji."""
 
 
 _TEXT = Notation()

@@ -1,7 +1,7 @@
-"""What a shell offers where the cursor stands: scenarios, and what the chosen one has.
+"""Shell completion: scenarios, and the steps, addresses and tokens of the chosen one.
 
-A person who presses the Tab key is in the middle of a line: nothing is printed and nothing fails,
-whatever the scenario holds. Where there is nothing to offer, the shell offers files.
+Completion prints no messages and never fails, whatever the scenario contains. If there is
+nothing to offer, the shell offers files.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from tracer.decoder.forward import Trace
 
 MOST_BYTES = 1_000_000
-"""Of a file that is read while a person waits for the shell."""
+"""The most bytes of a file to read during completion."""
 
 Completer: TypeAlias = Callable[[typer.Context, str], list[str]]
 
 
 def _quiet(offered: Callable[[typer.Context, str], Iterable[str]]) -> Completer:
-    """Whatever goes wrong, nothing is offered and nothing said; nor what acts on a terminal."""
+    """Return a completer that offers nothing on errors, and no control characters."""
 
     def offer(ctx: typer.Context, incomplete: str) -> list[str]:
         with contextlib.suppress(Exception), contextlib.redirect_stderr(io.StringIO()):
@@ -37,13 +37,13 @@ def _quiet(offered: Callable[[typer.Context, str], Iterable[str]]) -> Completer:
 
 
 def choices(of: type[StrEnum]) -> Completer:
-    """The words of an option that takes one of a few."""
+    """Complete the words of an option with fixed choices."""
     return _quiet(lambda ctx, incomplete: list(map(str, of)))
 
 
 @_quiet
 def scenarios(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Those that come with the program, and YAML files."""
+    """Complete bundled scenarios and YAML files."""
     from tracer.scenario.loading import bundled
 
     folder = incomplete[: incomplete.rfind("/") + 1]
@@ -53,7 +53,7 @@ def scenarios(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 @_quiet
 def steps(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Steps and groups of them; where none begins so, addresses."""
+    """Complete steps and groups of steps; if none matches, addresses."""
     from tracer.lesson.texts import selection
 
     trace = _trace(ctx)
@@ -63,13 +63,13 @@ def steps(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 @_quiet
 def addresses(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """Every address."""
+    """Complete addresses."""
     return _trace(ctx).values
 
 
 @_quiet
 def tokens(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """The tokens, each as it can be typed: by its text, or else by its position."""
+    """Complete tokens by their text, or by their position if the text cannot be typed."""
     found = _trace(ctx).tokens
     return [
         token if _is_a_word(token) and found.count(token) == 1 else str(position)
@@ -79,13 +79,13 @@ def tokens(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 @_quiet
 def layers(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """The numbers of the layers."""
+    """Complete the numbers of the layers."""
     return map(str, range(1, len(_trace(ctx).scenario.layers) + 1))
 
 
 @_quiet
 def heads(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-    """The numbers of the heads, of the chosen layer if there is one."""
+    """Complete the numbers of the heads, of the chosen layer if any."""
     places = {record.output.place for record in _trace(ctx).records}
     layer = ctx.params.get("layer")
     numbers = {place.head for place in places if layer in (None, place.layer)}
@@ -93,17 +93,17 @@ def heads(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 
 def _trace(ctx: typer.Context) -> Trace:
-    """The pass of the scenario that was chosen, of which only the shapes are computed.
+    """Return the pass of the chosen scenario, with shapes only.
 
     Raises:
-        OSError: it is no file that can be read at once.
+        OSError: it is no file that can be read completely.
         TracerError: it is no scenario.
     """
     from tracer.decoder.forward import PassOptions, trace
     from tracer.formula.arithmetic import SHAPES
     from tracer.scenario.loading import STANDARD_INPUT, load
 
-    # Behind an option that has no value yet, the parser leaves the arguments where they are.
+    # After an option without a value yet, the parser leaves the arguments unparsed.
     name = ctx.params["scenario"] or ctx.args[0]
     path = Path(name)
     if name == STANDARD_INPUT:
@@ -116,7 +116,7 @@ def _trace(ctx: typer.Context) -> Trace:
 
 
 def _is_a_word(text: str) -> bool:
-    """Whether it can be said here, and every shell takes it as it is: no space, no quote."""
+    """Return whether every shell accepts a word without quotes."""
     encoding = sys.stdout.encoding or "utf-8"
     sayable = text.encode(encoding, "ignore").decode(encoding) == text
     return sayable and bool(text) and all(c.isalnum() or c in "._-/+" for c in text)

@@ -1,4 +1,4 @@
-"""The commands that answer a request: their help, their options, and how words are read."""
+"""The commands that answer a request: help, options and parsing."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ ROUNDING = "decimals carry"
 SHOWN = "format brief math heading standalone"
 WRITTEN = "output force no_pager"
 TEXT = f"{ROUNDING} {SHOWN} {WRITTEN}"
-"""How a text is shown: every command has this that shows one."""
+"""The output options of every command that prints a text."""
 PAGE = f"{ROUNDING} {SHOWN} figures {WRITTEN}"
-"""The same for a text with attention weights, of which there are pictures."""
+"""The output options for texts with pictures of attention weights."""
 DRAWING = "temperature top_k top_p seed"
 OPTIMIZING = "optimizer learning_rate momentum weight_decay clip"
 WORKSHEET = "blanks level seed key vary"
@@ -33,7 +33,7 @@ WORKSHEET = "blanks level seed key vary"
 
 @frozen
 class Usage:
-    """A command as its help shows it; `takes` names its argument (in capitals) and options."""
+    """A command and its help; `takes` names its argument (in capitals) and options."""
 
     group: str
     help: str
@@ -136,7 +136,7 @@ COMMANDS: dict[Command, Usage] = {
 
 
 def register(app: typer.Typer, name: Command, then: Callable[[Request], None]) -> None:
-    """Register a command with Typer: it reads its words and calls `then` with the request."""
+    """Register a command with Typer; it parses its words and calls `then` with the request."""
     usage = COMMANDS[name]
     defaults = DEFAULTS | usage.defaults
     parameters = [_parameter(taken, defaults.get(taken)) for taken in usage.takes.split()]
@@ -152,19 +152,19 @@ def register(app: typer.Typer, name: Command, then: Callable[[Request], None]) -
 def add(
     app: typer.Typer, name: str, group: str, examples: Sequence[str], help: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return what makes a command of a function: where the help lists it, and how it is used."""
+    """Return a decorator that registers a function as a command, with its help section."""
     # Typer keeps the line breaks of a paragraph that begins with \b.
     epilog = "\b\nExamples:" + "".join(f"\n  decoder-trace {example}" for example in examples)
     return app.command(name, cls=PlainCommand, help=help, rich_help_panel=group, epilog=epilog)
 
 
 def parse(words: Sequence[str]) -> Request:
-    """A command in words as the command line reads it, without running it.
+    """Parse the words of a command line without running the command.
 
-    In a mark of a text, Markdown is the format if none is given, and there is no help.
+    In a mark of a text, the default format is Markdown, and there is no help.
 
     Raises:
-        TracerError: the command line would not take it.
+        TracerError: the command line would refuse it.
     """
     name, *arguments = words
     here: dict[str, Any] = {"default_map": {"format": "markdown"}, "help_option_names": []}
@@ -183,7 +183,7 @@ def _parser(name: Any) -> Any:
 
 
 def _request(name: Any, answers: dict[str, Any]) -> Request:
-    """The parsed words as a Request: lists as tuples."""
+    """Return the parsed words as a Request, with tuples instead of lists."""
     several = {each for each, default in DEFAULTS.items() if default == ()}
     answers = {each: tuple(a or ()) if each in several else a for each, a in answers.items()}
     return Request(name, **answers)
@@ -191,7 +191,7 @@ def _request(name: Any, answers: dict[str, Any]) -> Request:
 
 @cache  # most commands share most options
 def _parameter(name: str, default: Any) -> inspect.Parameter:
-    """An argument (in capitals) or an option, as Typer reads it from a signature."""
+    """Return an argument (in capitals) or an option as a parameter for Typer."""
     taken = ARGUMENTS.get(name) or OPTIONS[name]
     how: dict[str, Any] = {"help": taken.help}
     kind: Any = bool

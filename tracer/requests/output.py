@@ -1,4 +1,4 @@
-"""An answer → what is handed over: its text, and the files that are written beside it."""
+"""An answer → its text and the files to write with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracer.requests.request import Request
 
 
 def rendered(request: Request, content: Document | str, width: int | None = None) -> str:
-    """The content as text without colour; `width` is that of a terminal."""
+    """Return the content as text without color; `width` is the terminal's."""
     if isinstance(content, str):
         return content
     return render(
@@ -29,10 +29,10 @@ def rendered(request: Request, content: Document | str, width: int | None = None
 
 
 def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | bytes]]:
-    """The files beside the text: pictures, the trained scenario, the key to a worksheet.
+    """Return the files to write with the text: pictures, the trained scenario, a worksheet's key.
 
     Raises:
-        TracerError: pictures are asked for, and there are none.
+        TracerError: pictures are requested, but there are none.
     """
     written: list[tuple[Path, str | bytes]] = []
     if request.figures is not None:
@@ -41,7 +41,7 @@ def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | byt
         found = figures(answer.content) if isinstance(answer.content, Document) else {}
         if not found:
             message = (
-                "there are no pictures of this; attention weights, of the step softmax, have some"
+                "this output has no pictures; the step softmax has some, of the attention weights"
             )
             raise TracerError(Problem(message, address="--figures"))
         written += [(request.figures / name, text) for name, text in found.items()]
@@ -57,7 +57,7 @@ def files_beside(request: Request, answer: Answer) -> list[tuple[Path, str | byt
 
 
 def _path_to_figures(request: Request) -> str | None:
-    """The folder of the pictures, as seen from the file that links them."""
+    """Return the folder of the pictures, relative to the file that links them."""
     if request.figures is None:
         return None
     with reading_from("the current folder"):  # it may be gone

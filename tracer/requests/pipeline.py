@@ -1,4 +1,4 @@
-"""Request → answer: what is asked for is computed, and explained as a document or as data."""
+"""Request → answer: compute what is requested and explain it as a document or data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tracer.errors import Problem, TracerError
 from tracer.formula.arithmetic import SHAPES
 from tracer.frozen import frozen
 from tracer.lesson.document import Document
-from tracer.lesson.entries import find
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.texts.forward_pass import contents, forward_pass
+from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.selection import of_encoder, position_of, select, steps
 from tracer.names import closest
 from tracer.renderers import Format
@@ -25,15 +25,15 @@ from tracer.scenario.loading import Loaded
 from tracer.scenario.model import Scenario
 
 Content: TypeAlias = Document | str | bytes
-"""A document, to be rendered; or what is whole: a text, or the bytes of an archive."""
+"""A document to render, a complete text, or the bytes of an archive."""
 
 DEFAULT_SEED = 1
-"""Of a worksheet."""
+"""The seed of a worksheet."""
 
 
 @frozen
 class Answer:
-    """What is shown; whether a check holds; the scenario with the weights after training."""
+    """The content; whether a check holds; the scenario with the weights after training."""
 
     content: Content
     holds: bool = True
@@ -41,7 +41,7 @@ class Answer:
 
 
 def answer(request: Request) -> Answer:
-    """What is asked for.
+    """Answer a request.
 
     Raises:
         TracerError: something in the scenario, in another file or in the request is wrong.
@@ -50,7 +50,7 @@ def answer(request: Request) -> Answer:
 
 
 def answer_about(request: Request, loaded: Loaded) -> Answer:
-    """What is asked for, of a scenario with its overrides.
+    """Answer a request about a scenario with its overrides.
 
     Raises:
         TracerError: something in another file or in the request is wrong.
@@ -71,10 +71,10 @@ def answer_about(request: Request, loaded: Loaded) -> Answer:
 
 
 def explain(request: Request, computed: Computed) -> Content:
-    """The answer to a request about a pass or a training.
+    """Answer a request about a pass or a training.
 
     Raises:
-        TracerError: it asks for what is not there, or a number that is needed cannot be computed.
+        TracerError: a requested part does not exist, or a number cannot be computed.
     """
     with computed.loaded.locating_problems():
         return _explained(request, computed)
@@ -149,7 +149,7 @@ def _generated(request: Request, loaded: Loaded) -> Content:
         request.start or scenario.beginning,
         request.max_tokens or scenario.generation.max_tokens,
         choice(request.seed, request.temperature, request.top_k, request.top_p),
-        # Rows that nobody sees are not computed again.
+        # Rows that are not printed are not computed again.
         cached=request.kv_cache or not (request.worked or scenario.looks_ahead),
     )
     with loaded.locating_problems():
@@ -165,7 +165,7 @@ def _generated(request: Request, loaded: Loaded) -> Content:
 
 
 def _checked(request: Request, loaded: Loaded) -> Answer:
-    """What is found of the figures of a text, or of another program's arrays."""
+    """Check the figures of a text or another program's arrays."""
     from tracer.check import as_json
     from tracer.check.checking import check_against, check_figures
     from tracer.check.report_text import report_text
@@ -182,10 +182,10 @@ def _checked(request: Request, loaded: Loaded) -> Answer:
 
 
 def figures_of(request: Request) -> Path:
-    """The figures file of a check.
+    """Return the figures file of a check.
 
     Raises:
-        TracerError: none is named, and none lies beside the scenario.
+        TracerError: none is named, and there is none next to the scenario.
     """
     from tracer.check.checking import figures_beside
 
@@ -198,14 +198,14 @@ def figures_of(request: Request) -> Path:
 
 
 def _chosen(request: Request, found: Trace) -> list[Step]:
-    """The steps that are asked for; of a trained model's layer, no others."""
+    """Return the requested steps; for a layer of a trained model, only its own."""
     chosen = select(steps(found.records), request.name, request.layer, request.head)
     only = found.scenario.on_demand and request.layer
     return [step for step in chosen if step.place.layer] if only else chosen
 
 
 def _token(request: Request, tokens: tuple[str, ...]) -> int:
-    """The place, counted from 0, of the token that is asked for; the last if none is."""
+    """Return the index of the requested token, by default the last."""
     return len(tokens) - 1 if request.token is None else position_of(request.token, tokens)
 
 
@@ -224,7 +224,7 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
     of_other = found.scenario.encoder if of_encoder(chosen) else None
     token = _token(request, of_other.tokens if of_other else found.tokens)
     if request.no_mask and not any(step.kind is UNMASKED_STEP for step in chosen):
-        message = "nothing is masked here; of the steps, mask, softmax and attention show it"
+        message = "these steps have no mask; try the step mask, softmax or attention"
         raise TracerError(Problem(message, address="--no-mask"))
     whole, full = chosen == every, not request.brief
     if whole and found.scenario.on_demand and not request.format.is_binary:
@@ -245,7 +245,7 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
 
 
 def _with_blanks(request: Request, told: Content) -> Content:
-    """A tutorial as a worksheet, if one is asked for."""
+    """Return a tutorial, as a worksheet if requested."""
     if not request.blanks or not isinstance(told, Document):
         return told
     from tracer.lesson.texts.worksheet import RESULTS, worksheet
@@ -260,7 +260,7 @@ def _data(
     records: Sequence[Record] | None = None,
     token: int | None = None,
 ) -> str | bytes:
-    """The records, or all, for programs."""
+    """Return records, or the whole pass, as data."""
     records = found.records if records is None else records
     if request.format.is_binary:
         from tracer.renderers.arrays import archive

@@ -1,6 +1,6 @@
-"""What a command asks for: each option declared once, with its help and what it goes with.
+"""The options of all commands, each declared once with its help and the options it needs.
 
-A request is read by the command line, or from a mark in an author's text.
+A request comes from the command line or from a mark in an author's text.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Command: TypeAlias = (
 )
 
 MOST_TOKENS = 1_000_000
-"""Each of them has a label."""
+"""The most tokens: each has a label."""
 
 MOST_STEPS = 10_000
 
 OF_A_PASS = ("run", "step", "lens", "loss", "train")
-"""Commands whose answer is the numbers of a pass, or a text about them."""
+"""Commands that print the numbers of a pass, or a text about them."""
 
 
 class OptimizerKind(StrEnum):
-    """How the weights are moved."""
+    """The kind of optimizer."""
 
     SGD = "sgd"
     ADAM = "adam"
@@ -78,7 +78,7 @@ _SCREEN = values.Rule("the screen, not --output", lambda r: r.output is None)
 
 @frozen
 class Request:
-    """A command with its options; those that it does not have are at their defaults."""
+    """A command with its options; options of other commands have their defaults."""
 
     command: Command
     scenario: str = values.option(
@@ -89,11 +89,11 @@ class Request:
         offers=completion.scenarios,
     )
     folder: Path = Path()
-    """Where the scenario's path starts."""
+    """The folder where a relative path of the scenario starts."""
     name: str | None = None
     """A step, a group of steps or an address."""
     entry: tuple[str, ...] = ()
-    """The words of ADDRESS[ROW,COLUMN] as percent."""
+    """The words of `ADDRESS[ROW,COLUMN] as percent`."""
 
     # What is computed and explained.
     token: str | None = values.option(
@@ -241,23 +241,23 @@ class Request:
 
     @property
     def writes(self) -> bool:
-        """Whether a file is to be written."""
+        """Whether the command writes a file."""
         return any((self.output, self.figures, self.save, self.key))
 
     @property
     def of_loss(self) -> bool:
-        """Whether the loss is asked for, or one of its numbers, or what is learned from it."""
+        """Whether the request is about the loss, gradients or updates."""
         begins = "".join(self.entry[:1]).partition("[")[0].partition(".")[0]
         return self.command in ("loss", "train") or begins in (LOSS.name, "gradient", "update")
 
     @property
     def trains(self) -> bool:
-        """Whether a training is explained behind the forward pass."""
+        """Whether training is explained after the forward pass."""
         return self.train and not self.format.is_data
 
     @property
     def is_whole_text(self) -> bool:
-        """Whether it is a text about all layers."""
+        """Whether the answer is a text about all layers."""
         is_text = self.command in ("run", "tutorial", "page") and not self.format.is_data
         return is_text and self.layer is None
 
@@ -291,11 +291,11 @@ def check(request: Request) -> None:
     """Refuse options that would change nothing.
 
     Raises:
-        TracerError: each of them, with what it goes with.
+        TracerError: one problem for each, with what it works with.
     """
     problems = [
         Problem(
-            f"goes with {option.rule.goes_with.format(format=request.format)}",
+            f"works only with {option.rule.works_with.format(format=request.format)}",
             address=f"--{name}".replace("_", "-"),
         )
         for name, option in OPTIONS.items()
@@ -304,6 +304,8 @@ def check(request: Request) -> None:
         and not option.rule.holds(request)
     ]
     if request.command == "page" and request.output is None:
-        problems.append(Problem("expected -o page.html: it is for a browser", address="--output"))
+        problems.append(
+            Problem("expected a file to open in a browser: -o page.html", address="--output")
+        )
     if problems:
         raise TracerError(*problems)

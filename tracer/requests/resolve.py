@@ -40,7 +40,7 @@ class Subject:
 
 
 def subject_of(request: Request) -> Subject:
-    """The subject of a request; no file is read."""
+    """Return the subject of a request; no file is read."""
     asked = PassOptions.recording([word.partition("[")[0] for word in request.entry[:1]])
     learns = asked.gradients or request.command == "train"
     options = PassOptions(
@@ -56,7 +56,7 @@ def subject_of(request: Request) -> Subject:
 
 
 def resolve(subject: Subject) -> Loaded:
-    """The scenario with its overrides: numbers, rounding, pinned values and tokens.
+    """Return the scenario with its overrides: numbers, rounding, given values and tokens.
 
     Raises:
         TracerError: there is no such scenario, or an override does not fit it.
@@ -65,7 +65,7 @@ def resolve(subject: Subject) -> Loaded:
 
 
 def overridden(loaded: Loaded, subject: Subject) -> Loaded:
-    """A scenario, as it was loaded, with the overrides of a subject.
+    """Return a loaded scenario with the overrides of a subject.
 
     Raises:
         TracerError: an override does not fit it.
@@ -79,7 +79,7 @@ def overridden(loaded: Loaded, subject: Subject) -> Loaded:
     changes = {name: setting for name, setting in asked.items() if setting is not None}
     rounding = scenario.rounding.model_copy(update=changes)
     if scenario.arithmetic == "float64" and rounding.carry is not Carry.NEVER:
-        message = "the scenario computes with float64, which goes with `never` only"
+        message = "the scenario computes with float64, which works only with never"
         raise TracerError(Problem(message, address="--carry"))
     overrides = dict(map(parse_given, subject.given))
     if overrides:
@@ -107,7 +107,7 @@ def _check_number(number: int, what: str, there: int, option: str) -> None:
 
 
 def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
-    """The pass of a scenario; a problem names its place in the scenario's file."""
+    """Return the pass of a scenario; a problem names its place in the scenario's file."""
     with loaded.locating_problems():
         found = trace(loaded.name, loaded.scenario, replace(options, located=loaded.located))
         author.check(found)
@@ -115,7 +115,7 @@ def run_pass(loaded: Loaded, options: PassOptions) -> Trace:
 
 
 def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
-    """The training of a scenario; a problem names its place in the scenario's file.
+    """Return the training of a scenario; a problem names its place in the scenario's file.
 
     Raises:
         TracerError: there is no such example, the scenario is a trained model, or it has no loss.
@@ -128,7 +128,7 @@ def run_training(loaded: Loaded, options: TrainingOptions) -> Training:
         _check_number(options.example, "training example", there, "--example")
     with loaded.locating_problems():
         if scenario.on_demand:
-            message = "a model of this size is not trained here; only its passes are worked"
+            message = "this version cannot train a model of this size, only trace its passes"
             raise TracerError(Problem(message, yaml_path=("checkpoint",)))
         found = train(loaded.name, scenario, options, loaded.located)
         author.check(found.steps[0])
@@ -145,7 +145,7 @@ class Computed:
 
 
 def compute(request: Request, loaded: Loaded) -> Computed:
-    """The pass that is asked for, and its training where that is explained, too."""
+    """Return the requested pass, and its training if that is explained."""
     subject = subject_of(request)
     if subject.options.gradients:
         training = training_of(request, loaded)
@@ -162,7 +162,7 @@ def compute(request: Request, loaded: Loaded) -> Computed:
 
 
 def training_of(request: Request, loaded: Loaded) -> Training:
-    """The training that is asked for: options override the settings of the optimizer."""
+    """Return the requested training; options override the optimizer's settings."""
     from tracer.decoder.training import TrainingOptions
 
     settings = {name: getattr(request, name) for name in OPTIMIZER_SETTINGS}

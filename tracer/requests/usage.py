@@ -1,4 +1,4 @@
-"""The screens of help: Typer's, with the commands in groups and the arguments by name alone."""
+"""Help screens: Typer's, with commands in groups and plain names of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an option is declared, and what is typed behind it → what it means."""
+"""Declare options, and parse their values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ Reader: TypeAlias = Callable[[str], Any]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 MOST_DIGITS = 18
-# Python reads 1_0, ٣, 1e3 and nan as numbers, too; a person who typed them meant something else.
+# Python also reads 1_0, ٣, 1e3 and nan as numbers; they are probably mistakes.
 WHOLE = re.compile(f"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 MOST_TERMS = 100_000
 NOT_WRITTEN = (".pdf", ".docx", ".odt", ".epub", ".png", ".jpg")
-"""Ends of the names of files in forms that no command writes."""
+"""Endings of files that no command writes."""
+WRITTEN = "text, Markdown, LaTeX, JSON, HTML or arrays; for a PDF, compile -f latex --standalone"
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})")
 
 
 def reader(expected: str, fits: Callable[[str], bool], read: Reader = str) -> Reader:
-    """What reads a value that fits, and refuses any other."""
+    """Return a parser for values that fit; it refuses others."""
 
     def read_typed(typed: str) -> Any:
         if not fits(typed):
@@ -43,7 +44,7 @@ def reader(expected: str, fits: Callable[[str], bool], read: Reader = str) -> Re
 
 
 def whole(least: int | None = None, most: int | None = None) -> Reader:
-    """A whole number in ASCII digits, between bounds that are allowed themselves."""
+    """Return a parser for a whole number in ASCII digits, between inclusive bounds."""
 
     def fits(typed: str) -> bool:
         if not WHOLE.fullmatch(typed):
@@ -54,12 +55,12 @@ def whole(least: int | None = None, most: int | None = None) -> Reader:
 
 
 def number(expected: str, fits: Callable[[Decimal], bool]) -> Reader:
-    """A number in decimal notation, which keeps the digits that were typed."""
+    """Return a parser for a decimal number that keeps the typed digits."""
     return reader(expected, lambda t: bool(NUMBER.fullmatch(t)) and fits(Decimal(t)), Decimal)
 
 
 def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
-    """One of a few words."""
+    """Return a parser for one of a few words."""
     known = list(map(str, choices))
     expected = f"{', '.join(known[:-1])} or {known[-1]}"
 
@@ -72,21 +73,21 @@ def one_of(choices: type[Choice]) -> Callable[[str], Choice]:
 
 
 def some(expected: str, read: Reader = str) -> Reader:
-    """Any text but none."""
+    """Return a parser for any text that is not empty."""
     return reader(expected, bool, read)
 
 
 def file_name(typed: str) -> Path:
-    """A file to be written; `-` is none, as it is standard input where files are read."""
+    """Parse the name of a file to write; `-` is refused, since elsewhere it is standard input."""
     if typed in ("", "-"):
         refuse(typed, "the name of a file")
     if typed.lower().endswith(NOT_WRITTEN):
-        refuse(typed, "the name of a file for text or numbers")
+        refuse(typed, f"a file for {WRITTEN}")
     return Path(typed)
 
 
 def terms(typed: str) -> Terms:
-    """How many terms of a long sum are written out, or that it is the largest ones."""
+    """Parse the number of terms to print of a long sum, or `largest`."""
     from tracer.lesson.working.sums import Terms
 
     if typed == "largest":
@@ -97,7 +98,7 @@ def terms(typed: str) -> Terms:
 
 
 def refuse(typed: str, expected: str) -> NoReturn:
-    """Tell what came and what was expected; which option it is, the command line adds."""
+    """Raise an error with what came and what was expected; the command line adds the option."""
     came = f"got {typed!r}" if typed else "empty"
     raise typer.BadParameter(f"{came}, expected {expected}")
 
@@ -107,17 +108,17 @@ def refuse(typed: str, expected: str) -> NoReturn:
 
 @frozen
 class Rule:
-    """What an option goes with; where that does not hold, the option would change nothing."""
+    """A condition without which an option would change nothing."""
 
-    goes_with: str
+    works_with: str
     holds: Callable[[Any], bool]
 
 
 @frozen
 class Option:
-    """An option of the command line: its help, the sign for its value, how that is read.
+    """An option of the command line: its help, the placeholder for its value, and its parser.
 
-    A flag takes nothing. The name is that of the field: `learning_rate` is `--learning-rate`.
+    A flag takes no value. The name is the field's: `learning_rate` is `--learning-rate`.
     """
 
     help: str
@@ -125,28 +126,28 @@ class Option:
     reads: Reader | None = None
     short: str = ""
     name: str = ""
-    """In place of the field's."""
+    """Replaces the field's name."""
     offers: completion.Completer | None = None
     rule: Rule | None = None
 
 
 def option(help: str, takes: str, reads: Reader | None, default: Any = None, **how: Any) -> Any:
-    """A field that is an option with a value; read by nothing, it can be given several times."""
+    """Declare an option with a value; without a parser it can be repeated."""
     return field(default=default, metadata={"option": Option(help, takes, reads, **how)})
 
 
 def flag(help: str, **how: Any) -> Any:
-    """A field that is an option without a value."""
+    """Declare an option without a value."""
     return field(default=False, metadata={"option": Option(help, **how)})
 
 
 def count(help: str, least: int | None = 1, most: int | None = None, **how: Any) -> Any:
-    """A field that is an option with a whole number."""
+    """Declare an option with a whole number."""
     return option(help, how.pop("takes", "N"), whole(least, most), **how)
 
 
 def choice(help: str, takes: str, choices: type[StrEnum], **how: Any) -> Any:
-    """A field that is an option with one of a few words, which the shell offers."""
+    """Declare an option with one of a few words, which the shell completes."""
     return option(help, takes, one_of(choices), offers=completion.choices(choices), **how)
 
 

@@ -1,1 +1,1 @@
-"""What is asked: where scenarios lie, how they are read, what they can say."""
+"""The scenario: its schema, its YAML, and the checks of its parts."""

@@ -25,7 +25,7 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 
 class Dumped(NamedTuple):
-    """An array of a file: its name there, the type of its numbers (`float16`), and these."""
+    """An array of a file: its name there, the type of its numbers (`float16`), the numbers."""
 
     name: str
     kind: str
@@ -63,27 +63,27 @@ THEIRS = re.compile(
     r"blocks\.[0-9]+\.|hook_|ln_final|unembed|last_hidden_state|hidden_states|attentions"
 )
 MOST_UNPACKED, MOST_TIMES = 2**28, 4
-"""Bytes of all arrays of an archive; one that is large itself may hold some times its size."""
+"""Limits for all arrays of an archive: in bytes, and as a multiple of its own size."""
 REAL = "biuf"
 """The kinds of NumPy's types that are real numbers."""
 OF_BLOCK = re.compile(r"blocks\.([0-9]{1,6})\.(.*)")
 NUMBERED = re.compile(r"(hidden_states|attentions)[._\[]([0-9]{1,6})\]?")
-"""Hugging Face's: what goes into each layer and what leaves the last one; each layer's weights."""
+"""Hugging Face's names: each layer's input, the last output, each layer's weights."""
 
 
 class Activations(NamedTuple):
-    """The arrays of a file by address, of which several may be one value's; names of no value."""
+    """The arrays of a file by address (several names may be one value), and the unknown names."""
 
     arrays: dict[str, list[Dumped]]
     unknown: list[str]
-    """What TransformerLens and Hugging Face name beyond the values that we have."""
+    """Names of TransformerLens and Hugging Face for values that a trace does not have."""
 
 
 def activations(path: Path, scenario: Scenario) -> Activations:
-    """The arrays of a .npz or .safetensors file, under the addresses that they have in a scenario.
+    """Return the arrays of a .npz or .safetensors file by their addresses in a scenario.
 
     Raises:
-        TracerError: the file is missing, damaged or of another kind; an array is none of one text.
+        TracerError: the file is missing, damaged or of another kind; an array has a larger batch.
     """
     found = Activations({}, [])
     problems = list[Problem]()
@@ -104,15 +104,15 @@ def activations(path: Path, scenario: Scenario) -> Activations:
 
 
 def pinned(path: Path, scenario: Scenario) -> dict[str, Numbers]:
-    """The numbers of a file by address, to be computed with in place of a scenario's own.
+    """Return the numbers of a file by address; they replace the scenario's own.
 
     Raises:
-        TracerError: as `activations`; two arrays are the same value, with other numbers.
+        TracerError: as `activations`; or two arrays of the same value differ.
     """
     found = activations(path, scenario).arrays
     problems = [
         Problem(
-            f"other numbers than {first.name}, which is {address} too",
+            f"differs from {first.name}, which is also {address}",
             str(path),
             address=other.name,
         )
@@ -126,7 +126,7 @@ def pinned(path: Path, scenario: Scenario) -> dict[str, Numbers]:
 
 
 def between_layers(scenario: Scenario) -> list[str]:
-    """The addresses of what goes into each layer, and of the output, which leaves the last."""
+    """Return the addresses of each layer's input and of the last layer's output."""
     found = ["input"]
     for number, layer in enumerate(scenario.layers, 1):
         parts = ("ffn", "cross_attention", "attention")
@@ -157,7 +157,7 @@ def _unzipped(path: Path) -> Iterator[Dumped]:
             most = max(MOST_UNPACKED, MOST_TIMES * os.fstat(file.fileno()).st_size)
             if size > most:
                 expected = f"expected at most {most:,}"
-                raise TracerError(Problem(f"it unpacks to {size:,} bytes, {expected}", str(path)))
+                raise TracerError(Problem(f"unpacks to {size:,} bytes, {expected}", str(path)))
             with np.load(file, allow_pickle=False) as arrays:
                 for name, array in arrays.items():
                     if array.dtype.kind not in REAL:
@@ -171,7 +171,7 @@ def _unzipped(path: Path) -> Iterator[Dumped]:
 
 
 def _as_floats(array: NDArray[Any]) -> Numbers:
-    """Numbers of any real type; one that is too large for a float is infinite."""
+    """Return numbers of any real type as floats; a number too large for a float is infinite."""
     with np.errstate(over="ignore", invalid="ignore"):  # invalid: what says that it is no number
         return np.asarray(array, np.float64)
 
@@ -198,7 +198,7 @@ def _addressed(
 
 
 def _of_heads(layer: str, hook: str, array: NDArray[Any]) -> Iterator[tuple[str, Numbers]]:
-    """An array of all heads, head by head."""
+    """Split an array of all heads into one array per head."""
     heads = _of_one_text(array, 3)
     heads = heads if hook in HEAD_FIRST else heads.swapaxes(0, 1)
     for head, rows in enumerate(heads, 1):
@@ -206,7 +206,7 @@ def _of_heads(layer: str, hook: str, array: NDArray[Any]) -> Iterator[tuple[str,
 
 
 def _of_one_text(array: NDArray[Any], axes: int) -> NDArray[np.float64]:
-    """Without the batch in front, of which there is one text."""
+    """Remove a leading batch axis of length 1."""
     if array.ndim == axes + 1 and len(array) == 1:
         array = array[0]
     if array.ndim != axes:

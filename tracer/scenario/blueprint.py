@@ -1,4 +1,4 @@
-"""What a trained model and a decoder by its dimensions have: layers built alike, a large table."""
+"""The structure of trained models and of decoders by dimensions: equal layers, a large table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Part = TypeVar("Part", bound=BaseModel)
 
 @frozen
 class Blueprint:
-    """`numbers` returns a parameter by its address and its sizes; None if there is no such one."""
+    """Builds a decoder; `numbers` returns a parameter by address and sizes, or None."""
 
     numbers: Callable[[str, Sizes], Any]
     heads: int
@@ -31,7 +31,7 @@ class Blueprint:
     placement: str
 
     def layer(self, place: str, *, crossed: bool = False) -> Layer:
-        """A layer; one that is `crossed` attends to an encoder, too."""
+        """Return a layer; with `crossed` it has cross-attention."""
         return Layer.model_construct(
             attention=self._attention(f"{place}.attention"),
             cross_attention=self._attention(f"{place}.cross_attention") if crossed else None,
@@ -41,7 +41,7 @@ class Blueprint:
         )
 
     def final_norm(self) -> Normalization | None:
-        """The norm behind the last layer."""
+        """Return the norm after the last layer."""
         return self.made(Normalization, "final_norm", **self.norm) if self.norm else None
 
     def _attention(self, place: str) -> Attention:
@@ -60,20 +60,20 @@ class Blueprint:
         return self.made(Norm, f"{sub_layer}.norm", placement=self.placement, **self.norm)
 
     def made(self, form: type[Part], place: str, **settings: Any) -> Part:
-        """A part with its parameters and some settings."""
+        """Return a part with its parameters and settings."""
         own = {n: self.numbers(f"{place}.{n}", sizes) for n, sizes in declared(form).items()}
         return form.model_construct(**own, **settings)
 
 
 class Lookup(Mapping[str, NDArray[np.float64]]):
-    """The embeddings of all words; `rows`, of a file or drawn, are read when they are looked up."""
+    """The embeddings of all words; `rows` are read or drawn on lookup."""
 
     def __init__(self, words: Names, rows: Any) -> None:
         self.words, self.rows = words, rows
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The number of each word."""
+        """Return the id of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
     def __getitem__(self, word: str) -> NDArray[np.float64]:

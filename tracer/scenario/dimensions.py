@@ -1,6 +1,6 @@
-"""A scenario of which the dimensions are said instead of numbers, and a seed if it is to have some.
+"""A scenario described by dimensions instead of numbers, with a seed for random weights.
 
-GPT-2 (Radford et al. 2019) is what it is where nothing else is said.
+The defaults are those of GPT-2 (Radford et al. 2019).
 """
 
 from __future__ import annotations
@@ -26,39 +26,41 @@ from tracer.scenario.rounding import NOTHING_CARRIED, Rounding, never_carried
 from tracer.scenario.shape_only import Blank, WithoutNumbers
 
 MOST = 1_000_000
-"""Of rows or columns: each has a label."""
+"""The most rows or columns: each has a label."""
 
 Size = Annotated[WholeNumber, Field(ge=1, le=MOST)]
 
 
 class EncoderDimensions(Frozen):
-    """What cross-attention looks at: a vector for each of the encoder's tokens."""
+    """The encoder of cross-attention: a vector for each of its tokens."""
 
-    tokens: fields.Tokens = described("What the encoder has read.", "I like pizza")
+    tokens: fields.Tokens = described("The encoder's tokens.", "I like pizza")
     width: Size | None = described(
-        "Numbers of each vector; as many as the decoder's if not given.", "512", None
+        "The width of each vector. Default: the decoder's width.", "512", None
     )
 
 
 class Dimensions(Frozen):
-    """The sizes of a decoder whose layers are built alike, and which parts it is made of."""
+    """The sizes of a decoder whose layers have the same structure, and its parts."""
 
-    layers: fields.Count = described("How many layers there are.", "12")
-    width: Size = described("Numbers of each token's vector.", "768")
-    heads: fields.Count = described("Heads of each attention.", "12")
+    layers: fields.Count = described("The number of layers.", "12")
+    width: Size = described("The width of each token's vector, d_model.", "768")
+    heads: fields.Count = described("The number of attention heads.", "12")
     key_heads: fields.AtLeastOne | None = described(
-        "Heads with keys and values of their own; all of them if not given.", "3", None
+        "The number of heads with their own keys and values. Default: all heads.", "3", None
     )
     d_k: Size | None = described(
-        "Numbers of each query, key and value; width / heads if not given.", "64", None
+        "The width of each query, key and value. Default: width / heads.", "64", None
     )
     hidden: Size | None = described(
-        "Units of the FFN; four times the width if not given.", "3072", None
+        "The number of hidden units of the FFN. Default: four times the width.", "3072", None
     )
-    words: Size = described("Words of the vocabulary.", "50257")
-    context: Size | None = described("The most tokens that it reads.", "1024", None)
+    words: Size = described("The size of the vocabulary.", "50257")
+    context: Size | None = described(
+        "The largest number of tokens that the model can read.", "1024", None
+    )
     positions: OrNone[Literal["learned", "sinusoidal", "rotary"]] = described(
-        "A vector learned for each position of the context, waves, angles, or none.",
+        "Learned position vectors, sinusoidal ones, rotary positions, or none.",
         "learned",
         "learned",
     )
@@ -66,37 +68,39 @@ class Dimensions(Frozen):
         "LayerNorm, with γ and β; RMSNorm, with γ; or none.", "layer_norm", "layer_norm"
     )
     placement: Literal["post", "pre"] = described(
-        "Behind each sub-layer and its residual (post), or in front of it (pre).", "pre", "pre"
+        "After each sub-layer and its residual connection (post), or before the sub-layer (pre).",
+        "pre",
+        "pre",
     )
-    final_norm: bool = described("Whether there is a norm behind the last layer.", "true", True)
-    activation: ActivationName = described(
-        "What is done to each hidden number.", "gelu_tanh", "gelu_tanh"
-    )
-    gated: bool = described("Whether the activation is a gate, which takes W_3.", "false", False)
-    biases: bool = described("Whether there is a bias behind each matrix.", "true", True)
+    final_norm: bool = described("Whether there is a norm after the last layer.", "true", True)
+    activation: ActivationName = described("The activation function.", "gelu_tanh", "gelu_tanh")
+    gated: bool = described("Whether the activation gates the values of W_3.", "false", False)
+    biases: bool = described("Whether each matrix has a bias.", "true", True)
     tied: bool = described(
-        "Whether the embeddings are the projection to the vocabulary, too.", "true", True
+        "Whether the embeddings are also the projection to the vocabulary.", "true", True
     )
 
 
 class Seed(Frozen):
-    """`{seed: 1}`: weights are drawn, biases are 0 and γ is 1, as before GPT-2's training."""
+    """`{seed: 1}`: weights are random, biases are 0 and γ is 1, as before GPT-2's training."""
 
-    seed: Annotated[WholeNumber, Field(ge=0)] = described("Another seed, other weights.", "1", 1)
+    seed: Annotated[WholeNumber, Field(ge=0)] = described(
+        "The seed; each seed gives other weights.", "1", 1
+    )
 
 
 class Dimensioned(Frozen):
     """A decoder by its dimensions, and what it reads."""
 
     title: fields.Text = described(
-        "The heading of every text; the file's name if not given.", "A small one", "scenario"
+        "The heading of every text. Default: the name of the file.", "A small one", "scenario"
     )
     intro: fields.Text | None = model.INTRO
     notes: dict[str, fields.Text] = model.NOTES
     summary: fields.Text | None = model.SUMMARY
     tokens: fields.Tokens | None = described(
-        "What the decoder reads: a list, or a sentence to be split at its spaces; as many tokens "
-        "as the context holds if not given.",
+        "The tokens to read: a list, or a sentence that is split at its spaces. Default: as many "
+        "tokens as the context holds.",
         "The quick brown fox",
         None,
     )
@@ -104,16 +108,16 @@ class Dimensioned(Frozen):
         "The sizes of the decoder.", "{layers: 12, width: 768, heads: 12, words: 50257}"
     )
     encoder: EncoderDimensions | None = described(
-        "What cross-attention looks at.", "{tokens: I like pizza}", None
+        "The encoder that cross-attention attends to.", "{tokens: I like pizza}", None
     )
     random: Seed | None = described(
-        "Draws the weights; without it only the shapes are known.", "{seed: 1}", None
+        "How to draw the weights; without it, only shapes are computed.", "{seed: 1}", None
     )
     generation: model.Generation = model.GENERATION
     rounding: Annotated[Rounding, never_carried("weights from a seed")] = NOTHING_CARRIED
 
     def misfits(self) -> Iterator[Problem]:
-        """What of the sizes does not go together."""
+        """Yield a problem for each size that contradicts another."""
         sizes, tokens, d_k = self.dimensions, self.tokens or (), _d_k(self.dimensions)
 
         def problem(name: str, message: str) -> Problem:
@@ -144,16 +148,16 @@ DEVIATION = 0.02
 """The standard deviation of the weights."""
 
 TOGETHER = 64
-"""So many rows are drawn at once: a few rows of a large table do not cost the whole of it."""
+"""The number of rows drawn at once, so that a few rows do not cost the whole table."""
 
 Floats = NDArray[np.float64]
 
 
 @frozen
 class Drawn:
-    """A matrix whose numbers are drawn each time that they are asked for.
+    """A matrix whose numbers are drawn on each access.
 
-    The same seed at the same address gives the same. `stored` is its shape before it is turned.
+    The same seed and address give the same numbers. `stored` is the shape before transposition.
     """
 
     seed: int
@@ -170,7 +174,7 @@ class Drawn:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | list[int]) -> Floats:
-        """Some rows: (those asked for, columns)."""
+        """Return some rows: (chosen rows, columns)."""
         chosen = list(range(len(self))[rows]) if isinstance(rows, slice) else rows
         if self.transposed:
             return np.asarray(self)[chosen]
@@ -186,13 +190,13 @@ class Drawn:
     def _block(self, number: int) -> Floats:
         rows = min(TOGETHER, self.stored[0] - number * TOGETHER)
         digest = sha256(f"{self.seed} {self.address} {number}".encode()).digest()
-        # Of NumPy's generators this one is promised to give the same numbers in every version.
+        # NumPy guarantees the same numbers in every version only for this generator.
         drawn = np.random.RandomState(np.frombuffer(digest, "<u4").astype(np.uint32))
         return drawn.normal(0, DEVIATION, (rows, self.stored[1]))
 
 
 class FromSeed(model.Scenario):
-    """A scenario whose numbers are drawn where somebody looks at them."""
+    """A scenario whose numbers are drawn on access."""
 
     on_demand: ClassVar[bool] = True
 
@@ -204,10 +208,10 @@ class FromSeed(model.Scenario):
 
 
 def from_dimensions(asked: Dimensioned) -> model.Scenario:
-    """The scenario that dimensions and tokens make; with numbers if there is a seed.
+    """Return the scenario of some dimensions and tokens; with numbers if there is a seed.
 
     Raises:
-        TracerError: what of the sizes does not go together.
+        TracerError: sizes contradict each other.
     """
     if problems := list(asked.misfits()):
         raise TracerError(*problems)
@@ -262,18 +266,18 @@ def from_dimensions(asked: Dimensioned) -> model.Scenario:
 
 @frozen
 class _Made:
-    """The parameters of a decoder: with numbers, if there is a seed, or with shapes alone."""
+    """The parameters of a decoder: with numbers if there is a seed, else only their shapes."""
 
     asked: Dimensioned
 
     def matrix(self, address: str, rows: int, columns: int, *, transposed: bool = False) -> Any:
-        """Weights; `transposed` ones are the same as rows of columns."""
+        """Return weights; `transposed` ones are stored with a row for each output."""
         if seed := self.asked.random:
             return Drawn(seed.seed, address, (rows, columns), transposed)
         return Blank((columns, rows) if transposed else (rows, columns))
 
     def parameter(self, address: str, sizes: Sizes) -> Any:
-        """Weights are drawn, biases and β are 0 and γ is 1; None is one that is not there."""
+        """Return random weights, biases and β of 0, γ of 1; None if there is no such parameter."""
         asked, name = self.asked.dimensions, address.rpartition(".")[2]
         crossed = ".cross_attention." in address and self.asked.encoder
         d_k = _d_k(asked)

@@ -1,4 +1,4 @@
-"""What a key of a scenario can hold: numbers with the digits typed, rows, matrices, words."""
+"""The types of a scenario's keys: numbers with the typed digits, rows, matrices, words."""
 
 import re
 from collections.abc import Callable
@@ -15,21 +15,21 @@ LARGEST = Decimal(10) ** 12
 SMALLEST = Decimal(10) ** -40
 MOST_DIGITS = 20
 OWN_MESSAGE: Final = "own message"
-"""The type of an error whose message is said here, and whole but for what came."""
+"""The type of pydantic errors whose message is ours; only the received value is added."""
 
 WRITTEN = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?")
 USUAL = re.compile(r"[-+]?[0-9]{1,10}(\.[0-9]{0,10})?")
-"""A number that is within every limit, and plain, as it is written."""
+"""A plain number that is within every limit as it is written."""
 
 DEFINED: Final = "defined"
 
 MINUS_INFINITY = Decimal("-Infinity")
 HIDDEN = ("-inf", "-.inf", "-∞")
-"""How -∞ is typed, which only a mask holds."""
+"""The ways to type -∞, which only a mask can contain."""
 
 
 def described(description: str, example: str, default: Any = ...) -> Any:
-    """A key of a scenario: what it means, and how it is written."""
+    """Declare a key of a scenario with its description, an example and a default."""
     return Field(default, description=description, examples=[example])
 
 
@@ -47,7 +47,7 @@ def _number(text: Any) -> Decimal:
         raise _expected("expected a number of at most 20 digits")
     if number and abs(number) < SMALLEST:
         raise _expected("expected a number of at least 10^-40, or 0")
-    # 1e3 is shown as 1000: no pencil writes an exponent where digits do.
+    # 1e3 is printed as 1000.
     plain = Decimal(format(number, "f"))
     return plain or plain.copy_abs()
 
@@ -59,8 +59,8 @@ def _pinned_number(text: Any) -> Decimal:
 
 
 def _row(value: Any, one_by_one: Callable[[Any], tuple[Decimal, ...]]) -> tuple[Decimal, ...]:
-    # Thousands of numbers are mostly of the usual form: those need no call each. A row that holds
-    # anything else goes the slow way as a whole, which knows what is wrong and at which entry.
+    # Most numbers have the usual form, which needs no call for each. A row with any other number
+    # is validated entry by entry, to report what is wrong and where.
     if isinstance(value, list) and all(isinstance(n, str) and USUAL.fullmatch(n) for n in value):
         return tuple([number or number.copy_abs() for number in map(Decimal, value)])
     return one_by_one(value)
@@ -69,7 +69,7 @@ def _row(value: Any, one_by_one: Callable[[Any], tuple[Decimal, ...]]) -> tuple[
 def _matrix(
     value: Any, rows: Callable[[Any], tuple[tuple[Decimal, ...], ...]]
 ) -> tuple[tuple[Decimal, ...], ...]:
-    """The rows; of a short form that is not written out by now, none: why is told elsewhere."""
+    """Return the rows; none for a short form that could not be expanded."""
     match value:
         case "identity":
             return ()
@@ -90,7 +90,7 @@ def _split(value: Any) -> Any:
 
 
 def pair_of(value: Any) -> tuple[str, str] | None:
-    """The two symbols of a merge: [l, o], or `l o` where neither holds a space."""
+    """Return the two symbols of a merge: [l, o], or `l o` if neither contains a space."""
     match value.split(" ") if isinstance(value, str) else value:
         case [str() as left, str() as right] if left and right:
             return left, right
@@ -105,7 +105,7 @@ def _pair(value: Any) -> tuple[str, str]:
 
 
 def _whole(value: Any) -> Any:
-    """Digits and a sign, and nothing else that Python would take for a whole number."""
+    """Read a whole number of digits and a sign; Python would accept other forms as well."""
     if isinstance(value, str) and not re.fullmatch(r"[-+]?[0-9]{1,18}", value):
         raise PydanticCustomError("int_parsing", "expected a whole number")
     return value
@@ -113,7 +113,7 @@ def _whole(value: Any) -> Any:
 
 @frozen
 class Or:
-    """What else may stand in place of a mapping, for the JSON schema."""
+    """An alternative to a mapping, for the JSON schema."""
 
     schema: dict[str, Any]
 
@@ -127,27 +127,27 @@ def _none(value: Any) -> Any:
 
 Form = TypeVar("Form")
 OrNone: TypeAlias = Annotated[Form | None, BeforeValidator(_none), Or({"const": "none"})]
-"""Something, or the word `none` in its place."""
+"""A value, or the word `none`."""
 
 
 class Parsed:
     """How pydantic validates an annotated type. Its JSON schema is in `tracer.scenario.schema`.
 
-    Pydantic would derive the validator from the type anew for each of the keys that have it.
+    Without it, pydantic would derive the same validator again for each key of this type.
     """
 
     def __init__(self, name: str, validator: CoreSchema) -> None:
         self.name, self.validator = name, validator
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        return copy(self.validator)  # pydantic keeps notes about the key in it
+        return copy(self.validator)  # pydantic stores notes about the key in it
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
         return {DEFINED: self.name}
 
 
 class Frozen(BaseModel):
-    """No key that is not known, no change after reading."""
+    """An immutable model without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -173,41 +173,43 @@ Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Names: TypeAlias = tuple[Word, ...]
 Words: TypeAlias = Annotated[tuple[Word, ...], Parsed("Words", _WORDS)]
-"""A list of words, or a sentence to be split at its spaces."""
+"""A list of words, or a sentence that is split at its spaces."""
 Tokens = Annotated[Words, Field(min_length=1)]
 Pair: TypeAlias = Annotated[
     tuple[Word, Word], Parsed("Pair", core.no_info_plain_validator_function(_pair))
 ]
-"""Two neighbours that are joined."""
+"""Two adjacent symbols to merge."""
 
 
 class Random(Frozen):
-    """Weights to begin with, drawn evenly; the same seed at the same address gives the same."""
+    """Evenly distributed random weights; the same seed and address give the same weights."""
 
-    seed: WholeNumber = described("Another seed gives other weights.", "1", 1)
+    seed: WholeNumber = described("The seed; each seed gives other weights.", "1", 1)
     largest: Annotated[Number, Field(gt=0, le=1000)] = described(
-        "No weight is larger than this, or smaller than its negative.", "1", Decimal(1)
+        "The largest absolute value of a weight.", "1", Decimal(1)
     )
     decimals: Annotated[WholeNumber, Field(ge=0, le=6)] = described(
         "Decimals of each weight.", "1", 1
     )
-    columns: Count | None = described("How many columns, where nothing else says it.", "4", None)
+    columns: Count | None = described(
+        "The number of columns, if nothing else determines it.", "4", None
+    )
 
 
 class RandomWeights(Frozen):
-    """`{random: {seed: 1}}` in place of rows."""
+    """`{random: {seed: 1}}` instead of rows."""
 
-    random: Random = described("How the weights are drawn.", "{seed: 1}")
+    random: Random = described("How to draw the weights.", "{seed: 1}")
 
 
 class Transposed(Frozen):
-    """`{transposed: [[…]]}`: weights stored as other frameworks do, a row for each output."""
+    """`{transposed: [[…]]}`: weights stored as in PyTorch, with a row for each output."""
 
     transposed: Rows = described("One row for each column.", "[[1, 0], [0, 1]]")
 
 
 def kind_of_numbers(value: Any) -> str:
-    """Whether something typed is a number, a row or rows: the tag of its kind."""
+    """Return the tag of a typed value: a number, a row or rows."""
     if not isinstance(value, list | tuple):
         return NUMBER
     nested = any(isinstance(row, list | tuple) for row in value)
@@ -246,7 +248,7 @@ def _embeddings(value: Any, table: Callable[[Any], Any]) -> Any:
 ROWS, ROW, NUMBER, WORD, MAPPING = "(rows)", "(row)", "(number)", "(word)", "(mapping)"
 BY_TOKEN, BY_POSITION = "(by token)", "(by position)"
 TAGS = (ROWS, ROW, NUMBER, WORD, MAPPING, BY_TOKEN, BY_POSITION)
-"""Which of several kinds pydantic chose: its names of places hold them, the data does not."""
+"""Tags that pydantic adds to the location of an error; the data does not contain them."""
 
 _PINNED = core.no_info_plain_validator_function(_pinned_number)
 _PINNED_ROW = core.tuple_variable_schema(_PINNED)
@@ -256,23 +258,25 @@ Pinned: TypeAlias = Annotated[
     Decimal | tuple[Decimal, ...] | tuple[tuple[Decimal, ...], ...],
     Parsed("Pinned", core.tagged_union_schema(_PINNED_KINDS, kind_of_numbers)),
 ]
-"""A single number, a row or a matrix, to stand in place of what is computed."""
+"""A number, a row or a matrix that replaces a computed value."""
 
 
 class Window(Frozen):
-    """A causal mask that looks back so many tokens at most, the token itself included."""
+    """A causal mask that limits attention to a number of tokens, the token itself included."""
 
-    window: AtLeastOne = described("How many tokens are seen, the token itself included.", "3")
+    window: AtLeastOne = described(
+        "The number of tokens to attend to, the token itself included.", "3"
+    )
 
 
 def _given(value: Any) -> Any:
-    """The arrays of a file are read elsewhere."""
+    """Leave out the arrays of a file, which are read elsewhere."""
     return {} if isinstance(value, str) else value
 
 
 FILE = {"type": "string", "pattern": r"\.(npz|safetensors)$"}
 PinnedValues: TypeAlias = Annotated[dict[str, Pinned], BeforeValidator(_given), Or(FILE)]
-"""Values by their addresses, or a file of arrays beside the scenario."""
+"""Values by address, or a file of arrays next to the scenario."""
 
 Mask: TypeAlias = Annotated[
     Annotated[Literal["causal", "none"], Tag(WORD)]
@@ -282,13 +286,13 @@ Mask: TypeAlias = Annotated[
         _kind_of_mask, OWN_MESSAGE, "expected causal, none, {window: 3} or rows of numbers and -inf"
     ),
 ]
-"""Which tokens a token sees."""
+"""Which tokens a token attends to."""
 
 Scale: TypeAlias = Annotated[
     Annotated[Literal["sqrt", "none"], Tag(WORD)] | Annotated[Positive, Tag(NUMBER)],
     Discriminator(_kind_of_scale, OWN_MESSAGE, "expected sqrt, none or a number"),
 ]
-"""What the dot products of queries and keys are divided by."""
+"""The divisor of the dot products of queries and keys."""
 
 _TABLES = core.tagged_union_schema(
     {BY_TOKEN: core.dict_schema(_WORD, _ROW), BY_POSITION: _ROWS}, _kind_of_embeddings

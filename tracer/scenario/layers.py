@@ -1,4 +1,4 @@
-"""What a layer of the decoder can be: attention, feed-forward network, norms, and their weights."""
+"""The schema of a layer: attention, feed-forward network, norms and their weights."""
 
 from decimal import Decimal
 from typing import Annotated, Literal, Self, TypeAlias
@@ -18,7 +18,7 @@ ActivationName: TypeAlias = Annotated[
 
 
 def _is_from_a_mean(deviation: str, info: ValidationInfo) -> str:
-    """RMSNorm measures from 0: there is no deviation that a sample would make too small."""
+    """Refuse a sample deviation for RMSNorm, which does not subtract a mean."""
     if deviation == "sample" and info.data.get("kind") == "rms_norm":
         raise ValueError("sample goes with layer_norm only")
     return deviation
@@ -31,37 +31,37 @@ class Normalization(Frozen):
     """
 
     kind: Literal["layer_norm", "rms_norm"] = described(
-        "LayerNorm, or RMSNorm: without the mean, divided by the root of the mean square.",
+        "LayerNorm; or RMSNorm, which divides by the root mean square without centering.",
         "rms_norm",
         "layer_norm",
     )
     deviation: Annotated[Literal["population", "sample"], AfterValidator(_is_from_a_mean)] = (
         described(
-            "Whether σ² is the mean of the squares (population), or their sum divided by one less "
-            "than they are (sample).",
+            "Whether the sum of squares is divided by the number of features n (population) or by "
+            "n − 1 (sample).",
             "sample",
             "population",
         )
     )
     epsilon: fields.NotNegative = described(
-        "ε, added to the variance under the root.", "0.00001", Decimal(0)
+        "ε, added to the variance under the square root.", "0.00001", Decimal(0)
     )
     epsilon_outside: bool = described(
-        "Whether ε is added to the root instead, outside of it.", "true", False
+        "Whether to add ε after the square root instead.", "true", False
     )
-    gain: Row | None = described("γ, one number per feature; 1 if not given.", "[1, 1]", None)
-    shift: Row | None = described("β, one number per feature; 0 if not given.", "[0, 0]", None)
+    gain: Row | None = described("γ, one number per feature. Default: 1.", "[1, 1]", None)
+    shift: Row | None = described("β, one number per feature. Default: 0.", "[0, 0]", None)
 
 
 class Norm(Normalization):
     """The norm of a sub-layer.
 
-    Behind the sub-layer and its residual (Vaswani et al. 2017), or in front of the sub-layer
+    After the sub-layer and its residual connection (Vaswani et al. 2017), or before the sub-layer
     (Xiong et al. 2020).
     """
 
     placement: Literal["post", "pre"] = described(
-        "Behind the sub-layer and its residual (post), or in front of the sub-layer (pre).",
+        "After the sub-layer and its residual connection (post), or before the sub-layer (pre).",
         "post",
         "post",
     )
@@ -74,7 +74,7 @@ class SubLayer(Frozen):
         "Whether the sub-layer's input is added to its output.", "true", True
     )
     norm: OrNone[Norm] = described(
-        "The norm of this sub-layer, or none; the layer's if not given.", "{epsilon: 0.00001}", None
+        "The norm of this sub-layer, or none. Default: the layer's.", "{epsilon: 0.00001}", None
     )
 
 
@@ -89,7 +89,7 @@ class HeadLabels(Frozen):
 class Head(Frozen):
     """One attention head: W_Q and W_K of shape (d, d_k), W_V of shape (d, d_v).
 
-    One that shares the keys and values of an earlier head has neither W_K nor W_V (grouped-query
+    A head that shares the keys and values of an earlier head has no W_K and W_V (grouped-query
     attention, Ainslie et al. 2023).
     """
 
@@ -107,7 +107,7 @@ class Head(Frozen):
     b_K: Row | None = described("Key bias, one number per column of W_K.", "[0, 0]", None)
     b_V: Row | None = described("Value bias, one number per column of W_V.", "[0, 0]", None)
     shares: fields.AtLeastOne | None = described(
-        "The number of the earlier head whose keys and values are used.", "1", None
+        "The number of an earlier head; this head uses its keys and values.", "1", None
     )
 
 
@@ -123,7 +123,7 @@ class Attention(SubLayer):
     )
     b_O: Row | None = described("Output bias, one number per column of W_O.", "[0, 0]", None)
     scale: fields.Scale = described(
-        "What the dot products are divided by: sqrt, the root of d_k; a number; or none.",
+        "The divisor of the dot products: sqrt, which is √d_k; a number; or none.",
         "8",
         "sqrt",
     )
@@ -139,19 +139,23 @@ class FFN(SubLayer):
     W_1: Matrix = described("Weights of the hidden layer: a row per feature.", "[[1, -1], [0, 1]]")
     b_1: Row | None = described("Bias of the hidden layer, one number per unit.", "[0, 0]", None)
     W_3: Matrix | None = described(
-        "Weights of what the activation is a gate for: shaped as W_1.", "[[1, -1], [0, 1]]", None
+        "Weights of the values that the activation gates, of the shape of W_1.",
+        "[[1, -1], [0, 1]]",
+        None,
     )
-    b_3: Row | None = described("Bias behind W_3, one number per unit.", "[0, 0]", None)
+    b_3: Row | None = described("Bias after W_3, one number per unit.", "[0, 0]", None)
     W_2: Matrix = described("Weights of the output: one row per hidden unit.", "[[1, 0], [0, 1]]")
     b_2: Row | None = described("Bias of the output, one number per column of W_2.", "[0, 0]", None)
-    activation: ActivationName = described("What is done to each hidden number.", "relu", "relu")
+    activation: ActivationName = described("The activation function.", "relu", "relu")
     activates: Literal["hidden", "output"] = described(
-        "Where the activation stands: behind W_1, or behind W_2.", "output", "hidden"
+        "Where to apply the activation: after W_1 (hidden) or after W_2 (output).",
+        "output",
+        "hidden",
     )
 
 
 class Layer(Frozen):
-    """One decoder layer; `norm` holds for each sub-layer that does not have its own.
+    """One decoder layer; `norm` applies to each sub-layer without a norm of its own.
 
     In cross-attention W_K and W_V have one row per feature of the encoder's vectors.
     """
@@ -176,5 +180,5 @@ class Layer(Frozen):
         return self
 
     def norm_of(self, sub_layer: SubLayer) -> Norm | None:
-        """The norm of a sub-layer: its own (`none` is one too), else the layer's."""
+        """Return the norm of a sub-layer: its own, which may be `none`, else the layer's."""
         return sub_layer.norm if "norm" in sub_layer.model_fields_set else self.norm

@@ -1,4 +1,4 @@
-"""A scenario by name, path or standard input → the validated Scenario."""
+"""Load a scenario by name, path or from standard input, and validate it."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from tracer.scenario.sizes import part
 Form = TypeVar("Form", bound=BaseModel)
 
 BEFORE_LAYERS = re.compile(r"\b(position|embedding|input)")
-"""In addresses outside of layers: what is computed before them."""
+"""Beginnings of addresses of values that are computed before the layers."""
 
 STANDARD_INPUT = "-"
 FIGURES = ".figures.yaml"
-"""The end of a file of figures that a text prints, beside the scenario that they are of."""
+"""The ending of a figures file, which lies next to its scenario."""
 
 
 def folder() -> Path:
-    """Where the scenarios lie that come with the program."""
+    """Return the folder of the bundled scenarios."""
     package = Path(__file__).parent.parent
-    # In the wheel they lie inside the package; in a checkout beside it.
+    # In the wheel they are inside the package; in a checkout they are next to it.
     return next(f for f in (package / "scenarios", package.parent / "scenarios") if f.is_dir())
 
 
 def bundled() -> dict[str, Path]:
-    """The scenarios that come with the program, by name."""
+    """Return the bundled scenarios by name."""
     found = {path.stem: path for path in sorted(folder().glob("*.yaml"))}
     return {name: path for name, path in found.items() if not path.name.endswith(FIGURES)}
 
 
 def parse_given(text: str) -> tuple[str, Any]:
-    """`ADDRESS=VALUES` from the command line, the values as in a scenario: 1, [1, 2], [[1], [2]].
+    """Parse `ADDRESS=VALUES` of the command line, with values as in YAML: 1, [1, 2], [[1], [2]].
 
     Raises:
         TracerError: not of that form.
@@ -67,25 +67,25 @@ def parse_given(text: str) -> tuple[str, Any]:
 
 @frozen
 class Loaded:
-    """A scenario, the short name it goes by, and where each part of it was read."""
+    """A scenario, its short name, and the place of each part in its file."""
 
     name: str
     scenario: Scenario
     source: Source
     text: str
     overrides: frozenset[str] = frozenset()
-    """Addresses that the command line pins."""
+    """Addresses whose values the command line gives."""
 
     @contextmanager
     def locating_problems(self) -> Iterator[None]:
-        """A problem on the way is one of the scenario's file."""
+        """Add file and line to the problems raised in this context."""
         try:
             yield
         except TracerError as error:
             raise TracerError(*self.located(error.problems)) from None
 
     def located(self, problems: Sequence[Problem]) -> Iterable[Problem]:
-        """Problems that were found later, with their file and line."""
+        """Return problems with their file and line."""
         return _shown(tuple(map(self._located, problems)), self.text)
 
     def _located(self, problem: Problem) -> Problem:
@@ -110,10 +110,10 @@ class Loaded:
 def load(name: str, folder: Path = Path()) -> Loaded:
     """Load a scenario from a path, a bundled name with or without `.yaml`, or `-`.
 
-    The path starts in a folder.
+    `folder` is where a relative path starts.
 
     Raises:
-        TracerError: no such scenario, not readable, or anything wrong in it.
+        TracerError: there is no such scenario, it cannot be read, or it has problems.
     """
     path = file_of(name, folder)
     if path is None:
@@ -124,9 +124,9 @@ def load(name: str, folder: Path = Path()) -> Loaded:
 
 
 def file_of(name: str, folder: Path = Path()) -> Path | None:
-    """The file that a scenario's name stands for; None is standard input.
+    """Return the file of a scenario's name; None for standard input.
 
-    A file of that name wins over a bundled scenario.
+    A file takes precedence over a bundled scenario of the same name.
 
     Raises:
         TracerError: no such file or scenario.
@@ -144,7 +144,7 @@ def file_of(name: str, folder: Path = Path()) -> Path | None:
 
 
 def title_of(path: Path) -> str:
-    """The title of a scenario, of which nothing else is looked at."""
+    """Return the title of a scenario without validating the rest."""
     return str(part(read(read_file(path), str(path)).data, ("title",)) or path.stem)
 
 
@@ -158,17 +158,17 @@ def _bundled(name: str, *, folder: bool) -> Path:
 
 
 def parse(text: str, file: str, name: str = "scenario") -> Scenario:
-    """YAML text → a scenario, whose title is the name unless it has one.
+    """Parse YAML text as a scenario; its default title is `name`.
 
     Raises:
-        TracerError: all that is wrong with it at once.
+        TracerError: everything that is wrong with it.
     """
     return _loaded(text, file, name, Path()).scenario
 
 
 def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
     """`folder` is where paths in the scenario start."""
-    text = text.removeprefix("\ufeff")  # some editors put a byte-order mark before it
+    text = text.removeprefix("\ufeff")  # some editors write a byte-order mark
     try:
         source = read(text, file)
         _is_scenario(source)
@@ -179,7 +179,7 @@ def _loaded(text: str, file: str, name: str, folder: Path) -> Loaded:
 
 
 def _read(source: Source, name: str, folder: Path) -> Scenario:
-    """What a source says, in the form that it has."""
+    """Validate a source as one of the forms of a scenario."""
     keys = source.data if isinstance(source.data, dict) else {}
     try:
         if "checkpoint" in keys:
@@ -191,7 +191,7 @@ def _read(source: Source, name: str, folder: Path) -> Scenario:
 
             return from_dimensions(_validated(Dimensioned, source, name))
     except TracerError as error:
-        # What names no file is told of the scenario, where it names the model.
+        # A problem without a file is reported at the key `checkpoint`.
         found = (
             p if p.file else source.problem(p.yaml_path or ("checkpoint",), p.message, p.address)
             for p in error.problems
@@ -205,7 +205,7 @@ def _scenario(source: Source, name: str) -> Scenario:
     counted = shapes(source)
     data, filled = written_out(source.data, counted)
     if part(data, ("text",)) is not None:
-        filled.add(("tokens",))  # where there are none, the text says why
+        filled.add(("tokens",))  # without tokens, the text has a problem
     problems = list[Problem]()
     try:
         scenario = Scenario.model_validate({"title": name, **data})
@@ -223,7 +223,7 @@ def _scenario(source: Source, name: str) -> Scenario:
 
 
 def _with_activations(scenario: Scenario, source: Source, folder: Path) -> Scenario:
-    """With the values of the file that is named in place of pinned ones, if one is."""
+    """Replace the name of a file of given values by the values in it."""
     file = part(source.data, ("given",))
     if not isinstance(file, str):
         return scenario
@@ -241,7 +241,7 @@ def _validated(form: type[Form], source: Source, name: str) -> Form:
 
 
 def _is_scenario(source: Source) -> None:
-    """Of what is none, nothing is told but that: a file named by mistake is not shown."""
+    """Refuse data that is no scenario, without quoting it: the file may be the wrong one."""
     known = {*Scenario.model_fields, "checkpoint", "dimensions"}
     if isinstance(source.data, dict) and any(key in known for key in source.data):
         return
@@ -250,6 +250,6 @@ def _is_scenario(source: Source) -> None:
 
 
 def _shown(problems: Sequence[Problem], text: str) -> Iterable[Problem]:
-    """A single problem with its line, of what looks like a scenario."""
+    """Return the problems; a single one with the line that it is about."""
     looks_so = re.search(rf"^({'|'.join(Scenario.model_fields)})[ \t]*:", text, re.MULTILINE)
     return with_excerpts(problems, text) if looks_so else problems

@@ -1,4 +1,4 @@
-"""Whether every word that a scenario looks up is there: tokens, targets, how a text begins."""
+"""Check that every word that a scenario looks up exists: tokens, targets, start of a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tracer.scenario.sizes import Counting
 
 
 def look_up(scenario: Counting) -> None:
-    """Tell what is not there."""
+    """Report the words that do not exist."""
     _are_in(scenario, (), ("tokens",) if scenario.has("tokens") else ("batch", 0))
     _are_in(scenario, ("encoder",), ("encoder", "tokens"))
     if scenario.part("unembedding") == "tied":
@@ -45,7 +45,7 @@ def _generation(scenario: Counting) -> None:
 
 
 def _are_words(scenario: Counting, place: YamlPath) -> None:
-    """Targets are words of the vocabulary."""
+    """Report targets that are not in the vocabulary."""
     known = scenario.words("vocabulary")
     if known is None:
         return
@@ -60,7 +60,7 @@ def _not_a_word(scenario: Counting, place: YamlPath, word: str, known: Iterable[
 
 
 def _have_embeddings(scenario: Counting, place: YamlPath) -> None:
-    """Other tokens than the scenario's own are looked up by their text."""
+    """Report tokens without an embedding, besides the scenario's own."""
     _by_word(scenario, place, "other tokens need")
     _are_in(scenario, (), place)
 
@@ -71,7 +71,7 @@ def _by_word(scenario: Counting, place: YamlPath, needs: str) -> None:
 
 
 def _table(scenario: Counting, tower: YamlPath) -> dict[str, Data] | None:
-    """The typed embeddings by word, if there are such; drawn ones have every word."""
+    """Return the typed embeddings by word, if any; random ones have every word."""
     table = scenario.part(*tower, "embeddings")
     drawn = isinstance(scenario.part(*tower, "embeddings", "random"), dict)
     return table if isinstance(table, dict) and not drawn else None

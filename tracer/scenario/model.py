@@ -21,13 +21,13 @@ NO_TARGET = "none"
 """In place of a target, where a position has none; unless it is a word of the vocabulary."""
 
 TARGETS = described(
-    "The right next word at each position, or none; the tokens shifted by one if not given.",
+    "The correct next word at each position, or none. Default: the tokens shifted by one.",
     "[cat, none]",
     None,
 )
 GIVEN = described(
-    "Numbers in place of what is computed, by address: a single one, a row or rows; or a "
-    ".npz or .safetensors file beside this one that holds them.",
+    "Numbers that replace computed values, by address: a single number, a row or rows; or a "
+    ".npz or .safetensors file in this folder that holds them.",
     "{layer1.attention.output: [[1, 2], [3, 4]]}",
     {},
 )
@@ -56,24 +56,26 @@ class Sinusoidal(Frozen):
 
 
 class Rotary(Frozen):
-    """Queries and keys are turned by their position (Su et al. 2021); `start` is the first one."""
+    """Queries and keys are rotated by their position (Su et al. 2021); `start` is the first one."""
 
     base: fields.Positive = described(
-        "The larger, the slower the last pairs turn.", "10000", Decimal(10000)
+        "The base of the frequencies; a larger base rotates the last pairs more slowly.",
+        "10000",
+        Decimal(10000),
     )
     layout: Literal["pairs", "halves"] = described(
-        "Which columns turn together: neighbours (pairs), or those half the width apart (halves).",
+        "Which columns form a pair: neighbors (pairs), or columns half the width apart (halves).",
         "halves",
         "pairs",
     )
     start: Position = described("The position of the first token.", "0", 0)
     factors: Row | None = described(
-        "What the frequency of each pair is divided by; 1 if not given.", "[1, 8]", None
+        "The divisor of each pair's frequency. Default: 1.", "[1, 8]", None
     )
 
 
 class Positions(Frozen):
-    """How a token's position is told: by a vector that is added, or by turning queries and keys.
+    """How the model encodes positions: by adding vectors, or by rotating queries and keys.
 
     A table has one row per token.
     """
@@ -83,7 +85,7 @@ class Positions(Frozen):
     )
     table: Rows | None = described("One row per position.", "[[0, 1], [1, 0]]", None)
     rotary: Rotary | None = described(
-        "Queries and keys are turned by an angle (Su et al. 2021).", "{base: 10000}", None
+        "Queries and keys are rotated by an angle (Su et al. 2021).", "{base: 10000}", None
     )
 
     @model_validator(mode="after")
@@ -97,26 +99,26 @@ class Tower(Frozen):
     """What reads tokens: embeddings, positions, layers, a norm behind them."""
 
     tokens: fields.Tokens = described(
-        "What is read: a list, or a sentence to be split at its spaces.", "[I, like]"
+        "The tokens to read: a list, or a sentence that is split at its spaces.", "[I, like]"
     )
     features: Names | None = described(
-        "A name for each column of the embedding.", "[size, age]", None
+        "A name for each feature of the embedding.", "[size, age]", None
     )
     embeddings: fields.Embeddings | None = described(
-        "A row of numbers for each word, or for each position.",
+        "One row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
         None,
     )
     positions: OrNone[Positions] = described(
-        "Vectors added to the embeddings, the turning of queries and keys, or none.",
+        "Vectors to add to the embeddings, rotary positions, or none.",
         "{sinusoidal: {start: 1}}",
         None,
     )
     layers: tuple[Layer, ...] = described(
-        "The layers, the first one first.", "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]", ()
+        "The layers, in order.", "[{attention: {heads: […]}, ffn: {W_1: …, W_2: …}}]", ()
     )
     final_norm: OrNone[Normalization] = described(
-        "A norm behind the last layer, or none.", "{epsilon: 0.00001}", None
+        "A norm after the last layer, or none.", "{epsilon: 0.00001}", None
     )
 
     @property
@@ -136,7 +138,7 @@ class Encoder(Tower):
     """
 
     vectors: Rows | None = described(
-        "In place of embeddings and layers: what the encoder has made, one row per token.",
+        "Instead of embeddings and layers: the encoder's output, one row per token.",
         "[[0.1, 0.2], [0.3, 0.4]]",
         None,
     )
@@ -153,16 +155,14 @@ class Encoder(Tower):
         computed = ("embeddings", "positions", "layers", "final_norm")
         beside = [name for name in computed if getattr(self, name)]
         if self.vectors is not None and beside:
-            raise ValueError(f"vectors beside {beside[0]}, expected one of both")
+            raise ValueError(f"vectors and {beside[0]}, expected only one of them")
         return self
 
 
 class Generation(Frozen):
     """How a text begins and ends when the decoder goes on by itself."""
 
-    start: Word | None = described(
-        "The token to begin with; the first if not given.", "<START>", None
-    )
+    start: Word | None = described("The token to start with. Default: the first.", "<START>", None)
     end: Word | None = described("The word that ends the text.", "<END>", None)
     max_tokens: fields.Count = described("The most words to add.", "10", 10)
 
@@ -180,7 +180,7 @@ class Unembedding(Frozen):
 
 
 class Tied(Unembedding):
-    """One whose columns are the embeddings of the words: the same numbers, learned together."""
+    """A projection that shares its weights with the embeddings of the words."""
 
 
 def _tied(value: Any) -> Any:
@@ -194,10 +194,10 @@ OrTied = Annotated[Unembedding | None, BeforeValidator(_tied), fields.Or({"const
 class Example(Frozen):
     """A training example: what is read, and the right next token at each position."""
 
-    tokens: fields.Tokens = described("What is read.", "[the, cat]")
-    targets: Words = described("The right next word at each position, or none.", "[cat, sat]")
+    tokens: fields.Tokens = described("The tokens to read.", "[the, cat]")
+    targets: Words = described("The correct next word at each position, or none.", "[cat, sat]")
     given: dict[str, fields.Pinned] = described(
-        "Values pinned in this example only.", "{mask: [[0]]}", {}
+        "Given values of this example only.", "{mask: [[0]]}", {}
     )
 
 
@@ -218,71 +218,75 @@ class Scenario(Tower):
     """Whether anything can be computed; else only its shapes are known."""
 
     title: fields.Text = described(
-        "The heading of every text; the file's name if not given.", "Two words", "scenario"
+        "The heading of every text. Default: the name of the file.", "Two words", "scenario"
     )
     intro: fields.Text | None = INTRO
     notes: dict[str, fields.Text] = NOTES
     summary: fields.Text | None = SUMMARY
     tokens: fields.Tokens = described(
-        "What the decoder reads: a list, or a sentence to be split at its spaces; the first "
-        "sequence of the batch if not given.",
+        "The tokens to read: a list, or a sentence that is split at its spaces. Default: the first "
+        "sequence of the batch.",
         "[big, cat]",
     )
     text: fields.Text | None = described(
-        "In place of tokens, with merges: it is cut at its spaces, each of which stays with the "
-        "word behind it, and the characters of every piece are joined.",
+        "Instead of tokens, together with merges: the text is split before each space, and the "
+        "characters of each piece are merged to tokens.",
         "low lower lowest",
         None,
     )
     merges: tuple[fields.Pair, ...] | None = described(
-        "Neighbours that are joined to tokens of the text, those learned first at first; without "
-        "any, every character is a token.",
+        "Pairs of neighbors to merge, in the order in which they were learned; without merges, "
+        "every character is a token.",
         "[[l, o], [lo, w]]",
         None,
     )
     token_ids: tuple[fields.WholeNumber, ...] | None = described(
-        "The number of each token; of a text, if not given, the places of its tokens in the "
-        "vocabulary, counted from 0, where all are in it.",
+        "The id of each token. Default for a text: the indices of its tokens in the vocabulary, "
+        "counted from 0, if it contains all of them.",
         "[7, 42]",
         None,
     )
     embeddings: fields.Embeddings = described(
-        "A row of numbers for each word, or for each position.",
+        "One row of numbers for each word, or for each position.",
         "{big: [0.9, 0.1], cat: [0.4, 0.8]}",
     )
     encoder: Encoder | None = described(
-        "What cross-attention looks at.", "{tokens: [I, like], vectors: [[0.1], [0.2]]}", None
+        "The encoder that cross-attention attends to.",
+        "{tokens: [I, like], vectors: [[0.1], [0.2]]}",
+        None,
     )
-    padding: Word | None = described("The token that no token looks at.", "<PAD>", None)
+    padding: Word | None = described("The token that no token attends to.", "<PAD>", None)
     mask: fields.Mask = described(
-        "What a token sees: itself and what comes before (causal), at most so many of it (window), "
-        "all (none); or rows of what is added to each score, -inf where a token is not seen.",
+        "What a token attends to: itself and earlier tokens (causal), the last N of them (window), "
+        "all tokens (none); or rows of numbers to add to the scores, -inf to hide a token.",
         "{window: 3}",
         "causal",
     )
     softmax: Literal["plain", "shifted"] = described(
-        "Whether each row's largest score is taken away first. It always is where e to the power "
-        "of a score would be too large, or too small, to work with.",
+        "Whether to subtract each row's largest score first. It is always subtracted if e to the "
+        "power of a score would be too large or too small to compute with.",
         "shifted",
         "plain",
     )
-    vocabulary: Words | None = described("The words to choose from.", "[sat, ran]", None)
+    vocabulary: Words | None = described(
+        "The words that the model can predict.", "[sat, ran]", None
+    )
     unembedding: OrTied = described(
-        "The projection to the vocabulary, or tied: the embeddings of its words.",
+        "The projection to the vocabulary; or tied, to use the embeddings of its words.",
         "{W_U: [[1, 0], [0, 1]]}",
         None,
     )
     targets: Words | None = TARGETS
     batch: tuple[Words, ...] = described(
-        "Sequences of equal length, to be chosen by --sequence.", "[[a, b], [b, a]]", ()
+        "Sequences of equal length; --sequence chooses one.", "[[a, b], [b, a]]", ()
     )
     training: tuple[Example, ...] = described(
-        "Examples for the loss, in place of the tokens above.",
+        "Examples for the loss, instead of the tokens above.",
         "[{tokens: [the, cat], targets: [cat, sat]}]",
         (),
     )
     optimizer: Optimizer = described(
-        "How training moves the weights.",
+        "How training updates the weights.",
         "{kind: adam, learning_rate: 0.05}",
         Optimizer.model_construct(),
     )
@@ -293,12 +297,12 @@ class Scenario(Tower):
     )
     given: fields.PinnedValues = GIVEN
     rounding: Rounding = described(
-        "How many digits are shown and carried on.",
+        "How many digits are printed and used further.",
         "{decimals: 3, carry: step}",
         Rounding.model_construct(),
     )
     arithmetic: Annotated[Literal["decimal", "float64"], AfterValidator(_carries_nothing)] = (
-        described("What is computed with; float64 goes with carry: never.", "decimal", "decimal")
+        described("The kind of numbers; float64 needs carry: never.", "decimal", "decimal")
     )
 
     def reading(

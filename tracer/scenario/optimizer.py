@@ -1,4 +1,4 @@
-"""How the weights are moved against their gradients."""
+"""The optimizer: how weights are updated by their gradients."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -16,35 +16,37 @@ class Optimizer(Frozen):
     """SGD, Adam (Kingma and Ba 2015) or AdamW (Loshchilov and Hutter 2019)."""
 
     kind: Literal["sgd", "adam", "adamw"] = described(
-        "Plain steps against the gradient (sgd), or steps of a size of their own for each weight.",
+        "Steps against the gradient (sgd), or steps that adapt to each weight (adam, adamw).",
         "adam",
         "sgd",
     )
-    learning_rate: Positive = described("η: how far a step goes.", "0.05", Decimal("0.01"))
+    learning_rate: Positive = described("η, the learning rate.", "0.05", Decimal("0.01"))
     momentum: _Share = described(
-        "How much of the step before goes on in the next; of sgd only.", "0.9", Decimal(0)
+        "The share of the previous step that is added to the next; only for sgd.", "0.9", Decimal(0)
     )
     weight_decay: NotNegative = described(
-        "λ: how strongly each weight is drawn to 0.", "0.01", Decimal(0)
+        "λ, the weight decay: how strongly each weight shrinks toward 0.", "0.01", Decimal(0)
     )
     beta_1: _Share = described(
-        "β₁: how slowly the mean of the gradients changes; not of sgd.", "0.8", Decimal("0.9")
+        "β₁: how slowly the mean of the gradients changes; not for sgd.", "0.8", Decimal("0.9")
     )
     beta_2: _Share = described(
-        "β₂: how slowly the mean of their squares changes; not of sgd.", "0.99", Decimal("0.999")
+        "β₂: how slowly the mean of their squares changes; not for sgd.", "0.99", Decimal("0.999")
     )
     epsilon: Positive = described(
-        "ε, added to the root of the mean square; not of sgd.", "0.0001", Decimal("0.00000001")
+        "ε, added to the root of the mean square; not for sgd.", "0.0001", Decimal("0.00000001")
     )
     clip: Positive | None = described(
-        "The largest norm of all gradients together; a larger one is shrunk to it.", "1", None
+        "The largest allowed norm of all gradients together; larger gradients are scaled down.",
+        "1",
+        None,
     )
 
     def changed(self, kind: str | None, said: Mapping[str, Any]) -> Self:
-        """The same with what the command line says; another kind begins anew.
+        """Return the optimizer with the command line's options; another kind resets the rest.
 
         Raises:
-            TracerError: what does not go together.
+            TracerError: the settings contradict each other.
         """
         before = {name: getattr(self, name) for name in self.model_fields_set}
         kept = before if kind in (None, self.kind) else {}
@@ -68,7 +70,7 @@ class Optimizer(Frozen):
 
 
 def _on_the_command_line(error: ValidationError) -> Iterator[Problem]:
-    """What is wrong, by the option that says it."""
+    """Yield the problems of a setting at its command-line option."""
     for detail in error.errors():
         name = str(detail["loc"][0]).replace("_", "-") if detail["loc"] else "optimizer"
         message = str(detail.get("ctx", {}).get("error", detail["msg"]))

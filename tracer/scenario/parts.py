@@ -38,7 +38,7 @@ PARAMETERS: Mapping[type[BaseModel], Mapping[str, Sizes]] = {
     Normalization: {"gain": ("width",), "shift": ("width",)},
     Unembedding: {"W_U": ("width", "words"), "b_U": ("words",)},
 }  # fmt: skip
-"""What training changes, by the part that it belongs to; a bias follows its matrix.
+"""What training updates, by the part that it belongs to; a bias follows its matrix.
 
 `source` is the width of the vectors that keys and values are computed from, `out` the width that a
 sub-layer returns.
@@ -52,14 +52,14 @@ MATRICES = frozenset(
 
 
 def declared(form: type[BaseModel]) -> Mapping[str, Sizes]:
-    """The parameters of a part, by the class that it is or extends."""
+    """Return the declared parameters of a part's class."""
     return next((PARAMETERS[base] for base in form.__mro__ if base in PARAMETERS), {})
 
 
 def parameters(
     part: BaseModel, place: YamlPath = (), also: Collection[str] = ()
 ) -> Iterator[tuple[YamlPath, Any]]:
-    """Every parameter that a part of a scenario says, and other keys named, with their places."""
+    """Yield the parameters of a part of a scenario, and other named keys, with their places."""
     own = {*declared(type(part)), *also}
     for name in type(part).model_fields:
         value, at = getattr(part, name), (*place, name)
@@ -76,7 +76,7 @@ def parameters(
 
 
 def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
-    """The shape of everything that training changes, by its address.
+    """Return the shape of everything that training updates, by its address.
 
     A tied W_U is left out: it is the embeddings.
     """
@@ -86,7 +86,7 @@ def learned(scenario: Scenario) -> dict[str, tuple[int, ...]]:
 
 
 def with_own_norms(tower: AnyTower) -> AnyTower:
-    """A tower in which the norm of a layer has become one of each of its sub-layers."""
+    """Return a tower in which each sub-layer has its own copy of its layer's norm."""
     changed: dict[str, Any] = {"layers": tuple(map(_with_own_norms, tower.layers))}
     if isinstance(tower, Scenario) and tower.encoder:
         changed["encoder"] = with_own_norms(tower.encoder)
@@ -103,7 +103,7 @@ def _with_own_norms(layer: Layer) -> Layer:
 
 
 def shape_of(numbers: Any) -> tuple[int, ...]:
-    """(rows, columns) or (entries,): of typed numbers, of a table by word, of an array."""
+    """Return (rows, columns) or (entries,) of typed numbers, of a table by word or of an array."""
     if isinstance(numbers, Mapping):
         table = getattr(numbers, "rows", None)
         return table.shape if table is not None else shape_of(tuple(numbers.values()))
@@ -114,7 +114,7 @@ def shape_of(numbers: Any) -> tuple[int, ...]:
 
 
 def with_part(whole: Any, place: YamlPath, new: Any) -> Any:
-    """Plain data or a scenario with another part at a place; all else is shared with it."""
+    """Return plain data or a scenario with another part at a place; the rest is shared."""
     if not place:
         return new
     step, rest = place[0], place[1:]
@@ -131,7 +131,7 @@ def with_part(whole: Any, place: YamlPath, new: Any) -> Any:
 
 
 def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
-    """Rows of numbers, or rows by word, with each number changed."""
+    """Apply a function to each number of rows, or of rows by word."""
     if isinstance(numbers, Mapping):
         return {word: changed(row, change) for word, row in numbers.items()}
     if isinstance(numbers, Decimal | float):
@@ -140,7 +140,7 @@ def changed(numbers: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def address(place: YamlPath) -> str:
-    """The address of a place: ("layers", 0, "ffn", "W_1", 2) → layer1.ffn.W_1 row 3."""
+    """Return the address of a YAML path: ("layers", 0, "ffn", "W_1", 2) → layer1.ffn.W_1 row 3."""
     parts: list[str] = []
     indices: list[int] = []
     for part in place:

@@ -1,4 +1,4 @@
-"""What is wrong with single keys of a scenario, in our words: what came, and what was expected."""
+"""Messages for pydantic's errors: what was expected at a key, and what came."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tracer.errors import Problem
-from tracer.names import closest
+from tracer.names import closest, similar
 from tracer.scenario.fields import OWN_MESSAGE, TAGS, RandomWeights
 from tracer.scenario.model import Scenario
 from tracer.scenario.parts import address
@@ -21,12 +21,12 @@ from tracer.scenario.sizes import part
 def of_keys(
     error: ValidationError, source: Source, filled: Set[YamlPath], form: type[BaseModel] = Scenario
 ) -> Iterator[Problem]:
-    """What a form of scenario refuses, each at its place; but for places that were written out.
+    """Yield a problem for each error at its place, except inside expanded short forms.
 
-    What is wrong there is told where it was typed.
+    Those are reported where they were typed.
     """
     for detail in error.errors(include_url=False):
-        # A list whose entries are wrong is called too short as well: that adds nothing.
+        # Pydantic also calls a list with wrong entries too short.
         if detail["type"] == "too_short" and detail["input"]:
             continue
         place = place_of(detail, source.data)
@@ -36,13 +36,13 @@ def of_keys(
 
 
 def place_of(detail: ErrorDetails, data: Data) -> YamlPath:
-    """Where in the data: pydantic also names the kinds it chose between."""
+    """Return the YAML path of an error, without the tags that pydantic adds."""
     place: YamlPath = ()
     for step in detail["loc"]:
         if step in TAGS and part(data, (*place, step)) is None:
             continue
         place = (*place, step)
-    # A number of digits stands for a mapping: what is wrong with it is told at the pattern.
+    # A number is short for a mapping: its problem is reported at the pattern.
     shorthand = place[:2] == ("rounding", "digits") and part(data, place) is None
     return place[:3] if shorthand else place
 
@@ -60,11 +60,11 @@ EXPECTED = {
     "less_than": "less than {lt}",
     "less_than_equal": "at most {le}",
 }
-"""What was expected, by pydantic's type of an error."""
+"""What was expected, by pydantic's type of error."""
 
 
 def message_of(detail: ErrorDetails) -> str:
-    """What was expected and what came, wherever it stands."""
+    """Return what was expected and what came, without the key."""
     context = detail.get("ctx", {})
     match detail["type"]:
         case "value_error":
@@ -76,7 +76,7 @@ def message_of(detail: ErrorDetails) -> str:
         case kind if kind in EXPECTED:
             expected = f"expected {EXPECTED[kind].format(**context)}"
         case kind:
-            expected = detail["msg"] if kind == OWN_MESSAGE else "not what belongs here"
+            expected = detail["msg"] if kind == OWN_MESSAGE else "not allowed here"
     return f"{expected}, {_came(detail['input'])}"
 
 
@@ -84,7 +84,7 @@ WRONG_KIND = (*MAPPING_TYPES, "tuple_type", OWN_MESSAGE)
 
 
 def _message(detail: ErrorDetails, place: YamlPath, form: type[BaseModel]) -> str:
-    """With what is wanted, where another kind of thing stands, or nothing."""
+    """Return the message for an error, with an example if a value is missing or of a wrong kind."""
     name, example = place[-1] if place else "", _example(place, form)
     match detail["type"]:
         case "missing":
@@ -106,17 +106,18 @@ def _came(value: Any) -> str:
 
 
 def _unknown(name: str, place: YamlPath, form: type[BaseModel]) -> str:
-    """An unknown key: the nearest one that belongs here, or where it belongs."""
+    """Return the message for an unknown key: the most similar one here, or where it belongs."""
     model = _model_at(place[:-1], form)
     here = closest(name, model.model_fields) if model else ""
     everywhere = dict(reversed(list(_keys(form, ""))))  # the first of several places
     if name in everywhere:
         return f"a key of {everywhere[name] or 'the scenario'}{here}"
-    return f"unknown key{here or closest(name, everywhere)}"
+    elsewhere = [f"{key!r} is a key of {everywhere[key]}" for key in similar(name, everywhere)]
+    return f"unknown key{here or '; '.join(['', *elsewhere[:1]])}"
 
 
 def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str]]:
-    """Every key of a model and of those inside, and the place that it is a key of."""
+    """Yield every key of a model and of its inner models, with the place that it belongs to."""
     yield from ((name, place) for name in model.model_fields)
     for name, field in model.model_fields.items():
         inner = _model_of(field)
@@ -125,7 +126,7 @@ def _keys(model: type[BaseModel], place: str) -> Iterator[tuple[str, str]]:
 
 
 def _example(place: YamlPath, form: type[BaseModel]) -> str:
-    """How the key at a place is written."""
+    """Return the example of the key at a place."""
     model = _model_at(place[:-1], form)
     if model is None or not place or place[-1] not in model.model_fields:
         return ""
@@ -133,7 +134,7 @@ def _example(place: YamlPath, form: type[BaseModel]) -> str:
 
 
 def _model_at(place: YamlPath, form: type[BaseModel]) -> type[BaseModel] | None:
-    """The model of the mapping at a place; None where its keys are the author's own."""
+    """Return the model of the mapping at a place; None if its keys are free."""
     model: type[BaseModel] | None = form
     for step in place:
         if isinstance(step, str):

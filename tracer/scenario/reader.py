@@ -1,7 +1,7 @@
 """YAML text → plain data in which every scalar is the text that was typed.
 
-Tokens therefore stay as written (`no`, `null`, `1.0` are tokens) and numbers keep their digits;
-which of the two a scalar is, the model decides. Each place in the data knows its line.
+Tokens therefore stay as written (`no`, `null`, `1.0` are tokens), and numbers keep their digits.
+The model decides which of the two a scalar is. Each place in the data knows its line.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tracer.frozen import frozen
 
 Data: TypeAlias = str | list["Data"] | dict[str, "Data"]
 YamlPath: TypeAlias = tuple[int | str, ...]
-"""The way to a part of the data: ("layers", 0, "attention", "W_O", 2)."""
+"""The path to a part of the data: ("layers", 0, "attention", "W_O", 2)."""
 
 MAX_DEPTH = 100
 
 MAX_NODES = 1_000_000
-"""Aliases let a short text stand for an endless one; past this it is no scenario."""
+"""The most nodes of a scenario; aliases could expand a short text without end."""
 
 LIBYAML = yaml.CBaseLoader if yaml.__with_libyaml__ else None
 
@@ -39,7 +39,7 @@ At: TypeAlias = tuple[int, int]
 
 @dataclass(eq=False, slots=True)
 class _List:
-    """A list, where it starts, and where its entries do."""
+    """A list, its start, and the starts of its entries."""
 
     at: At
     data: list[Data] = field(default_factory=list)
@@ -48,7 +48,7 @@ class _List:
 
 @dataclass(eq=False, slots=True)
 class _Mapping:
-    """A mapping, where it starts, and where each key and its value do."""
+    """A mapping, its start, and the starts of its keys and values."""
 
     at: At
     data: dict[str, Data] = field(default_factory=dict)
@@ -67,18 +67,18 @@ class Source:
     where: Where
 
     def problem(self, place: YamlPath, message: str, address: str | None = None) -> Problem:
-        """A problem at a place, or at the nearest place around it that exists."""
+        """Return a problem at a place, or at the nearest existing place around it."""
         return Problem(message, self.file, *_at(self.where, place), address)
 
     def at(self, key: str, made: str, data: Data) -> Source:
-        """With another key, made of what stands under the first one: it stands there too."""
+        """Return the source with another key that replaces the first one and has its place."""
         assert isinstance(self.data, dict) and isinstance(self.where, _Mapping)
         parts = {**self.where.parts, made: self.where.parts[key]}
         return replace(self, data={**self.data, made: data}, where=replace(self.where, parts=parts))
 
 
 def with_excerpts(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
-    """The problems of a text; a single one with its line."""
+    """Return the problems of a text; a single one with its line."""
     lines = LINE_BREAK.split(text) if len(problems) == 1 else []
     for problem in problems:
         line = lines[problem.line - 1] if problem.line and problem.line <= len(lines) else None
@@ -86,19 +86,19 @@ def with_excerpts(problems: Sequence[Problem], text: str) -> Iterator[Problem]:
 
 
 def read(text: str, file: str, expected: str = "a scenario") -> Source:
-    """Read YAML text; where there is none, it is told what was expected.
+    """Read YAML text; `expected` names its content if it is empty.
 
     Raises:
         TracerError: not YAML, empty, more than one document, duplicate keys, endless aliases.
     """
     text = text.removeprefix("\ufeff")
-    # Looked for here because neither PyYAML nor libyaml tells the line of such a character.
+    # Checked here because neither PyYAML nor libyaml reports the line of such a character.
     if unreadable := UNREADABLE.search(text):
         lines = LINE_BREAK.split(text[: unreadable.start()])
         message = f"not YAML: the character U+{ord(unreadable[0]):04X} is not allowed"
         raise TracerError(Problem(message, file, len(lines), len(lines[-1]) + 1))
-    # libyaml is much quicker, but has other words for what is wrong, and passes over U+FEFF. What
-    # it refuses is read once more: what a person is told is the same with it and without.
+    # libyaml is much faster, but it has other messages and skips U+FEFF. A text that it refuses
+    # is read again with PyYAML, so the messages are the same with and without libyaml.
     if LIBYAML and "\ufeff" not in text:
         with suppress(yaml.YAMLError, ValueError):
             return _Reading(file, text, LIBYAML).source(expected)
@@ -127,11 +127,11 @@ IN_OUR_WORDS = (
     ("found '?'", "a key where a list item is expected"),
     ("expected <block end>", "this does not continue the lines above; is a ] too many?"),
 )
-"""What PyYAML says of the usual mistakes, and what a person is told."""
+"""PyYAML's messages for common mistakes, and ours."""
 
 KEY = re.compile(r"\s*[^\s#].*:(\s|$)")
 INDENTED = ("mapping values", "<block mapping start>")
-"""What PyYAML says of a key that is indented more or less than those beside it."""
+"""PyYAML's messages for a key that is indented differently from its siblings."""
 
 
 def _reason(error: yaml.MarkedYAMLError, text: str) -> str:
@@ -148,7 +148,7 @@ def _reason(error: yaml.MarkedYAMLError, text: str) -> str:
 
 
 class _Reading:
-    """The data of one text, put together as its events come."""
+    """Builds the data of one text from its events."""
 
     def __init__(
         self, file: str, text: str, loader: type[yaml.BaseLoader | yaml.CBaseLoader]
@@ -164,7 +164,7 @@ class _Reading:
         """Read the text.
 
         Raises:
-            TracerError: all that is wrong with its structure.
+            TracerError: everything that is wrong with its structure.
             YAMLError, ValueError, OverflowError: the loader cannot read it.
         """
         root: tuple[Data, Where] | None = None
@@ -181,12 +181,12 @@ class _Reading:
         return Source(self.file, *root)
 
     def _part(self, event: yaml.Event, *, is_key: bool = False) -> tuple[Data, Where]:
-        """What begins with an event, up to its end, and where it begins."""
+        """Read the node that starts with an event; return its data and place."""
         at = _begin(event)
         if isinstance(event, yaml.ScalarEvent):  # as most are: the numbers of a matrix
             text: str = event.value
             if not text.isascii() and SURROGATE.search(text):
-                self._problem("half of a surrogate pair, which is no character", at)
+                self._problem("half of a surrogate pair, expected a whole character", at)
             if event.anchor is not None:
                 self._anchor(event.anchor, text, at)
             if not is_key:
@@ -210,11 +210,11 @@ class _Reading:
         return part.data, part
 
     def _put(self, event: yaml.Event, part: _Mapping) -> None:
-        """Put a key, which an event begins, and its value into a mapping."""
+        """Read a key, which starts with an event, and its value into a mapping."""
         key, key_where = self._part(event, is_key=True)
         at, name = _start(key_where), key if isinstance(key, str) else None
         if name is None:
-            self._problem("a key that is a list or a mapping, expected text", at)
+            self._problem("the key is a list or a mapping, expected text", at)
         elif name in part.parts:
             (line, _), _ = part.parts[name]
             self._problem(f"the key {name!r} again, first given on line {line}", at)
@@ -232,7 +232,7 @@ class _Reading:
             self.anchors[name] = data, where
 
     def _alias(self, name: str, at: At, *, is_key: bool) -> tuple[Data, Where]:
-        """What an alias stands for; a problem in that is told where it was typed."""
+        """Return the data of an alias; a problem in it is reported where it was typed."""
         if name not in self.anchors:
             raise self._refusal(f"not YAML: found undefined alias {name!r}", at)
         data, where = self.anchors[name]
@@ -242,7 +242,7 @@ class _Reading:
         return (data if is_key else self._copy(data, len(self.open), at)), where
 
     def _copy(self, data: Data, depth: int, at: At) -> Data:
-        """What an alias stands for, written out; it recurses no deeper than may be nested."""
+        """Copy the data of an alias; the recursion is as deep as the allowed nesting."""
         self._count(depth, at)
         match data:
             case list():
@@ -252,7 +252,7 @@ class _Reading:
         return data
 
     def _count(self, depth: int, at: At) -> None:
-        """One more entry or value, inside of so many lists and mappings."""
+        """Count one more entry or value at a depth of nesting."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise self._refusal("too large once its aliases are written out")
@@ -263,7 +263,7 @@ class _Reading:
         self.problems.add(Problem(message, self.file, *at))
 
     def _refusal(self, message: str, at: At | None = None) -> TracerError:
-        """All problems, when there is no reading on after this one."""
+        """Return the error with all problems, after one that ends the reading."""
         self.problems.add(Problem(message, self.file, *(at or ())))
         return self._all_problems()
 
@@ -284,12 +284,12 @@ def _start(where: Where) -> At:
 
 
 def _at(where: Where, place: YamlPath) -> At:
-    """Where the innermost existing part on the way to `place` starts."""
+    """Return the start of the innermost existing part on the path to `place`."""
     for depth, part in enumerate(place, 1):
         match where:
             case _Mapping() if part in where.parts:
                 key, where = where.parts[part]
-                # Of a block below its key the key is what a person looks for.
+                # For a block below its key, report the place of the key.
                 if depth == len(place):
                     return key
             case _List() if isinstance(part, int) and part < len(where.parts):

@@ -1,4 +1,4 @@
-"""A scenario with other parameters: what training makes of one."""
+"""A scenario with other parameters, as after training."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tracer.scenario.reader import YamlPath
 
 
 def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario:
-    """The scenario with other numbers at some places: arrays or nested rows.
+    """Return the scenario with other numbers, arrays or nested rows, at some places.
 
-    They keep no more digits than typed ones have, and are 0 where those would be too small. A norm
-    that a layer says for all its sub-layers becomes one of each.
+    Numbers keep at most the digits that can be typed; too small ones become 0. The norm of a
+    layer is copied to its sub-layers.
 
     Raises:
-        TracerError: a number is larger than a scenario can say.
+        TracerError: a number is larger than a scenario allows.
     """
     found: Any = with_own_norms(scenario)
     for way, numbers in new.items():
@@ -35,7 +35,7 @@ def with_parameters(scenario: Scenario, new: Mapping[YamlPath, Any]) -> Scenario
 
 
 def _typed(number: Any) -> Decimal:
-    """As if somebody had typed it; an OverflowError where nobody could."""
+    """Return a number as it would be typed; an OverflowError if it is out of range."""
     exact = number if isinstance(number, Decimal) else Decimal(repr(float(number)))
     if abs(exact) > LARGEST:
         raise OverflowError
@@ -48,7 +48,7 @@ def _typed(number: Any) -> Decimal:
 
 
 def tied(scenario: Scenario) -> Scenario:
-    """The unembedding as the embeddings say it now."""
+    """Return the tied unembedding for the current embeddings."""
     table: Any = scenario.embeddings
     columns = [table[word] for word in scenario.vocabulary or ()]
     found = with_part(scenario, ("unembedding", "W_U"), tuple(zip(*columns, strict=True)))

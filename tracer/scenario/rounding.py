@@ -1,4 +1,4 @@
-"""How many digits a number keeps: for print, and for what is computed from it.
+"""How many digits a number keeps when printed and in later calculations.
 
 Rounding is decimal and half away from zero, as people round by hand.
 """
@@ -19,18 +19,18 @@ Decimals = Annotated[WholeNumber, Field(ge=0, le=MOST_DECIMALS)]
 
 
 class Zeros(StrEnum):
-    """What becomes of the zeros at the end of a computed decimal."""
+    """Whether to keep or trim trailing zeros of computed numbers."""
 
     KEEP = "keep"
     TRIM = "trim"
 
 
 class Digits(Frozen):
-    """Digits to show: behind the decimal point, or significant ones."""
+    """Digits to print: after the decimal point, or significant ones."""
 
-    decimals: Decimals | None = described("Digits behind the decimal point.", "3", None)
+    decimals: Decimals | None = described("Digits after the decimal point.", "3", None)
     significant: Annotated[WholeNumber, Field(ge=1, le=MOST_DECIMALS)] | None = described(
-        "Digits from the first that is not 0.", "3", None
+        "Significant digits.", "3", None
     )
 
     @model_validator(mode="after")
@@ -40,12 +40,12 @@ class Digits(Frozen):
         return self
 
     def places(self, number: Decimal) -> int:
-        """Decimal places for `number`; negative where it is written as a power of ten."""
+        """Return the decimal places for `number`; negative for a power of ten."""
         exponent = number.adjusted()
         if exponent >= SCIENTIFIC_FROM:
             return (self.significant or 4) - 1 - exponent
         if self.significant is not None:
-            # Digits in front of the decimal point are never zeros in place of others.
+            # Digits before the decimal point are never replaced by zeros.
             return max(0, self.significant - 1 - exponent)
         assert self.decimals is not None
         return visible_places(number, self.decimals)
@@ -56,34 +56,32 @@ def _decimals(value: Any) -> Any:
 
 
 NUMBER = {"type": "integer", "minimum": 0}
-"""A number of decimals in place of `Digits`, in the JSON schema."""
+"""A number of decimals instead of `Digits`, in the JSON schema."""
 
 
 class Rounding(Frozen):
     """The rounding of a scenario."""
 
-    decimals: Decimals = described("Digits behind the decimal point.", "3", 3)
+    decimals: Decimals = described("Digits after the decimal point.", "3", 3)
     carry: Carry = described(
-        "Which number the next calculation uses: the one that a line prints (line), the one "
-        "rounded where its step ends (step), the unrounded one (never).",
+        "Which number the next calculation uses: the printed one (line), the one rounded at the "
+        "end of its step (step), or the unrounded one (never).",
         "step",
         Carry.STEP,
     )
-    working: Decimals = described(
-        "How many more decimals are kept inside a step with carry: step.", "2", 2
-    )
+    working: Decimals = described("Extra decimals to keep inside a step with carry: step.", "2", 2)
     trailing_zeros: Zeros = described(
-        "What becomes of the zeros at the end of a computed decimal.", "keep", Zeros.KEEP
+        "Whether to keep or trim trailing zeros of computed numbers.", "keep", Zeros.KEEP
     )
     digits: dict[str, Annotated[Digits, BeforeValidator(_decimals), Or(NUMBER)]] = described(
-        "Other digits for the addresses that fit a pattern; the last that fits counts.",
+        "Other digits for the addresses that match a pattern; the last match counts.",
         '{"*.scores": 2, "*.exp": {significant: 3}}',
         {},
     )
 
 
 def never_carried(numbers: str) -> AfterValidator:
-    """Refuses a rounding that carries rounded numbers on."""
+    """Return a validator that requires `carry: never`."""
 
     def checked(rounding: Rounding) -> Rounding:
         if rounding.carry is not Carry.NEVER:
@@ -94,7 +92,7 @@ def never_carried(numbers: str) -> AfterValidator:
 
 
 NOTHING_CARRIED = described(
-    "How many digits are shown; all are carried on.",
+    "How many digits are printed; calculations use all digits.",
     "{decimals: 4, carry: never}",
     Rounding.model_construct(carry=Carry.NEVER),
 )

@@ -1,4 +1,4 @@
-"""The JSON Schema of a scenario, by which editors complete keys; and a scenario to begin with."""
+"""The JSON Schema of a scenario, for editors; and the template for a new scenario."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TEMPLATE = Path(__file__).with_name("template.yaml")
 
 PAIR = "^[^ ]+ [^ ]+$"
-"""The two symbols of a merge, where neither holds a space."""
+"""The two symbols of a merge if neither contains a space."""
 
 Schema = dict[str, Any]
 
 
 def schema() -> str:
-    """Every key with its description and how it is written, as JSON."""
+    """Return the JSON Schema: every key with its description and an example."""
     forms = {form.__name__: form for form in (Scenario, Trained, Dimensioned)}
     described = {name: _tidy(form.model_json_schema()) for name, form in forms.items()}
     described["Scenario"]["required"].remove("tokens")  # a text or a batch has some
@@ -44,23 +44,23 @@ def schema() -> str:
 
 
 def template() -> str:
-    """A small commented scenario that runs; its first line names the schema, for editors."""
+    """Return a small commented scenario; its first line names the schema, for editors."""
     where = (folder() / "schema.json").absolute().as_uri()
     return f"# yaml-language-server: $schema={where}\n{TEMPLATE.read_text(encoding='utf-8')}"
 
 
 def _definitions() -> Schema:
-    """What stands in many places: numbers, rows, matrices and words."""
+    """Return the shared definitions: numbers, rows, matrices and words."""
     number, word, row, rows = map(_defined, ("Number", "Word", "Row", "Rows"))
     random, transposed = (_tidy(form.model_json_schema()) for form in (Random, Transposed))
     by_seed = {
-        **{"type": "object", "description": "Short decimals, drawn evenly."},
+        **{"type": "object", "description": "Short random decimals, evenly distributed."},
         **{"required": ["random"], "properties": {"random": random}, "additionalProperties": False},
     }
     return {
         "Number": {"type": "number", "minimum": -1e12, "maximum": 1e12},
         "Word": {
-            "description": "The text as it is typed: `no` and 1.0 are words too.",
+            "description": "The text as typed: `no` and 1.0 are words, too.",
             "type": ["string", "number", "boolean", "null"],
         },
         "Row": _list(number),
@@ -102,11 +102,11 @@ def _defined(name: str) -> Schema:
 
 NULL = {"type": "null"}
 LIMITS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum"}
-"""Behind a validator of ours pydantic leaves its own names for these."""
+"""JSON Schema's names for limits that pydantic leaves untranslated after a custom validator."""
 
 
 def _tidy(node: Any) -> Any:
-    """Without titles that repeat keys and nulls that nobody types; examples as a person reads."""
+    """Remove titles that repeat keys, and nulls; move examples into the descriptions."""
     if isinstance(node, list):
         return [_tidy(each) for each in node]
     if not isinstance(node, dict):

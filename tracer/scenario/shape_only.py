@@ -1,4 +1,4 @@
-"""A decoder of which only the shapes are known: its layers once, where several are built alike."""
+"""A decoder without numbers, only shapes; equal layers are represented once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tracer.scenario.parts import shape_of
 
 @frozen
 class Blank:
-    """A matrix or a row without numbers: nothing but its shape."""
+    """A matrix or a row that has a shape but no numbers."""
 
     shape: tuple[int, ...]
 
@@ -38,18 +38,18 @@ class _TowerWithoutNumbers(Tower):
 
 
 class WithoutNumbers(_TowerWithoutNumbers, Scenario):
-    """A scenario that holds shapes where another holds numbers: nothing can be computed."""
+    """A scenario with shapes instead of numbers."""
 
     has_numbers: ClassVar[bool] = False
 
 
 class EncoderWithoutNumbers(_TowerWithoutNumbers, Encoder):
-    """An encoder that holds shapes where another holds numbers."""
+    """An encoder with shapes instead of numbers."""
 
 
 @frozen
 class Outline:
-    """A scenario without its numbers, and which layers each of its layers stands for."""
+    """A scenario without numbers, and the layers that each of its layers represents."""
 
     scenario: Scenario
     layers: tuple[range, ...]
@@ -57,9 +57,9 @@ class Outline:
 
 
 def outline(scenario: Scenario, length: int | None = None) -> Outline:
-    """The scenario without its numbers, reading as many tokens as are asked for.
+    """Return the scenario without its numbers, for a given number of tokens.
 
-    What a scenario pins is pinned for its own tokens only, layer by layer.
+    Given values of a scenario apply only to its own tokens and layers.
 
     Raises:
         TracerError: there are fewer positions than tokens.
@@ -89,11 +89,11 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
 
 
 UNREAD = ("features", "text", "merges", "targets", "batch", "training")
-"""What the shapes of a pass do not depend on."""
+"""Keys that do not affect the shapes of a pass."""
 
 
 def _tokens(tokens: Names, length: int | None) -> Names:
-    """The first of the tokens, and numbered ones behind them."""
+    """Return the first tokens, followed by numbered ones."""
     if length is None:
         return tokens
     return (*tokens[:length], *(f"t{number}" for number in range(len(tokens) + 1, length + 1)))
@@ -113,7 +113,7 @@ def _encoder(encoder: Encoder, layers: tuple[Layer, ...]) -> Encoder:
 
 
 def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
-    """What a tower reads its tokens with."""
+    """Return the embeddings and positions of a tower as shapes."""
     return {
         "embeddings": Blank(shape_of(tower.embeddings)),
         "positions": _blank(tower.positions),
@@ -123,7 +123,7 @@ def _tower(tower: Tower, layers: tuple[Layer, ...]) -> dict[str, Any]:
 
 
 def _once(tower: Tower | None, *, apart: bool) -> tuple[tuple[Layer, ...], tuple[range, ...]]:
-    """Of layers in a row that are built alike the first, and the numbers of them all."""
+    """Group consecutive equal layers: return the first of each group and the group's numbers."""
     layers = enumerate(_blank(tower.layers) if tower else (), 1)
     runs = [list(run) for _, run in groupby(layers, lambda e: e[0] if apart else e[1])]
     firsts = tuple(run[0][1] for run in runs)
@@ -131,13 +131,13 @@ def _once(tower: Tower | None, *, apart: bool) -> tuple[tuple[Layer, ...], tuple
 
 
 def _blank(part: Any) -> Any:
-    """A part of a scenario with shapes for numbers, and without labels; settings stay."""
+    """Replace the numbers of a part by shapes and remove its labels; settings stay."""
     match part:
         case BaseModel():
             said = {name: _blank(getattr(part, name)) for name in part.model_fields_set}
             return part.model_copy(update=said)
         case (BaseModel(), *_):
-            # Layers and heads of a large model are often one and the same.
+            # Layers and heads of a large model are often the same object.
             once = {id(each): each for each in part}
             blank = {key: _blank(each) for key, each in once.items()}
             return tuple(blank[id(each)] for each in part)

@@ -1,4 +1,4 @@
-"""Whether the parts of a scenario fit together: every row, column and label counted."""
+"""Check that the shapes of all parts of a scenario fit: rows, columns and labels."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LABELS = {
     "W_V": ("labels", "value"),
     "W_1": ("labels",),
 }
-"""Where the columns of a matrix are named, in the part that has the matrix."""
+"""The key with the names of a matrix's columns, in the same part."""
 
 
 class Known(NamedTuple):
-    """A size, and the reason for it in a message about rows and in one about columns."""
+    """A size, and its reason in messages about rows and about columns."""
 
     size: Size
     of_rows: str = ""
@@ -36,7 +36,7 @@ class Known(NamedTuple):
 
 
 def shapes(source: Source) -> Counting:
-    """Count all that can be counted."""
+    """Check every shape."""
     counted = _Counted(source)
     if isinstance(source.data, dict):
         counted.scenario()
@@ -47,7 +47,7 @@ def shapes(source: Source) -> Counting:
 @dataclass
 class _Counted(Counting):
     widths: dict[YamlPath, Size] = field(default_factory=dict)
-    """How many columns the query, key and value weights have."""
+    """The number of columns of the query, key and value weights."""
 
     def scenario(self) -> None:
         tokens = self.size("tokens") if self.has("tokens") else self.size("batch", 0)
@@ -58,7 +58,7 @@ class _Counted(Counting):
         self.sequences(tokens)
 
     def encoder(self) -> Size:
-        """The width of the encoder's vectors, given or computed."""
+        """Return the width of the encoder's vectors, given or computed."""
         at: YamlPath = ("encoder",)
         vectors, tokens = self.part(*at, "vectors"), self.size(*at, "tokens")
         if self.has(*at, "embeddings"):
@@ -71,7 +71,7 @@ class _Counted(Counting):
         return width
 
     def tower(self, at: YamlPath, tokens: Size, memory: Size) -> Size:
-        """The width behind the last layer; `memory` is that of the encoder's vectors."""
+        """Return the width after the last layer; `memory` is the width of the encoder's vectors."""
         width = self.embeddings(at, tokens)
         feature = "one per feature of the embedding"
         self.length((*at, "features"), width, feature)
@@ -125,12 +125,12 @@ class _Counted(Counting):
                 self.enough(("mask", i), tokens, "entry")
 
     def enough(self, place: YamlPath, tokens: Size, noun: str) -> None:
-        """Tell if a list is shorter than the tokens are many."""
+        """Report a list that is shorter than the tokens."""
         if tokens is not None and len(self.entries(*place)) < tokens:
             self.length(place, tokens, "one per token", noun)
 
     def rotary(self, at: YamlPath) -> None:
-        """Queries of all heads are turned by the same angles, a pair of columns by each."""
+        """Check that all heads have the same even width: they share the rotary angles."""
         if not isinstance(self.part(*at, "positions", "rotary"), dict):
             return
         widths = {
@@ -143,14 +143,14 @@ class _Counted(Counting):
         for place, width in widths.items():
             expected = f"{first} (rotary positions: as many as in the first head)"
             if width % 2:
-                expected = "an even number of them (rotary positions turn pairs)"
+                expected = "an even number of them (rotary positions rotate pairs)"
             if width % 2 or width != first:
                 self.report(place, f"{count(width, 'column')}, expected {expected}")
 
     # --- layers ----------------------------------------------------------------------------------
 
     def layer(self, layer: YamlPath, width: Size, memory: Size) -> Size:
-        """The width behind a layer; `memory` is that of the encoder's vectors."""
+        """Return the width after a layer; `memory` is the width of the encoder's vectors."""
         for name in SUB_LAYERS:
             place: YamlPath = (*layer, name)
             if not isinstance(self.part(*place), dict):
@@ -166,7 +166,7 @@ class _Counted(Counting):
                 form = "encoder: {tokens: […], vectors: [[…], …]}"
                 self.report(place, f"cross-attention without an encoder, expected {form}")
             self.residual(place, width, out)
-            # A norm is written with its sub-layer, or for the layer as a whole.
+            # A norm belongs to a sub-layer or to the whole layer.
             at = place if self.has(*place, "norm") else layer
             before = self.part(*at, "norm", "placement") == "pre"
             self.norm(at, "norm", width if before else out)
@@ -174,7 +174,7 @@ class _Counted(Counting):
         return width
 
     def attention(self, place: YamlPath, width: Size, source: Size) -> Size:
-        """`source` is the width of what keys and values are made of."""
+        """Check an attention; `source` is the width of the vectors for keys and values."""
         heads = self.entries(*place, "heads")
         even = None if width is None or not heads else max(1, width // len(heads))
         widths = [self.head((*place, "heads"), i, width, source, even) for i in range(len(heads))]
@@ -185,7 +185,7 @@ class _Counted(Counting):
         return known["out"].size if "out" in known else concat
 
     def head(self, heads: YamlPath, number: int, width: Size, source: Size, even: Size) -> Size:
-        """The width of a head's values; `even` is that of heads which share the features evenly."""
+        """Return the width of a head's values; `even` is the default, the width over the heads."""
         place: YamlPath = (*heads, number)
         shared = self.shared(heads, number)
         crossed = "cross_attention" in place
@@ -201,7 +201,7 @@ class _Counted(Counting):
         return known["d_v"].size if "d_v" in known else self.widths.get((*shared, "W_V"))
 
     def shared(self, heads: YamlPath, number: int) -> YamlPath:
-        """The head whose keys and values a head shares; it has none of its own. () if none."""
+        """Return the path of the head whose keys and values a head shares, or ()."""
         place: YamlPath = (*heads, number)
         shared = whole(self.part(*place, "shares"))
         if shared is None:
@@ -209,9 +209,14 @@ class _Counted(Counting):
         parameters = [(name,) for name in declared(Head) if name.endswith(("K", "V"))]
         for own in (*parameters, LABELS["W_K"], LABELS["W_V"]):
             if self.has(*place, *own):
-                self.report((*place, *own), f"beside shares: {shared}, expected one of both")
+                self.report(
+                    (*place, *own),
+                    f"own keys or values and shares: {shared}, expected only one of them",
+                )
         if shared > number:
-            earlier = f"1 to {number}" if number > 1 else "1" if number else "there is none here"
+            earlier = (
+                f"1 to {number}" if number > 1 else "1" if number else "this is the first head"
+            )
             self.report((*place, "shares"), f"{shared}, expected an earlier head: {earlier}")
             return ()
         if self.has(*heads, shared - 1, "shares"):
@@ -232,7 +237,7 @@ class _Counted(Counting):
         known: dict[str, Known],
         guesses: Mapping[str, Size],
     ) -> None:
-        """Count the matrices of a part, with their biases and labels.
+        """Check the matrices of a part with their biases and labels.
 
         The first matrix with columns of an unknown size makes that size known. `guesses` are sizes
         of random matrices where nothing typed in the part says one.
@@ -259,7 +264,7 @@ class _Counted(Counting):
                 known[columns] = Known(found, per_column, f"as many as {name} has")
 
     def typed(self, form: type[BaseModel], place: YamlPath, size: str) -> Iterator[Size]:
-        """A size as typed parameters of a part have it; a sub-layer returns what it is given."""
+        """Return a size by the typed parameters of a part; a sub-layer keeps its width."""
         for name, sizes in declared(form).items() if size != "out" else ():
             if sizes[1:] == (size,):
                 turned = self.entries(*place, name, "transposed")
@@ -274,7 +279,7 @@ class _Counted(Counting):
             self.report(place, f"{sizes}; expected as many, or residual: false")
 
     def norm(self, place: YamlPath, name: str, width: Size) -> None:
-        """γ and β; and a sample of one number has no deviation."""
+        """Check γ and β, and that a sample deviation has at least two features."""
         at: YamlPath = (*place, name)
         for parameter in declared(Normalization):
             self.length((*at, parameter), width, "one per feature", "number")
@@ -297,7 +302,7 @@ class _Counted(Counting):
             self.matrices(Unembedding, ("unembedding",), known, {})
 
     def sequences(self, tokens: Size) -> None:
-        """Targets, training examples and the sequences of a batch: how long they are."""
+        """Check the lengths of targets, training examples and sequences of a batch."""
         self.length(("targets",), tokens, "one per token")
         for i, _ in enumerate(self.entries("training")):
             place: YamlPath = ("training", i)

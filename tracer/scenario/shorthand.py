@@ -1,6 +1,6 @@
-"""The short forms of a scenario, written out: what stands for tokens, rows and columns; a text.
+"""Expand the short forms of a scenario: sentences, random and identity matrices, a text.
 
-They become plain data, as if somebody had typed it: every number is shown with its digits.
+The result is plain data as if it had been typed, so every number keeps its digits.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Rows = list[Data]
 
 
 def written_out(source: Data, counted: Counting) -> tuple[dict[str, Data], set[YamlPath]]:
-    """The data with its short forms written out, where their size is known; and which they are.
+    """Expand the short forms whose size is known; return the data and their places.
 
-    What is wrong in a form, or has no size, stays as it is.
+    A wrong form, or one of unknown size, stays unchanged.
     """
     data: Data = source
     filled = set[YamlPath]()
@@ -55,12 +55,12 @@ def _matrix(form: Data | None, place: YamlPath, rows: int, columns: int) -> Data
 
 
 def _random(form: Data | None, name: str, rows: int, columns: int) -> Rows | None:
-    """Short decimals, another sequence for each seed and name; None if the form is wrong."""
+    """Return random short decimals, by seed and name; None if the form is wrong."""
     try:
         asked = Random.model_validate(part(form, ("random",)))
     except ValidationError:
         return None
-    # `random()` alone is promised to give the same numbers in every version of Python.
+    # Python guarantees the same numbers in every version only for `random()`.
     drawn = Generator(f"{asked.seed} {name}").random
     largest = float(asked.largest)
     return [
@@ -70,7 +70,7 @@ def _random(form: Data | None, name: str, rows: int, columns: int) -> Rows | Non
 
 
 def _embeddings(data: Data, place: YamlPath, width: int) -> Data | None:
-    """A random row for every word that the scenario names, or the encoder reads."""
+    """Return a random row for every word of the scenario or of the encoder."""
     form = part(data, place)
     of_encoder = words_of(part(data, (*place[:-1], "tokens"))) or ()
     words = of_encoder if place[:-1] else _words(data)
@@ -81,7 +81,7 @@ def _embeddings(data: Data, place: YamlPath, width: int) -> Data | None:
 
 
 def _words(data: Data) -> Iterable[Data]:
-    """Every word that can become a token."""
+    """Yield every word that can be a token."""
     places: list[YamlPath] = [("tokens",), ("vocabulary",)]
     for name, *rest in (("batch",), ("training", "tokens")):
         entries = part(data, (name,))
@@ -93,7 +93,7 @@ def _words(data: Data) -> Iterable[Data]:
 
 
 def _tied(data: Data) -> Data | None:
-    """W_U is the embeddings of the vocabulary's words, a column each."""
+    """Return W_U with the embedding of each word of the vocabulary as a column."""
     words = words_of(part(data, ("vocabulary",))) or ()
     columns = [part(data, ("embeddings", word)) for word in words if isinstance(word, str)]
     rows = [column for column in columns if isinstance(column, list)]
@@ -107,9 +107,9 @@ def _tied(data: Data) -> Data | None:
 
 
 def with_tokens(source: Source) -> Source:
-    """With the tokens of its text; and their ids, where the vocabulary has all of them.
+    """Add the tokens of the text, and their ids if the vocabulary has all of them.
 
-    Where something is wrong with the text, or there is none, it stays as it is.
+    Without a text, or if it has problems, the data stays unchanged.
     """
     text, pairs = part(source.data, ("text",)), _pairs(source.data)
     if not isinstance(text, str) or pairs is None or any(_faults(source.data)):
@@ -122,7 +122,7 @@ def with_tokens(source: Source) -> Source:
 
 
 def wrong(source: Source) -> list[Problem]:
-    """What is wrong with the text and its merges, but for what each of them is by itself."""
+    """Return the problems of a text together with its merges."""
     found = _faults(source.data)
     return [source.problem(place, message, address(place)) for place, message in found]
 
@@ -130,7 +130,7 @@ def wrong(source: Source) -> list[Problem]:
 def _faults(data: Data) -> Iterator[tuple[YamlPath, str]]:
     has_text, has_merges = (part(data, (name,)) is not None for name in ("text", "merges"))
     if has_text and part(data, ("tokens",)) is not None:
-        yield ("text",), "beside tokens, expected one of both"
+        yield ("text",), "text and tokens, expected only one of them"
     if has_text and not has_merges:
         form = "merges: [[l, o], [lo, w]], or tokens in place of the text"
         yield ("text",), f"a text without merges, expected {form}"
@@ -140,21 +140,21 @@ def _faults(data: Data) -> Iterator[tuple[YamlPath, str]]:
 
 
 def _unknown_symbols(pairs: list[tuple[str, str]]) -> Iterator[tuple[YamlPath, str]]:
-    """What is joined has to be there by then."""
+    """Yield a problem for each merge of a symbol that no earlier merge makes."""
     made, joined = set[str](), dict[tuple[str, str], int]()
     for i, pair in enumerate(pairs):
         if pair in joined:
             yield ("merges", i), f"the same as entry {joined[pair] + 1}"
         for symbol in dict.fromkeys(pair):
             if len(symbol) > 1 and symbol not in made:
-                message = f"{symbol!r} is no character, and no merge before makes it"
+                message = f"{symbol!r} is neither a character nor the result of an earlier merge"
                 yield ("merges", i), message + closest(symbol, made)
         made.add("".join(pair))
         joined.setdefault(pair, i)
 
 
 def _pairs(data: Data) -> list[tuple[str, str]] | None:
-    """The merges; None where they are none."""
+    """Return the merges; None if they are malformed."""
     merges = part(data, ("merges",))
     pairs = list(map(pair_of, merges)) if isinstance(merges, list) else [None]
     known = [pair for pair in pairs if pair]

@@ -1,7 +1,7 @@
-"""How a scenario is counted: rows, columns and entries at a place, and what is told of them.
+"""Count rows, columns and entries of a scenario's parts, and report those that do not fit.
 
-What is counted is the plain data, so that a wrong part keeps no other from being looked at. A part
-that is missing, or of another kind, has no size: what would follow from it is not told.
+It works on the plain data, so a wrong part does not prevent the check of the others. A part
+that is missing or of another kind has no size, and nothing is reported that depends on it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Source, YamlPath
 
 Size: TypeAlias = int | None
-"""How many rows, columns or entries; None where it is not known."""
+"""A number of rows, columns or entries; None if unknown."""
 
 LARGEST_FORM = 250_000
-"""Numbers that one word may stand for: a short file is not to fill the memory."""
+"""The most numbers of a short form, so that a short file cannot fill the memory."""
 
 AS_THE_OTHERS = "as many as in the other rows"
 
 
 class Expected(NamedTuple):
-    """How many rows or columns there are to be, and why."""
+    """An expected number of rows or columns, and the reason for it."""
 
     size: Size = None
     meaning: str = AS_THE_OTHERS
@@ -37,14 +37,14 @@ class Expected(NamedTuple):
 
 
 def words_of(data: Data | None) -> list[Data] | None:
-    """The words of a list or a sentence."""
+    """Return the words of a list or a sentence."""
     if isinstance(data, str):
         return list(data.split())
     return data if isinstance(data, list) else None
 
 
 def part(data: Data | None, place: YamlPath) -> Data | None:
-    """What stands at a place; None if nothing does."""
+    """Return the data at a place; None if there is none."""
     for step in place:
         match data, step:
             case dict(), str() if step in data:
@@ -58,15 +58,15 @@ def part(data: Data | None, place: YamlPath) -> Data | None:
 
 @dataclass
 class Counting:
-    """Counts the parts of a scenario, and tells what does not fit."""
+    """Counts the parts of a scenario and reports what does not fit."""
 
     source: Source
     problems: list[Problem] = field(default_factory=list)
     wanted: dict[YamlPath, tuple[int, int]] = field(default_factory=dict)
-    """Rows and columns that each `identity` and `random` is to have."""
+    """The rows and columns for each `identity` and `random`."""
 
     def matrix(self, place: YamlPath, rows: Expected, columns: Expected, guess: Size) -> Size:
-        """The columns of a matrix; `guess` is how many a random one has if nothing says it."""
+        """Return the columns of a matrix; `guess` is the default for a random one."""
         match self.part(*place):
             case "identity":
                 if rows.size is not None and columns.size not in (None, rows.size):
@@ -87,7 +87,7 @@ class Counting:
                 return columns.size
 
     def want(self, place: YamlPath, rows: Size, columns: Size) -> Size:
-        """A matrix to be written out in this size."""
+        """Note the size of a matrix to expand."""
         if rows is None or columns is None:
             return columns
         if rows * columns > LARGEST_FORM:
@@ -100,7 +100,7 @@ class Counting:
     def rectangle(
         self, place: YamlPath, typed: list[Data], rows: Expected, columns: Expected
     ) -> tuple[Size, Size]:
-        """The size that typed rows have, or ought to have."""
+        """Return the size of typed rows; report rows of other lengths."""
         most = usual(typed)
         if not typed or most is None:
             return rows.size, columns.size
@@ -121,7 +121,7 @@ class Counting:
         return rows.size or len(typed), each.size
 
     def length(self, place: YamlPath, expected: Size, meaning: str, noun: str = "entry") -> None:
-        """Tell if a list has another length than is expected of it."""
+        """Report a list that does not have the expected length."""
         found = self.size(*place)
         if found is not None and expected is not None and found != expected:
             self.report(place, f"{count(found, noun)}, expected {expected} ({meaning})")
@@ -129,40 +129,40 @@ class Counting:
     # --- the data --------------------------------------------------------------------------------
 
     def part(self, *place: int | str) -> Data | None:
-        """What stands at a place; None if nothing does."""
+        """Return the data at a place; None if there is none."""
         return part(self.source.data, place)
 
     def has(self, *place: int | str) -> bool:
-        """Whether anything stands there."""
+        """Return whether there is data at a place."""
         return self.part(*place) is not None
 
     def entries(self, *place: int | str) -> Sequence[Data]:
-        """The entries of a list; none of anything else."""
+        """Return the entries of a list; none of other data."""
         found = self.part(*place)
         return found if isinstance(found, list) else ()
 
     def words(self, *place: int | str) -> list[Data] | None:
-        """The words of a list or a sentence."""
+        """Return the words of a list or a sentence."""
         return words_of(self.part(*place))
 
     def size(self, *place: int | str) -> Size:
-        """How many entries a list or words a sentence has."""
+        """Return the number of entries of a list, or of words of a sentence."""
         words = self.words(*place)
         return None if words is None else len(words)
 
     def report(self, place: YamlPath, message: str) -> None:
-        """Tell what is wrong at a place."""
+        """Report a problem at a place."""
         self.problems.append(self.source.problem(place, message, address(place)))
 
 
 def usual(rows: Iterable[Data]) -> Size:
-    """The length that most rows have; of several the first, of none None."""
+    """Return the most frequent length of the rows, the first of several; None without rows."""
     lengths = Counter(len(row) for row in rows if isinstance(row, list))
     return max(lengths, key=lengths.__getitem__) if lengths else None
 
 
 def whole(text: Data | None) -> Size:
-    """A number from 1 to 1000, such as the columns that a random matrix states."""
+    """Return a number from 1 to 1000, such as the stated columns of a random matrix; else None."""
     try:
         return Random.model_validate({"columns": text}).columns if text else None
     except ValueError:

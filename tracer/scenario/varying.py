@@ -1,4 +1,4 @@
-"""Another scenario of the same form: other numbers, drawn by a seed."""
+"""A variant of a scenario: the same structure with other random numbers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tracer.scenario.parts import changed, parameters, with_part
 from tracer.scenario.replacing import tied
 
 NOT_LEARNED = ("vectors", "given")
-"""Keys whose numbers are drawn anew, beside those of parameters."""
+"""Keys that are varied besides the parameters."""
 
 MOST_DRAWS = 100
-"""A matrix of many columns, each of a few small numbers, may have one of zeros however often."""
+"""The most draws for one matrix; one with few small numbers may always have a zero column."""
 
 
 def varied(scenario: Scenario, seed: str) -> Scenario:
-    """The scenario with other embeddings, weights, biases and given numbers.
+    """Return the scenario with other embeddings, weights, biases and given numbers.
 
-    Each is drawn evenly between the smallest and the largest of its matrix, with as many decimals
-    as the one in its place; not all of them alike, unless they were: those stay; and no row or
-    column of zeros, unless there was one. The same seed gives the same.
+    Each is drawn evenly between the smallest and the largest number of its matrix, with as many
+    decimals as the old number. Equal numbers stay as they are; other matrices do not become
+    constant and get no row or column of zeros. The same seed gives the same scenario.
     """
     other: Any = scenario
     for place, numbers in parameters(scenario, also=NOT_LEARNED):
@@ -36,13 +36,13 @@ def varied(scenario: Scenario, seed: str) -> Scenario:
 
 
 def _drawn(numbers: Any, address: str, seed: str) -> Any:
-    """Other numbers in place of rows, of rows by token, or of values by address."""
+    """Return other numbers for rows, rows by token, or values by address."""
     if address == ".given":
         return {name: _drawn(each, f"given.{name}", seed) for name, each in numbers.items()}
     every = [number for number in _each(numbers) if number.is_finite()]
     if len(set(every)) < 2:
         return numbers
-    # `random()` alone is promised to give the same numbers in every version of Python.
+    # Python guarantees the same numbers in every version only for `random()`.
     between = _between(min(every), max(every), Random(f"{seed} {address}").random)
     other = numbers
     for _ in range(MOST_DRAWS):
@@ -53,7 +53,7 @@ def _drawn(numbers: Any, address: str, seed: str) -> Any:
 
 
 def _is_as_rich(other: Any, numbers: Any) -> bool:
-    """Whether not all numbers are alike, and no row or column is 0, if none was."""
+    """Return whether new rows are not constant and have no more zero rows or columns."""
     has_zeros = _has_line_of_zeros(other) and not _has_line_of_zeros(numbers)
     return len(set(_each(other))) > 1 and not has_zeros
 
@@ -67,7 +67,7 @@ def _has_line_of_zeros(numbers: Any) -> bool:
 
 
 def _each(numbers: Any) -> Iterator[Decimal]:
-    """The numbers of rows; an array, which another program has computed, has none to be drawn."""
+    """Yield the numbers of rows; none for an array of another program."""
     if isinstance(numbers, Decimal):
         yield numbers
     elif isinstance(numbers, Mapping | tuple):
@@ -78,7 +78,7 @@ def _each(numbers: Any) -> Iterator[Decimal]:
 def _between(
     smallest: Decimal, largest: Decimal, drawn: Callable[[], float]
 ) -> Callable[[Decimal], Decimal]:
-    """What draws a number with as many decimals as another has; where none fits it stays."""
+    """Return a function that draws a number with the decimals of another, if any fits."""
 
     def other(number: Decimal) -> Decimal:
         if not number.is_finite():

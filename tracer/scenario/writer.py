@@ -1,4 +1,4 @@
-"""A scenario as YAML that says it again."""
+"""Write a scenario as YAML."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WIDTH = 120
 
 
 class _Dumper(yaml.SafeDumper):
-    """Rows of numbers and lists of words in one line each, and nothing said by reference."""
+    """Writes each row and list of words on one line, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 def written(scenario: Scenario) -> str:
-    """The YAML of a scenario: its title, and all that is not as it is without being said."""
+    """Return the YAML of a scenario: its title and all keys that differ from their defaults."""
     data = {"title": scenario.title, **_said(scenario)}
     if scenario.is_tied:
         data["unembedding"] = "tied"
@@ -78,7 +78,7 @@ def _number(dumper: _Dumper, number: Decimal) -> yaml.Node:
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.Node:
-    # In double quotes what no editor shows can be an escape: some of it would end a line.
+    # Invisible characters are escaped in double quotes; some would end the line.
     return dumper.represent_scalar(
         "tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"'
     )

@@ -69,7 +69,7 @@ class Tokenizer:
         )
         tokenization = Tokenization(text, pieces, self._alphabet)
         if list(tokenization.ids) != ids:
-            message = f"the tokens of {text!r} come about in a way that is not known"
+            message = f"{text!r} is split into tokens by a method that is not supported"
             raise TracerError(Problem(message))
         return tokenization
 
@@ -88,7 +88,7 @@ class Tokenizer:
             TracerError: there is none.
         """
         if id not in self._symbols:
-            raise TracerError(Problem(f"no token has the number {id}"))
+            raise TracerError(Problem(f"no token has the id {id}"))
         symbol = self._symbols[id]
         return Token(id, symbol, self._content(symbol))
 

@@ -188,7 +188,7 @@ class Allowance:
 def _sum(what: str, before: int, asked: int, most: int, unit: str) -> int:
     if before + asked <= most:
         return before + asked
-    behind = f" behind {before:,} for the marks before" if before else ""
+    behind = f" after {before:,} for earlier marks" if before else ""
     message = (
         f"{what} {asked:,} {unit}{behind}, expected at most {most:,} in a file; "
         "the command can be run by hand"

@@ -19,9 +19,9 @@ _ROW = re.compile(r"[ \t>]*\|")
 _BLANK = re.compile(r"[ \t>]*\r?")
 
 _NO_END = "no end, expected <!-- /decoder-trace -->"
-_NO_END_OF_BLOCK = f"{_NO_END} alone on a line behind the same prefix, before the next mark"
+_NO_END_OF_BLOCK = f"{_NO_END} alone on a line with the same prefix, before the next mark"
 _NO_END_ON_LINE = f"{_NO_END} on the same line (or the start alone on it)"
-_TOO_DEEP = f"quotations and lists in each other, expected at most {DEEPEST} levels"
+_TOO_DEEP = f"nested quotations and lists, expected at most {DEEPEST} levels"
 
 
 @frozen

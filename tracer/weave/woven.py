@@ -52,7 +52,7 @@ def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Wov
     if wrong := _first_lost(marks, contents, again, woven) or _last_before(
         complaints, marks, again
     ):
-        message = "the output would change what is a mark"
+        message = "the output contains text that would be read as a mark"
         raise TracerError(Problem(message, file, wrong.line, wrong.column))
     changes = tuple(
         Change(_lines(body, old), _lines(woven, new))
@@ -71,7 +71,7 @@ def _words(asked: str) -> tuple[str, ...]:
     except ValueError as error:
         raise TracerError(Problem(f"{asked.strip()}: {str(error).lower()}")) from None
     if not words:
-        raise TracerError(Problem("the mark names no command"))
+        raise TracerError(Problem("the mark has no command"))
     return words
 
 

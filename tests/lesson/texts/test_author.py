@@ -167,7 +167,7 @@ def test_all_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> None:
         assert not ran.stdout
         first = len(SMALL.splitlines()) + 1
         assert re.findall(r"my.yaml:(\d+):\d+: (.*)", ran.stderr) == [
-            (f"{first + 2}", "no step is called 'softmx'; did you mean 'softmax'?"),
+            (f"{first + 2}", "no step 'softmx'; did you mean 'softmax'?"),
             (f"{first}", "intro: {value nothing}: no such value"),
             (
                 f"{first}",
@@ -176,8 +176,8 @@ def test_all_that_is_not_there_is_named_with_its_line(tmp_path: Path) -> None:
             ),
             (
                 f"{first}",
-                "intro: {value input[a,1] as per}: got 'as per' after it, expected nothing more, "
-                "or `as percent`",
+                "intro: {value input[a,1] as per}: got 'as per' after the address, "
+                "expected nothing or `as percent`",
             ),
             (
                 f"{first + 3}",

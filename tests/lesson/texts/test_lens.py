@@ -67,7 +67,7 @@ def test_without_a_vocabulary_there_is_nothing_to_say() -> None:
 def test_without_layers_there_is_nothing_to_look_behind() -> None:
     ran = run("lens", "-", stdin=WITHOUT_LAYERS)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert "<stdin>:3:1: layers: the lens needs a layer to look behind" in ran.stderr
+    assert "<stdin>:3:1: layers: the lens needs at least one layer" in ran.stderr
 
 
 @pytest.mark.parametrize("name", ["science", "pizza"])

@@ -177,10 +177,10 @@ def test_a_layer_selects_what_is_in_it_and_what_is_in_none() -> None:
 @pytest.mark.parametrize(
     ("name", "layer", "head", "told"),
     [
-        ("softmx", None, None, "no step is called 'softmx'; did you mean 'softmax'"),
+        ("softmx", None, None, "no step 'softmx'; did you mean 'softmax'"),
         ("layer1.attention.hed1.query", None, None, "did you mean 'layer1.attention.head1.query'"),
-        ("xyzzy", None, None, "no step is called 'xyzzy'"),
-        ("", None, None, "no step is called ''"),
+        ("xyzzy", None, None, "no step 'xyzzy'"),
+        ("", None, None, "no step ''"),
         ("query", 2, None, "the step 'query' is not in this layer or head"),
         ("layer2.ffn.hidden", 1, None, "'layer2.ffn.hidden' is not in this layer or head"),
         ("logits", None, None, "this scenario has no step 'logits'"),

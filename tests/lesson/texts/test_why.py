@@ -26,7 +26,7 @@ from tracer.decoder.value import Entry
 from tracer.errors import TracerError
 from tracer.formula.expression import Number
 from tracer.lesson import document as doc
-from tracer.lesson.entries import find
+from tracer.lesson.texts.lookup import find
 from tracer.lesson.texts.why import why
 from tracer.renderers import Format, render
 from tracer.requests.request import Request
@@ -310,9 +310,9 @@ def test_words() -> None:
     science = bundled("science")
     shown = text(why(science, find(science, "prediction[science]")))
     # 8.9 and 6.1 of 2.8 and 2.8; the largest of 455 / 7803.1, 16.1 / 7803.1 and 7332 / 7803.1.
-    assert "“is” is chosen by p, which is 0.94." in shown
+    assert "“is” is chosen; its p is 0.94." in shown
     assert "science, is: 7332 / 7803.1 ≈ 0.94\n" in shown
-    assert shown.index("is chosen by") < shown.index("1 step back") < shown.index("7332 / 7803.1")
+    assert shown.index("is chosen;") < shown.index("1 step back") < shown.index("7332 / 7803.1")
     assert "“like” is given." in text(why(science, find(science, "tokens[like]")))
     assert "“like” is given." in printed("why", "tokens[like]", "-s", "science")
 

@@ -79,7 +79,7 @@ def test_only_its_own_script_and_style_are_allowed(saved: Saved) -> None:
 def test_a_page_is_for_a_file() -> None:
     ran = run("page", "alex")
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert ran.stderr == "--output: expected -o page.html: it is for a browser\n"
+    assert ran.stderr == "--output: expected a file to open in a browser: -o page.html\n"
 
 
 def test_a_bad_scenario_leaves_no_page(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of step, told once, by part of the model.
+"""Every kind of step, declared once, by part of the model.
 
 A role that the decoder records and no kind tells would be a gap on the page: it is refused here.
 """
@@ -34,7 +34,7 @@ KINDS: tuple[StepKind, ...] = (
     *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
     *training.KINDS,
 )
-"""In the order in which help and messages name them."""
+"""All kinds, in the order in which help and messages name them."""
 
 OPERANDS: dict[Role, SymbolOf] = {
     **{role: _as_named(role) for role in ROLES if role.parameter},

@@ -1,4 +1,4 @@
-"""Attention, of one head and of all: what each of its steps is for, and what its result says."""
+"""The steps of attention, in one head and for all heads: their goals and claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCALE_SYMBOL, DIVISOR = ex.Root(D_K_SYMBOL), ex.Symbol("c")
 
 
 def _scores_sign(step: Step, ctx: LessonContext) -> Sign:
-    """A pinned d_k or root has no number that the shape tells."""
+    """Return the scores' sign in the diagram; a given d_k or root is not read from the shape."""
     shared = keys_of(step, ctx)
     keys = ex.Symbol("K", above=str(shared or ""))
     products = ex.MatrixProduct(ex.Symbol("Q"), ex.Transposed(keys))
@@ -93,7 +93,7 @@ MASK_STEP = InnerKind(
 
 
 def softmax_goal(number: str, *, shifted: bool) -> str:
-    """What a softmax does with a row of scores or logits."""
+    """Return the goal of a softmax of scores or logits."""
     goal = (
         f"The softmax turns the {number}s of a row into shares of 1: e to the power of each "
         f"{number}, divided by the sum of these powers."
@@ -106,7 +106,7 @@ def softmax_goal(number: str, *, shifted: bool) -> str:
 
 
 def softmax_roles(softmax: Softmax, shares: SymbolOf) -> dict[Role, RoleText]:
-    """What is told of the values of a softmax."""
+    """Return the texts of the roles of a softmax."""
     return {
         softmax.largest: RoleText(of_head("m"), "The largest number of the row:"),
         softmax.shifted: RoleText(

@@ -1,4 +1,4 @@
-"""What is read off the numbers of one attention head: who asks what, and who listens to whom.
+"""Claims about the numbers of one attention head: what queries match, and who attends to whom.
 
 What a mask hides is never spoken of as if the model had found it.
 """
@@ -22,7 +22,7 @@ NEARLY_ALL = Decimal("0.99")
 
 
 def crosses(step: Step) -> bool:
-    """Whether keys and values are the encoder's."""
+    """Return whether keys and values are the encoder's."""
     return step.place.sub_layer == "cross_attention"
 
 
@@ -62,7 +62,7 @@ def largest_in(noun: str) -> Claim:
 
 
 def reused(step: Step) -> Sentence | None:
-    """Which rows an earlier pass has computed, where it has some."""
+    """Say which rows an earlier pass has computed, if any."""
     if not isinstance(step.last.operation, Append):
         return None
     earlier = step.last.inputs[0].shape[0]
@@ -81,7 +81,7 @@ def reused(step: Step) -> Sentence | None:
 
 
 def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which key fits the token's query best, of those that it may look at, and through what."""
+    """Say which visible key matches the token's query best, and through which dimension."""
     row, ranked = _seen(step, ctx)
     if not ranked:
         return None
@@ -101,7 +101,7 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which tokens are hidden from the followed one."""
+    """Say which tokens are hidden from the followed one."""
     if len(ctx.names) < 2:
         return None
     unseen = hidden(step, ctx)
@@ -138,7 +138,7 @@ def shares(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def leak(step: Step, ctx: LessonContext) -> Sentence | None:
-    """How much the token would look at later ones, if the mask did not hide them."""
+    """Say how much attention the token would give to later tokens without the mask."""
     weights = step.last.output
     unseen, tokens = hidden(step, ctx), ctx.tower.tokens
     later = [i for i in unseen if i > ctx.token and tokens[i] != ctx.padding]

@@ -1,4 +1,4 @@
-"""Why attention is done, and done as it is."""
+"""Reasons for the steps of attention."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ NOT_ADDED: Sentence = (
 
 
 def three_vectors(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Why there are queries, keys and values; why the encoder's, and why several heads."""
+    """Say why there are queries, keys and values, of the encoder if so, and several heads."""
     several = [_several_heads(step, ctx)] if ctx.heads_of(step.place) > 1 else []
     return (THREE_VECTORS, *([ACROSS] if crosses(step) else []), *several)
 
@@ -105,7 +105,7 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def turned(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Why queries and keys are rotated, if each is by its own position."""
+    """Say why queries and keys are rotated, if each is rotated by its own position."""
     return (TURNED,) if turns_by_position(step, ctx) else ()
 
 
@@ -117,7 +117,7 @@ def turns_by_position(step: Step, ctx: LessonContext) -> bool:
 
 
 def moved(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """That information moves between tokens, if a token attends to another; why a sum."""
+    """Say that information moves between tokens, if a token attends to another; why by a sum."""
     weights = step.last.inputs[0].array
     rows, keys = weights.shape
     itself = np.eye(rows, keys, keys - rows, dtype=bool)
@@ -126,7 +126,7 @@ def moved(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def mixed(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Why there is a W_O, if there is one."""
+    """Say what W_O is for, if there is one."""
     part = ctx.attention_at(step.place)
     if isinstance(step.last.operation, Copy) or part is None:
         return ()
@@ -135,5 +135,5 @@ def mixed(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def not_added(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Why the heads stand side by side, if there are several."""
+    """Say why the heads are concatenated, if there are several."""
     return () if len(step.last.inputs) == 1 else (NOT_ADDED,)

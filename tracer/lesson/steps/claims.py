@@ -1,4 +1,4 @@
-"""What is read off numbers: which is the largest, and what most of one comes from.
+"""Claims about numbers: which is the largest, and which part contributes most to a number.
 
 Which is largest is decided on the numbers as they were computed; of what is alike, there or in
 print, nothing is said.
@@ -27,7 +27,7 @@ COUNTED = re.compile("[a-z][₀-₉]+")
 
 
 def is_named(label: str) -> bool:
-    """Whether a label says more than which column it is."""
+    """Return whether a label is more than a column's number."""
     return COUNTED.fullmatch(label) is None
 
 
@@ -42,13 +42,13 @@ class Row:
 
     @staticmethod
     def of(value: Value, ctx: LessonContext) -> Row:
-        """Labels that occur twice are told apart."""
+        """Return labels, made distinct if one occurs twice."""
         row = ctx.row(value)
         labels, computed = distinct(value.axes[1].labels), tuple(value.computed[row])
         return Row(labels, computed, lambda column: ctx.number(value, row, column))
 
     def sizes(self) -> Row:
-        """The same without signs."""
+        """Return the absolute values."""
         return Row(
             self.labels,
             tuple(map(abs, self.computed)),
@@ -62,7 +62,7 @@ class Row:
         """
         columns = range(len(self.labels)) if among is None else among
         order = sorted(columns, key=self.computed.__getitem__, reverse=not lowest)
-        # What is alike in print stands next to each other.
+        # Numbers that print the same are adjacent.
         shown = [self.printed(column).value for column in order[:3]]
         if len(order) < 2 or shown[0] == shown[1]:
             return []
@@ -106,7 +106,7 @@ class Part:
 
 
 def main_part(record: Record, ctx: LessonContext, column: int) -> Part | None:
-    """What most of an entry of the followed token comes from, in the numbers that its line shows.
+    """Return the part that contributes most to an entry of the followed token, in printed numbers.
 
     None where it has only one part, where parts take something away, or none is more than half.
     """
@@ -132,7 +132,7 @@ def main_part(record: Record, ctx: LessonContext, column: int) -> Part | None:
 def main_source(
     record: Record, ctx: LessonContext, name: Callable[[int], Sentence], sources: int
 ) -> Sentence | None:
-    """What most of the largest number comes from, of `sources` things (the bias is none of them).
+    """Say which of the `sources`, without the bias, contributes most to the largest number.
 
     Only where the author has named its column.
     """
@@ -148,7 +148,7 @@ def main_source(
 
 
 def main_column(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which column of its first operand most of the largest number of a product comes from."""
+    """Say which column of the first operand contributes most to the largest number."""
     if not isinstance(step.last.operation, MatMul):
         return None
     columns = distinct(step.last.inputs[0].axes[1].labels)

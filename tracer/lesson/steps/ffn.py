@@ -14,7 +14,7 @@ from tracer.lesson.steps.kind import InnerKind, RoleText, Step, linear
 from tracer.names import count, distinct
 
 MOST_NAMED = 6
-"""Of more hidden units nobody reads the names."""
+"""The most hidden units to name."""
 
 
 def _hidden_goal(step: Step, ctx: LessonContext) -> Sentence:
@@ -32,7 +32,7 @@ def _activation_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _activation_claim(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Which hidden units of one token ReLU keeps; of many, how many, and the largest."""
+    """Say which hidden units of a token ReLU keeps; for many units, how many and the largest."""
     if step.last.operation != Activate("relu"):
         return None
     value = step.last.inputs[0]
@@ -88,7 +88,7 @@ def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def _why_bent(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """What the FFN would be without its activation function; with a gate it would be more."""
+    """Say what the FFN would be without its activation function; nothing with a gate."""
     if not isinstance(step.last.operation, Activate) or ctx.value(step.place, roles.GATED):
         return ()
     bias = " and a bias" * any(ctx.value(step.place, role) for role in (roles.B_1, roles.B_2))
@@ -97,7 +97,7 @@ def _why_bent(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
 
 
 def _of_rows(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """That the product is a sum of the rows of W₂."""
+    """Say that the product is a sum of the rows of W₂."""
     of, weights, *bias = (ctx.symbols[value.address] for value in step.records[0].inputs)
     product = ctx.symbols[step.records[0].output.address]
     plus = (", plus ", *bias) if bias else ()
@@ -120,7 +120,7 @@ def _gate_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _largest_behind_gate(step: Step, ctx: LessonContext) -> Sentence | None:
-    """The unit with the largest product, if the author has named it."""
+    """Say which unit has the largest product, if the author has named it."""
     found = largest_named(step.last.output, ctx)
     largest: Sentence = ("The largest number of ", ctx.name, " after the gate is ")
     return found and (*largest, *found[0], *found[1], ".")

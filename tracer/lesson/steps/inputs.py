@@ -80,7 +80,7 @@ def _position_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
 
 
 def _waves(step: Step) -> bool:
-    """Whether the positions are computed from sine and cosine."""
+    """Return whether the positions are computed from sine and cosine."""
     return any(isinstance(record.operation, DivTerm) for record in step.records)
 
 
@@ -297,6 +297,6 @@ ENCODER_STEP = StepKind(
 )
 
 OF_EACH_TOWER = (EMBEDDING_STEP, POSITION_STEP, ROTARY_STEP, INPUT_STEP)
-"""What goes into an encoder's layers as into a decoder's."""
+"""The input steps that encoder and decoder share."""
 
 KINDS = (*OF_EACH_TOWER, ENCODER_STEP)

@@ -1,4 +1,4 @@
-"""What a step is, and the form in which everything that is told of one kind of step is declared."""
+"""A step, and the declaration of everything that a text says about a kind of step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracer.lesson.document import Block, Sentence, Sign
 
 @frozen
 class Step:
-    """Records of the tape that are told together: the softmax of a head, a LayerNorm.
+    """Records of the tape that one section explains: the softmax of a head, a LayerNorm.
 
     `number` is its place in the whole pass, counted from 1.
     """
@@ -29,7 +29,7 @@ class Step:
 
     @property
     def last(self) -> Record:
-        """What the step comes to."""
+        """The record of the step's result."""
         return self.records[-1]
 
     @property
@@ -40,7 +40,7 @@ class Step:
 
 @frozen
 class Naming:
-    """What a symbol may depend on: the operands' symbols, the head, the sub-layer and its input."""
+    """What a symbol can depend on: the operands' symbols, the head, the sub-layer and its input."""
 
     inputs: tuple[Expression, ...]
     head: str
@@ -61,7 +61,7 @@ Outcome: TypeAlias = Callable[[Step, LessonContext], list[Block]]
 
 @frozen
 class RoleText:
-    """What is told of one role: its symbol, and a few words before its lines."""
+    """The text of one role: its symbol, and a few words before its lines."""
 
     symbol: SymbolOf
     caption: CaptionOf = None
@@ -69,7 +69,7 @@ class RoleText:
 
 @dataclass(frozen=True, eq=False)
 class StepKind:
-    """Everything that is told of a kind of step.
+    """Everything that a text says about a kind of step.
 
     `claim` is a sentence that is computed from the followed token's row of the result and true of
     it, if there is anything to say. `outcome` takes the place of the matrix and the claim.
@@ -83,37 +83,37 @@ class StepKind:
     goal: SentenceOf
     roles: Mapping[Role, RoleText]
     sign: SignOf = ()
-    """What stands for it in the picture of the model."""
+    """Its sign in the diagram of the model."""
     reasons: ReasonsOf = ()
-    """Why it is done at all, and done so; each is told once."""
+    """Why the step exists, and why in this form; each reason is printed once."""
     claim: Claim | None = None
     outcome: Outcome | None = None
     groups: tuple[str, ...] = ()
     everywhere: bool = False
-    """Whether it is one step for the whole model, wherever its values stand."""
+    """Whether all its values in the model belong to one step."""
     only_with: str | None = None
-    """What shows it, where a plain pass has no such step."""
+    """The option that shows it, if a plain pass has no such step."""
     picture: str | None = None
     """The title of the picture of its result, where it is worth one."""
 
     def goal_of(self, step: Step, ctx: LessonContext) -> Sentence:
-        """What the step is for; a phrase where part of it is given instead of computed."""
+        """Return the step's goal; a phrase if part of the step is given instead of computed."""
         if step.is_partly_given:
             return (f"{self.summary[0].upper()}{self.summary[1:]}.",)
         return self.goal(step, ctx) if callable(self.goal) else self.goal
 
     def sign_of(self, step: Step, ctx: LessonContext) -> Sign:
-        """What stands for it in the picture of the model."""
+        """Return its sign in the diagram of the model."""
         return self.sign(step, ctx) if callable(self.sign) else self.sign
 
     def reasons_of(self, step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-        """Why the step is done; nothing where part of it is given instead of computed."""
+        """Return the reasons for the step; none if part of it is given instead of computed."""
         if step.is_partly_given:
             return ()
         return self.reasons(step, ctx) if callable(self.reasons) else self.reasons
 
     def claim_of(self, step: Step, ctx: LessonContext) -> Sentence | None:
-        """What the result says; nothing where it is not the model's, or the token only fills up."""
+        """Return the claims about the result; none for given values and for padding."""
         silent = isinstance(step.last.operation, Pinned) or ctx.is_padding
         return self.claim(step, ctx) if self.claim and not silent else None
 

@@ -23,7 +23,7 @@ NO_LOOKING_UP: Sentence = (
 
 
 def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
-    """What a token may look at."""
+    """Say what a token can attend to."""
     fills_up: Sentence = ()
     if ctx.padding is not None:
         name = Name(ctx.padding)
@@ -52,7 +52,7 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
-    """Why nothing later is seen, if there are later tokens and that is so."""
+    """Say why later tokens are hidden, if there are any and the mask hides them."""
     mask = step.last.inputs[1].array
     later = mask[np.triu_indices_from(mask, len(ctx.names) - len(mask) + 1)]
     return (NO_LOOKING_UP,) if later.size and not np.isfinite(later).any() else ()

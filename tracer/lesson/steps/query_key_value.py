@@ -35,7 +35,7 @@ def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
 
 
 def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonContext], Sentence]:
-    """What a key or a value is for; `here` is said of the decoder's own tokens."""
+    """Return the goal of a key or a value; `here` is the goal for the decoder's own tokens."""
 
     def goal(step: Step, ctx: LessonContext) -> Sentence:
         if isinstance(step.last.operation, Reused):
@@ -47,7 +47,7 @@ def _of_a_source(noun: str, does: str, here: str) -> Callable[[Step, LessonConte
 
 
 def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
-    """How each pair of columns is rotated."""
+    """Say how each pair of columns is rotated."""
     turn, a, b = step.last.operation, ex.Symbol("a"), ex.Symbol("b")
     angle = ctx.symbols[Place(encoder=step.place.encoder).address(roles.ROTARY_ANGLE)]
     cos, sin = ex.Call("cos", (angle,)), ex.Call("sin", (angle,))

@@ -1,4 +1,4 @@
-"""What surrounds attention and the FFN in a layer: residual, LayerNorm, RMSNorm."""
+"""The steps around attention and FFN: residual connection, LayerNorm, RMSNorm."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _changes_most(step: Step, ctx: LessonContext) -> Sentence | None:
 
 
 def _added(step: Step, ctx: LessonContext) -> Sentence:
-    """In a parallel block something else is added than what the sub-layer reads."""
+    """Say what is added; in a parallel block it is not the sub-layer's input."""
     added, change = summands(step.last)
     own = ctx.sources.get(change) is added
     what: Sentence = ("The sub-layer's input",) if own else (ctx.symbols[added.address],)
@@ -87,7 +87,7 @@ ALONE: Sentence = (
 
 
 def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
-    """Why there is a norm; what γ and β are for, and ε where 0 would be `divided` by 0."""
+    """Say why there is a norm, what γ and β are for, and ε if there could be a division by 0."""
     operation, root, names = step.last.operation, step.records[-2].operation, ""
     if isinstance(operation, Normalize):
         names = " and ".join(["γ"] * operation.gain + ["β"] * operation.shift)

@@ -14,7 +14,7 @@ from tracer.tokenization.bpe import Merge, merged
 from tracer.tokenization.tokenization import Piece, Tokenization
 
 MOST_ROWS, MOST_CHARACTERS = 24, 60
-"""Of the tables of a long text, and of each of their cells."""
+"""Limits for the tables of a long text: rows, and characters of a cell."""
 
 BETWEEN = "·"
 """Stands between symbols that are not joined."""
@@ -56,12 +56,12 @@ def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator
 
 
 def _bytes(piece: Piece) -> str:
-    """In hexadecimal, where a character has several."""
+    """Return the bytes of a piece in hexadecimal, or — for ASCII."""
     return "—" if piece.text.isascii() else piece.content.hex(" ")
 
 
 def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
-    """What a piece is behind each of its merges."""
+    """Show a piece after each of its merges."""
     name, merges = doc.Name(_cut(piece.text)), piece.merges
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
@@ -107,7 +107,7 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
 
 
 def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
-    """How many bytes became how many tokens; and the longest token, where no other is as long."""
+    """Say how many bytes became how many tokens, and the longest token if no other is as long."""
     read = sum(len(piece.content) for piece in tokenization.pieces)
     made = [token for piece in tokenization.pieces if piece.text for token in piece.tokens]
     are = "is" if read == 1 else "are"
@@ -120,7 +120,7 @@ def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
 
 
 def _cut(text: str) -> str:
-    """As much of a name as a page can bear."""
+    """Return a name, shortened if it is too long for a page."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 

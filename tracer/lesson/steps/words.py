@@ -23,7 +23,7 @@ def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
 
 
 def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | None:
-    """Which feature was the largest in the input, and whether it still is."""
+    """Say which feature was the largest in the input, and whether it still is."""
     given, output = ctx.value(step.place, roles.INPUT), step.last.output
     if given is None or isinstance(ctx.trace.producers[given].operation, Pinned):
         return None
@@ -52,7 +52,7 @@ def _largest_logit(step: Step, ctx: LessonContext) -> doc.Sentence | None:
 
 
 def _predicted(step: Step, ctx: LessonContext) -> list[doc.Block]:
-    """What is said after each token, and of the followed one how sure that is."""
+    """Say what is predicted after each token, and how probable it is after the followed one."""
     said = step.last.output
     names = ctx.names[-said.shape[0] :]
     rows = zip(names, said.numbers, strict=True)
@@ -73,7 +73,7 @@ def _says(step: Step, ctx: LessonContext) -> doc.Sentence | None:
 
 
 def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
-    """Which word a random number falls on."""
+    """Say which word the random number selects."""
     cumulative, draw = step.last.inputs
     drawn, word = ctx.number(draw), doc.Name(str(step.last.output.numbers[0]))
     last = ctx.number(cumulative, 0, cumulative.shape[1] - 1)
@@ -166,7 +166,7 @@ SELDOM: doc.Sentence = (
 
 
 def _can_be_drawn(step: Step) -> int:
-    """How many words have a share that a random number can fall on."""
+    """Return the number of words that the random number can select."""
     shares = next(
         record for record in step.records if record.output.role is roles.CUMULATIVE
     ).inputs[0]

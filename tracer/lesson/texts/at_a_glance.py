@@ -107,19 +107,28 @@ class _Formulas:
                 added, change = summands(record)
                 return ex.Sum((self._inside(added, end), self._inside(change, end)))
             case roles.NORM | roles.RMS_NORM:
-                first = self.teacher.step_of[value.address].records[0]
                 name: ex.OfModels = "LayerNorm" if value.role is roles.NORM else "RMSNorm"
-                return ex.Call(name, (self._inside(first.inputs[0], end),))
+                return ex.Call(name, (self._inside(self._normalized(value), end),))
             case roles.ATTENTION_OUTPUT if value.place.sub_layer == "cross_attention":
                 encoded = self.ctx.value(roles.Place(), roles.ENCODER_OUTPUT)
                 assert encoded
-                source = self._inside(self.ctx.sources[value], end)
-                return ex.Call("CrossAttention", (source, self.symbols[encoded.address]))
+                read = self._inside(self._read(value), end)
+                return ex.Call("CrossAttention", (read, self.symbols[encoded.address]))
             case roles.ATTENTION_OUTPUT | roles.FFN_OUTPUT if value in self.ctx.sources:
-                source = self._inside(self.ctx.sources[value], end)
-                return ex.Call("FFN" if value.role is roles.FFN_OUTPUT else "Attention", (source,))
+                read = self._inside(self._read(value), end)
+                return ex.Call("FFN" if value.role is roles.FFN_OUTPUT else "Attention", (read,))
             case _:
                 return symbol
+
+    def _normalized(self, norm: Value) -> Value:
+        """What a norm reads."""
+        return self.teacher.step_of[norm.address].records[0].inputs[0]
+
+    def _read(self, result: Value) -> Value:
+        """What attention or the FFN reads: the sub-layer's input, or the norm of it."""
+        source = self.ctx.sources[result]
+        norms = (self.ctx.value(result.place, role) for role in (roles.NORM, roles.RMS_NORM))
+        return next((norm for norm in norms if norm and self._normalized(norm) is source), source)
 
 
 def _repeated(layer: doc.Layer) -> doc.Sentence | None:

@@ -14,6 +14,7 @@ from tracer.formula.arithmetic import SHAPES
 from tracer.lesson import document as doc, entries
 from tracer.lesson.steps import KINDS, Step
 from tracer.lesson.texts.author_text import Asked, pieces_of
+from tracer.lesson.texts.lookup import find_quoted
 from tracer.lesson.texts.selection import select, steps
 
 YamlPath: TypeAlias = tuple[str, ...]
@@ -67,7 +68,7 @@ def paragraphs(text: str, found: Trace) -> tuple[doc.Paragraph, ...]:
 
 
 def _number(asked: str, found: Trace) -> doc.Inline:
-    (value, at), as_percent = entries.find_quoted(found, asked)
+    (value, at), as_percent = find_quoted(found, asked)
     if value.role.words:
         return doc.Name(str(value.numbers[at]))
     number = entries.number(found.pencil, value, at)
@@ -123,7 +124,7 @@ def _missing(
                 yield from (replace(p, yaml_path=("notes", key)) for p in error.problems)
     for path, words in asked:
         try:
-            entries.find_quoted(found, words)
+            find_quoted(found, words)
         except TracerError as error:
             for problem in error.problems:
                 message = f"{{value {words}}}: {problem.message}"

@@ -1,4 +1,4 @@
-"""Which numbers of a text are the same number: one entry, or one that is only taken over."""
+"""Find numbers of a text that are the same: one entry, or a copy of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tracer.lesson.entries import labels
 from tracer.node import found
 
 Name: TypeAlias = tuple[Hashable, ...]
-"""What an entry is known by: its address, and the labels of its row and column."""
+"""The key of an entry: its address and the labels of its row and column."""
 
 
 class Alike:
@@ -26,26 +26,26 @@ class Alike:
 
     def __init__(self, document: doc.Document) -> None:
         self._of = dict[Name, Name]()
-        """Of each name another that stands for the same number, or itself."""
+        """For each name the name of the number that it copies, or itself."""
         self._digits = defaultdict[Name, set[str]](set)
-        """How each number is printed."""
+        """The printed digits of each number."""
         self._begins = dict[Name, int]()
         for i, section in enumerate(document.sections):
             self._read(section.blocks, i)
 
     def one(self, number: Number) -> Name | None:
-        """What stands for all that are the same as a number; None of what is in no trace."""
+        """Return the representative of equal numbers; None for a number of no trace."""
         entry = number.entry
         if entry is None or entry.value.role.parameter or not number.value.is_finite():
             return None
         return self._first((entry.value.address, labels(entry)))
 
     def is_printed_alike(self, one: Name) -> bool:
-        """Whether a number has the same digits wherever it stands."""
+        """Return whether a number is printed with the same digits everywhere."""
         return len(self._digits[one]) == 1
 
     def begins(self, one: Name) -> int:
-        """The section in which a number first stands, counted from 0."""
+        """Return the index of the first section with a number."""
         return self._begins[one]
 
     def _read(self, blocks: tuple[doc.Block, ...], section: int) -> None:

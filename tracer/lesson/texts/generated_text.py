@@ -61,7 +61,7 @@ def _ending(generated: Generated) -> doc.Sentence:
 
 
 def cannot_go_on(met: TracerError) -> doc.Sentence:
-    """Why the decoder cannot go on; of what is no matter of a text, as a message says it."""
+    """Say why the decoder cannot continue the text; other errors as their message."""
     if not isinstance(met, UnreadableError):
         return (doc.Name(str(met.problems[0])), ".")
     if met.token is None:
@@ -71,7 +71,7 @@ def cannot_go_on(met: TracerError) -> doc.Sentence:
 
 
 def _why(teacher: Teacher) -> list[doc.Block]:
-    """Why one word comes of each turn, and why the mask stays, if there is one."""
+    """Say why each turn adds one word, and why the mask stays, if there is one."""
     trace = teacher.trace
     own = trace.masks and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
     mask = [doc.Paragraph(THE_MASK_STAYS)] if own and not trace.scenario.looks_ahead else []

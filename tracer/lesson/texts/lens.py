@@ -1,4 +1,4 @@
-"""What each layer would say if it were the last, and from which layer on the word is found."""
+"""What each layer would predict if it were the last, and from when on it is the final word."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tracer.lesson.texts.symbols import symbols
 from tracer.scenario.layers import Layer
 
 MOST_TOKENS = 6
-"""So many columns of words find room; of more tokens the last ones are shown."""
+"""The most columns of words; of more tokens, the last ones are shown."""
 
 
 @frozen
 class LensWord:
-    """What a layer would say after a token, and how probable it holds that."""
+    """The word that a layer would predict after a token, and its probability."""
 
     word: str
     probability: Number
@@ -31,7 +31,7 @@ def percent(share: Number) -> str:
 
 
 def lens_word(ctx: LessonContext, layer: int, token: int) -> LensWord:
-    """What is seen through the lens behind a layer, counted from 1, after a token, from 0."""
+    """Return the lens's word after a layer, counted from 1, at a token, counted from 0."""
     progress.report(f"layer {layer} of {ctx.layers}")
     place = Place(layer, "lens")
     words, shares = ctx.value(place, PREDICTION), ctx.value(place, PROBABILITIES)
@@ -72,7 +72,7 @@ def lens(trace: Trace, token: int) -> doc.Document:
 
 
 def why(ctx: LessonContext) -> str:
-    """What is read, and, where all sub-layers only add to one vector, why it can be."""
+    """Say what the lens reads, and why it can if all sub-layers add to one vector."""
     read = "The logit lens treats the output of each layer as if it were that of the last one."
     if not all(_only_adds(layer) for layer in ctx.tower.layers):
         return read
@@ -90,7 +90,7 @@ def _only_adds(layer: Layer) -> bool:
 
 
 def since_when(ctx: LessonContext) -> doc.Sentence | None:
-    """From which layer on the word at the end is said, where not all layers say it."""
+    """Say from which layer on the final word is predicted, if not by all layers."""
     words = [lens_word(ctx, layer, ctx.token).word for layer in range(1, ctx.layers + 1)]
     others = [layer for layer, word in enumerate(words, 1) if word != words[-1]]
     since = max(others, default=0) + 1

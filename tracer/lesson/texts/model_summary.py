@@ -1,4 +1,4 @@
-"""How a trained model comes to its word, in summary: what its layers add, and who looks at whom."""
+"""A summary of a trained model's prediction: what its layers add, and who attends to whom."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
 
 
 def summarized(steps: Sequence[Step]) -> list[Record]:
-    """What is worked in a summary: the tokens, and the words at the end."""
+    """Return the steps that a summary works out: the tokens, and the words at the end."""
     start = (step for step in steps if step.kind in AT_THE_START)
     return [record for step in (*start, *_at_the_end(steps)) for record in step.records]
 
@@ -82,7 +82,7 @@ def _most(ctx: LessonContext, layer: int, sub_layer: roles.SubLayer, role: roles
 
 
 def _heads(ctx: LessonContext) -> tuple[doc.Block, ...]:
-    """Which heads give most of the followed token's attention to each token before it."""
+    """Say which heads give most of the followed token's attention to each earlier token."""
     found = (record.output for record in in_order(ctx.trace.records))
     every = [value for value in found if value.role is roles.WEIGHTS]
     weights = [v for v in every if v.place.sub_layer == "attention" and not v.place.encoder]

@@ -1,4 +1,4 @@
-"""What each number of a trace comes from: the numbers that its line puts in, under any name."""
+"""The operands of each number of a trace, each under the address where it was computed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tracer.lesson.working.written import Worked
 
 
 class Origins:
-    """What each entry of a trace comes from."""
+    """The operands of each entry of a trace."""
 
     def __init__(self, trace: Trace) -> None:
         self.producers, self.teacher = trace.producers, Teacher(trace)
 
     def inputs_of(self, entry: Entry) -> list[Entry]:
-        """The entries that its line puts in, each followed to where it was computed or typed."""
+        """Return the entries in its line, each followed to where it was computed or given."""
         record = self.producers[entry.value]
         if is_worked(record, entry):
             operands = entries_in(self.teacher.writer.first_side(record, entry.at))
@@ -37,7 +37,7 @@ class Origins:
         return [self.followed(before)] if before else []
 
     def levels(self, entry: Entry) -> Iterator[list[Entry]]:
-        """The entry, then those that its line puts in, and so on; each entry once."""
+        """Yield the entry, then its operands, then their operands, and so on; each entry once."""
         level = [self.followed(entry)]
         seen = set(level)
         while level:
@@ -48,13 +48,13 @@ class Origins:
             seen.update(level)
 
     def followed(self, entry: Entry) -> Entry:
-        """The entry, or the one that it is under another name and with the same digits."""
+        """Return the entry that this one copies with the same digits, or itself."""
         while (before := self.before(entry)) and self.is_printed_alike(entry, before):
             entry = before
         return entry
 
     def before(self, entry: Entry) -> Entry | None:
-        """The entry that another one only takes over: O¹ of [O¹ O²]."""
+        """Return the entry that this one copies, as [O¹ O²] copies O¹."""
         record = self.producers.get(entry.value)
         if record is None or not isinstance(record.operation, op.Moved | Taken):
             return None
@@ -62,31 +62,31 @@ class Origins:
         return moved if moved and moved.value in self.producers else None
 
     def is_printed_alike(self, entry: Entry, other: Entry) -> bool:
-        """Whether both have the same digits, which may be set for one of them alone."""
+        """Return whether both print the same digits; a copy can have its own rounding."""
         if entry.value.role.words or not self.teacher.trace.pencil.rounds_copies:
             return True
         return str(self.number(entry).value) == str(self.number(other).value)
 
     def worked(self, entry: Entry) -> Line | None:
-        """The line of an entry, where it was computed; none of what is typed or hidden."""
+        """Return the line of an entry; None if it is given or masked."""
         entry = self.followed(entry)
         record = self.producers[entry.value]
         return self.line(record, entry) if is_worked(record, entry) else None
 
     def line(self, record: Record, entry: Entry) -> Line:
-        """How an entry was computed."""
+        """Return the line that computes an entry."""
         label = ", ".join(labels(entry)) or None
         chain = self.teacher.writer.chain(record, entry.at)
         named = label is None or not chain.relations
         return Line(label, self.teacher.writer.named(record, entry.at) if named else chain)
 
     def number(self, entry: Entry) -> Number:
-        """An entry as it is printed."""
+        """Return an entry as it is printed."""
         return self.teacher.writer.number(*entry)
 
 
 def is_worked(record: Record, entry: Entry) -> bool:
-    """Whether there is anything to write out for an entry."""
+    """Return whether an entry has a worked line."""
     match record.operation:
         case Mask():
             return bool(entry.value.numbers[entry.at] == HIDDEN.value)
@@ -99,7 +99,7 @@ def is_worked(record: Record, entry: Entry) -> bool:
 
 
 def chosen_by(record: Record, entry: Entry) -> Entry:
-    """The number by which a word was chosen: its probability, or its running sum."""
+    """Return the number by which a word was chosen: its probability or its running sum."""
     operation, of = record.operation, record.inputs[0]
     assert isinstance(operation, op.ArgMax | op.Pick)
     column = operation.words.index(str(entry.value.numbers[entry.at]))
@@ -107,9 +107,9 @@ def chosen_by(record: Record, entry: Entry) -> Entry:
 
 
 def moved_from(record: Record, operation: op.Moved | Taken, entry: Entry) -> Entry | None:
-    """The entry that stands here under another name.
+    """Return the entry that this one copies.
 
-    None of what a mask hides, nor of a word that no column is of.
+    None for a masked entry, and for a word without a column.
     """
     index = entry.at
     first = record.inputs[0]

@@ -1,4 +1,4 @@
-"""A text to be explored: told for every token, with the line of every number that it shows."""
+"""The interactive page: the text for every token, with the line of every number in it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from tracer.node import found
 
 @frozen
 class Source:
-    """A value in which numbers are found: its name, its labels, and what is known of each entry.
+    """A value with the numbers that the page shows: its name, its labels and its entries.
 
-    An entry has a line if it was worked; `moved` has those that are others under a new name.
+    `lines` has the worked line of each computed entry; `moved` has the original of each copy.
     """
 
     symbol: Expression
@@ -44,11 +44,11 @@ class Source:
 
 @frozen
 class Page:
-    """A document; the same for other tokens, as far as it differs; where its numbers come from.
+    """A document, its variants for the other tokens, and the sources of its numbers.
 
-    `tokens` are the names of those that it is told for, `documents` has the text for each;
-    `followed` (counted from 0) is the whole one, whose sections the others begin with. The
-    sections `without_mask` are beside the point until the mask is taken away.
+    `tokens` are the names of the tokens that it can follow, `documents` has the text for each;
+    `followed` (counted from 0) is the complete one; the others start with its sections. The
+    sections `without_mask` are hidden until the reader asks for them.
     """
 
     tokens: tuple[str, ...]
@@ -71,17 +71,17 @@ def page(
     training: Training | None = None,
     full: bool = True,
 ) -> Page:
-    """The tutorial, told for a token (counted from 0) and ready to be told for any other."""
+    """Return the tutorial for a token (counted from 0), with its variants for the others."""
     whole = len(chosen) == len(steps(found.records))
 
-    def told(other: int) -> doc.Document:
+    def text_for(other: int) -> doc.Document:
         if whole and found.scenario.on_demand:
             return model_summary(found, other, full=full, terms=None)
         if other == token:
             return tutorial(found, chosen, token, training=training, full=full)
         return worked_for(Teacher(found, other, refers=whole, full=full), chosen)
 
-    documents = [told(other) for other in range(len(found.tokens))]
+    documents = [text_for(other) for other in range(len(found.tokens))]
     after = _without_mask(found, chosen)
     if after:
         unmasked = trace(found.name, found.scenario.without_words(), PassOptions(unmasked=True))
@@ -92,12 +92,12 @@ def page(
 
 
 def page_of(document: doc.Document) -> Page:
-    """A document as it is."""
+    """Return a page of a document that follows no token."""
     return Page((), 0, (document,), sources_of([document], whole=True))
 
 
 def _without_mask(found: Trace, chosen: Sequence[Step]) -> dict[int, Step]:
-    """The steps of softmax whose scores are masked, by their places in the text."""
+    """Return the softmax steps with masked scores, by their indices among the steps."""
     masked = {r.output.place for r in found.records if r.output.role is MASKED}
     return {
         i: step
@@ -109,14 +109,14 @@ def _without_mask(found: Trace, chosen: Sequence[Step]) -> dict[int, Step]:
 def _with(
     document: doc.Document, after: dict[int, Step], unmasked: Trace, token: int
 ) -> doc.Document:
-    """A document that also says, behind each softmax, what it would be without the mask."""
+    """Insert, after each softmax step, the softmax without the mask."""
     there = {s.place: s for s in steps(unmasked.records) if s.kind is UNMASKED_STEP}
     sections: list[doc.Section] = []
     for i, section in enumerate(document.sections):
         sections.append(section)
         if i in after:
-            told = Teacher(unmasked, token).section(there[after[i].place])
-            sections.append(replace(told, number=None))
+            added = Teacher(unmasked, token).section(there[after[i].place])
+            sections.append(replace(added, number=None))
     return replace(document, sections=tuple(sections))
 
 
@@ -124,9 +124,9 @@ def _with(
 
 
 def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value, Source]:
-    """The values of all numbers that are shown; with `whole`, of all that these come from, too.
+    """Return the sources of all numbers shown; with `whole`, of all their operands as well.
 
-    What two passes have computed alike is one source.
+    Equal values of two passes share one source.
     """
     met = _Sources(document.sections for document in documents)
     waiting = [number.entry for number in _shown(documents) if number.entry]
@@ -138,7 +138,7 @@ def sources_of(documents: Sequence[doc.Document], *, whole: bool) -> dict[Value,
 
 
 def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
-    """The numbers of all texts; a matrix that several of them show counts once."""
+    """Yield the numbers of all texts; a matrix that several texts show counts once."""
     matrices = set()
     for block in (b for document in documents for s in document.sections for b in s.blocks):
         match block:
@@ -156,7 +156,7 @@ def _shown(documents: Iterable[doc.Document]) -> Iterator[Number]:
 
 
 class _Sources:
-    """The values that were met so far."""
+    """The sources of the values collected so far."""
 
     def __init__(self, texts: Iterable[Sequence[doc.Section]]) -> None:
         self.sources: dict[Value, Source] = {}
@@ -169,7 +169,7 @@ class _Sources:
                 self.origins.setdefault(record.output, origins)
 
     def add(self, entry: Entry) -> bool:
-        """Note an entry with its line; whether it is a new one, of a pass that is known."""
+        """Add an entry with its line; return whether it is new and belongs to a known pass."""
         origins = self.origins.get(entry.value)
         if origins is None or entry.value.role.words:
             return False
@@ -189,7 +189,7 @@ class _Sources:
         return True
 
     def source(self, value: Value, origins: Origins) -> Source:
-        """The source of a value: that of one which is like it, if there is one."""
+        """Return the source of a value, shared with an equal value if there is one."""
         if value not in self.sources:
             alike = self.alike.setdefault(value.address, [])
             same = next((other for other in alike if _same(other, value)), None)
@@ -213,5 +213,5 @@ class _Sources:
 
 
 def _same(a: Value, b: Value) -> bool:
-    """Whether two values are printed alike."""
+    """Return whether two values print the same."""
     return a.form is b.form and a.axes == b.axes and bool(np.array_equal(a.numbers, b.numbers))

@@ -33,7 +33,7 @@ NAMES: dict[SubLayer, str] = {
 def picture(
     ctx: LessonContext, steps: Sequence[Step], stand_for: Callable[[Place], range] | None = None
 ) -> doc.Picture:
-    """All steps of a pass, each in one box; layers that are built alike are drawn once.
+    """Return all steps of a pass, each in one box; equal layers are drawn once.
 
     `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
@@ -90,7 +90,7 @@ def _tower(
 
 
 class _Wires:
-    """What the sub-layers of a tower read, as far as its step is drawn."""
+    """The inputs of a tower's sub-layers, as far as their steps are drawn."""
 
     def __init__(self, ctx: LessonContext, steps: Sequence[Step]) -> None:
         self.told = ctx
@@ -109,7 +109,7 @@ def _layers(
     wires: _Wires,
     stand_for: Callable[[Place], range],
 ) -> tuple[doc.Layer, ...]:
-    """The layers; of some that follow each other and are built alike, the first."""
+    """Return the layers; of consecutive equal ones, the first."""
     built: list[tuple[list[Step], Value | None]] = []
     for _, together in groupby(steps, lambda step: step.place.layer):
         layer = list(together)
@@ -128,7 +128,7 @@ def _layers(
 
 
 def _form(steps: Sequence[Step], below: Value | None, ctx: LessonContext) -> list[object]:
-    """What is printed of a layer or a head, but for its numbers: it is alike where this is equal.
+    """Return what is printed of a layer or a head, without its numbers; equal forms are drawn once.
 
     That are the signs, and of each record its operation, its shape and what it reads: the layer's
     input, a value of the layer, a parameter of some shape, or a value from elsewhere.
@@ -199,7 +199,7 @@ def _reads_encoder(step: Step) -> bool:
 
 
 def _rows(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Row, ...]:
-    """Steps from below: beside each other, until one reads another of the row."""
+    """Arrange steps from bottom to top: side by side until one reads another of the row."""
     rows: list[list[Step]] = []
     for step in steps:
         if rows and not any(_reads(step, other) for other in rows[-1]):

@@ -14,15 +14,15 @@ from tracer.lesson.wiring import in_order
 from tracer.names import closest, places
 
 SEVERAL = 8
-"""So many places of a token are told."""
+"""The most positions of a token that a message lists."""
 
 SUB_LAYERS = ("attention", "cross_attention", "ffn")
 ENCODER = ENCODER_STEP.name
-"""All of an encoder's steps, and what its addresses begin with."""
+"""The group of all encoder steps, and the prefix of the encoder's addresses."""
 
 
 def steps(records: Sequence[Record]) -> list[Step]:
-    """The tape's records put together, each step behind what it reads, counted from 1.
+    """Group the tape's records to steps, each after the steps that it reads, numbered from 1.
 
     Parameters and the mask belong to the step that uses them.
     """
@@ -47,7 +47,7 @@ def select(
     Layers and heads are the decoder's, unless the name begins with `encoder`.
 
     Raises:
-        TracerError: nothing is called so; the layer or the head is not there, or not of the step.
+        TracerError: there is no such step, layer or head, or the step is not in the layer or head.
     """
     asked = {what: of for what, of in (("layer", layer), ("head", head)) if of is not None}
     if asked:
@@ -66,7 +66,7 @@ def select(
     if found := _named(chosen, name):
         for what in asked:
             if not any(getattr(step.place, what) for step in found):
-                raise TracerError(Problem(f"the step {name!r} is not part of a {what}"))
+                raise TracerError(Problem(f"the step {name!r} does not belong to a {what}"))
         return found
     if elsewhere := _named(every, name):
         places = dict.fromkeys(step.place.prefix.rstrip(".") for step in elsewhere)
@@ -77,12 +77,12 @@ def select(
 
 
 def names(every: Sequence[Step]) -> list[str]:
-    """What these steps and the groups of them are called."""
+    """Return the names of these steps and of their groups."""
     return list(dict.fromkeys(name for step in every for name in _groups(step)))
 
 
 def _not_there(every: Sequence[Step], name: str) -> str:
-    """Why nothing is called so, and what would show it."""
+    """Return the message for a step that does not exist, with a hint."""
     for kind in KINDS:
         if kind.name == name and kind.only_with:
             return f"the step {name!r} is shown with {kind.only_with}"
@@ -90,11 +90,11 @@ def _not_there(every: Sequence[Step], name: str) -> str:
     if name in (*known, *SUB_LAYERS):
         return f"this scenario has no step {name!r}; decoder-trace steps lists those it has"
     addresses = [record.output.address for step in every for record in step.records]
-    return f"no step is called {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
+    return f"no step {name!r}{closest(name, [*known, *SUB_LAYERS, *addresses])}"
 
 
 def of_encoder(chosen: Sequence[Step]) -> bool:
-    """Whether all steps are of an encoder that is computed."""
+    """Return whether all steps belong to a computed encoder."""
     of_it = [step.place.encoder or step.kind is ENCODER_STEP for step in chosen]
     return all(of_it) and any(step.place.encoder for step in chosen)
 
@@ -117,13 +117,13 @@ def _named(every: Sequence[Step], name: str) -> list[Step]:
 
 
 def _lies_under(record: Record, name: str) -> bool:
-    """Whether a name is the address of a record or of its parameters, or a part of one."""
+    """Return whether a name is the address of a record or its parameters, or a prefix of one."""
     own = [value.address for value in record.inputs if value.role in OPERANDS]
     return any(_is_part(name, address) for address in (record.output.address, *own))
 
 
 def _is_part(name: str, address: str) -> bool:
-    """Whether an address has a name in it; a layer is the decoder's, if nothing else is said."""
+    """Return whether an address contains a name; a layer is by default the decoder's."""
     whole = _first(name).startswith("layer") and _first(address) == ENCODER
     return not whole and f".{name}." in f".{address}."
 
@@ -149,7 +149,7 @@ def position_of(token: str, tokens: tuple[str, ...]) -> int:
     if found:
         several = ", ".join(str(place + 1) for place in found[:SEVERAL])
         several += " …" * (len(found) > SEVERAL)
-        message = f"the token {token!r} stands at several positions, give one of them: {several}"
+        message = f"the token {token!r} occurs at several positions, choose one: {several}"
         raise TracerError(Problem(message))
     hint = closest(token, tokens)
     raise TracerError(Problem(f"no token {token!r}, expected 1 to {len(tokens)} or its text{hint}"))

@@ -26,7 +26,7 @@ MILLION = 1_000_000
 
 
 def shapes(survey: Survey) -> doc.Document:
-    """What a decoder is made of, and what it costs."""
+    """Return the text of a decoder's sizes and costs."""
     sections = [doc.Section(None, title, tuple(blocks)) for title, blocks in _stages(survey)]
     totals = doc.Section(None, "In total", tuple(_totals(survey)))
     memory = doc.Section(None, "In memory", tuple(_memory(survey)))
@@ -102,7 +102,7 @@ def _rows(matrices: Sequence[Shaped], survey: Survey) -> Iterator[tuple[str | Ex
 
 
 def _heads(matrix: Shaped) -> str:
-    """Which heads it is of, where not all are alike."""
+    """Return the heads of a matrix, if not all are equal."""
     heads = matrix.heads
     if len(heads) == matrix.of_heads or not heads:
         return ""
@@ -110,7 +110,7 @@ def _heads(matrix: Shaped) -> str:
 
 
 def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
-    """What the numbers of a stage come to."""
+    """Say the totals of a stage."""
     by_role = {matrix.role: matrix for matrix in matrices}
     weights, concat, logits = map(by_role.get, (roles.W_Q, roles.CONCAT, roles.LOGITS))
     if weights and concat and 1 < len(weights.heads) == weights.of_heads:
@@ -165,7 +165,7 @@ def _totals(survey: Survey) -> Iterator[doc.Block]:
 
 
 def _parameters(survey: Survey) -> Iterator[doc.Sentence]:
-    """Where most of them are; those of a layer beside round numbers."""
+    """Say where most parameters are, and compare a layer's with round numbers."""
     learned = {name: parameters for name, (parameters, _) in survey.parts.items()}
     most = max(learned, key=learned.__getitem__, default="")
     if len(learned) > 1 and list(learned.values()).count(learned[most]) == 1:

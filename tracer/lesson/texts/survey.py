@@ -1,6 +1,6 @@
-"""What follows from the shapes of a decoder alone: sizes, parameters, multiply-adds, bytes.
+"""Sizes, parameters, multiply-adds and bytes of a decoder, from its shapes alone.
 
-Layers that are built alike are looked at once, and so are the heads of a layer.
+Equal layers are computed once, and so are the heads of a layer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Shaped:
     """
 
     records: tuple[Record, ...]
-    """That of each of the heads, or the only one."""
+    """The record of each head, or the only one."""
     step: str
     symbol: Expression
     heads: tuple[int, ...]
@@ -53,26 +53,26 @@ class Shaped:
     of_heads: int
     """The heads that have such a matrix of some shape."""
     is_learned: bool
-    """Whether its numbers are counted here: a tied W_U is counted as the embeddings."""
+    """Whether its numbers count as parameters; a tied W_U counts only as the embeddings."""
 
     @property
     def value(self) -> Value:
-        """Of the first of the heads and layers."""
+        """The value of the first head and layer."""
         return self.records[0].output
 
     @property
     def role(self) -> roles.Role:
-        """What it is."""
+        """The role of the value."""
         return self.value.role
 
     @property
     def place(self) -> roles.Place:
-        """Where the first of them is."""
+        """The place of the first value."""
         return replace(self.value.place, layer=self.layers.start if self.layers else None)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As a text with a batch of one has it: [1, heads, tokens, numbers]; a parameter's own."""
+        """The shape with a batch of one: [1, heads, tokens, numbers]; for a parameter its own."""
         own = self.value.shape
         if self.role.parameter:
             return (len(self.heads), *own) if self.heads else own
@@ -80,12 +80,12 @@ class Shaped:
 
     @property
     def together(self) -> int:
-        """How many there are of it in a layer."""
+        """How many of it a layer has."""
         return len(self.heads) or 1
 
     @property
     def times(self) -> int:
-        """In how many layers it is; 1 outside of layers."""
+        """The number of layers with it; 1 outside of layers."""
         return len(self.layers) or 1
 
     @property
@@ -95,12 +95,12 @@ class Shaped:
 
     @property
     def multiply_adds(self) -> int:
-        """In one layer."""
+        """The multiply-adds in one layer."""
         return multiply_adds(self.records[0]) * self.together
 
     @property
     def part(self) -> str:
-        """Of which part of the decoder it is."""
+        """The part of the decoder that it belongs to."""
         place = self.value.place
         if place.encoder:
             return "encoder"
@@ -122,7 +122,7 @@ class Survey:
 
     @property
     def length(self) -> int:
-        """How many tokens it reads."""
+        """The number of tokens."""
         return len(self.trace.tokens)
 
     @cached_property
@@ -138,11 +138,11 @@ class Survey:
         return found
 
     def layers(self, place: roles.Place) -> range:
-        """The layers that one of the trace stands for; none for what is outside of layers."""
+        """Return the layers that one of the trace represents; none outside of layers."""
         return self.stands_for(place)[place.layer - 1] if place.layer else range(0)
 
     def stands_for(self, place: roles.Place) -> tuple[range, ...]:
-        """The layers that each one of a tower stands for."""
+        """Return the layers that each layer of a tower represents."""
         return self.outline.encoder_layers if place.encoder else self.outline.layers
 
     @cached_property
@@ -175,7 +175,7 @@ class Survey:
                 )
 
     def _concatenated(self) -> Iterator[tuple[str, Expression]]:
-        """What stands side by side: [O¹ O²], or [O¹ … O¹²]."""
+        """Return the concatenated heads: [O¹ O²], or [O¹ … O¹²]."""
         for address, symbol in symbols(self.trace.records).items():
             match symbol:
                 case Brackets((first, _, _, *_, last)):
@@ -185,7 +185,7 @@ class Survey:
 
     @cached_property
     def _step_of(self) -> dict[str, str]:
-        """The name of the step that each address is told in; that of a parameter is its user's."""
+        """Return the name of each address's step; a parameter belongs to the step that uses it."""
         found: dict[str, str] = {}
         for step in self.steps:
             for record in step.records:
@@ -197,7 +197,7 @@ class Survey:
 
     @cached_property
     def learned(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of all parameters, of layers that are built alike those of the first."""
+        """Return the shapes of all parameters; equal layers are represented by the first."""
         return learned(self.trace.scenario)
 
     @cached_property
@@ -221,12 +221,12 @@ class Survey:
 
     @property
     def parameters(self) -> int:
-        """All learned numbers; what is used twice is counted once."""
+        """The number of parameters; a shared one counts once."""
         return sum(learned for learned, _ in self.parts.values())
 
     @property
     def multiply_adds(self) -> int:
-        """Of a pass over all tokens."""
+        """The multiply-adds of a pass over all tokens."""
         return sum(cost for _, cost in self.parts.values())
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from tracer.decoder.elementwise import Scale
 from tracer.decoder.operations import AccumulateGradients
-from tracer.decoder.roles import ENCODER_OUTPUT, Place, Role
+from tracer.decoder.roles import ENCODER_OUTPUT, NORM, RMS_NORM, Place, Role
 from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.formula.expression import LOSS, Expression, Partial, Symbol
@@ -19,14 +19,14 @@ from tracer.lesson.working.formulas import in_symbols
 from tracer.node import Node, rewritten
 
 Pass: TypeAlias = tuple[bool, int | None]
-"""Whether it is the encoder's, and of which example of a batch."""
+"""Whether a value is the encoder's, and the number of its example in a batch."""
 
 ENCODER = "E"
 """Above each symbol of the encoder: Qᴱ is its query, Q the decoder's."""
 
 
 def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expression]:
-    """The symbol of every address, in the tape's order; heads are told `apart` by their number."""
+    """Return the symbol of every address, in the tape's order; with `apart`, heads are numbered."""
     ordered = in_order(records)
     read, leave = sources(ordered), dict.fromkeys(leaving(ordered))
     numbers: dict[Where, int] = {}
@@ -55,8 +55,11 @@ def symbols(records: Sequence[Record], *, apart: bool = True) -> dict[str, Expre
         if value in leave:
             symbol = Symbol("x", number)
         elif callable(symbol):
+            # A norm that is computed before attention or the FFN is what these read.
+            norms = [value.place.address(role) for role in (NORM, RMS_NORM)]
+            before = [found[address] for address in norms if address in found]
             x = found[read[value].address] if value in read else Symbol("x")
-            symbol = symbol(Naming(inputs, head, number, x))
+            symbol = symbol(Naming(inputs, head, number, before[0] if before else x))
         found[value.address] = of_encoder(symbol) if tower else symbol
     return {record.output.address: found[record.output.address] for record in records}
 

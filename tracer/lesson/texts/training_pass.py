@@ -1,4 +1,4 @@
-"""The text of a training pass: predictions beside targets, probabilities, the loss."""
+"""The text of a training pass: predictions and targets, probabilities, the loss."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class TrainingTeacher(Teacher):
         return [*written, *doc.paragraphs(step.kind.claim_of(step, self.ctx.at(step.place)))]
 
     def learned(self, record: Record, step: Step) -> list[doc.Block]:
-        """One gradient, or what an update makes of it."""
+        """Return the section of one gradient or update."""
         operation, value = record.operation, record.output
         if isinstance(operation, Pinned):
             return [self.pinned(value), self.matrix(value)]
@@ -59,7 +59,7 @@ class TrainingTeacher(Teacher):
         written = [*(self.inputs(record) if worked else []), *said]
         lines = self.writer.lines(record, self.ctx.at(value.place).token) if worked else ()
         in_symbols = formula(record, self.ctx.symbols)
-        if in_symbols and value.role is not SQUARES:  # its many terms stand right above it
+        if in_symbols and value.role is not SQUARES:  # its many terms are printed right above it
             written.append(self.formula(in_symbols, record))
         elif lines and value.axes:
             written.append(doc.Formula(Chain((self.ctx.symbols[value.address],), ())))
@@ -73,7 +73,7 @@ class TrainingTeacher(Teacher):
         return written
 
     def is_worked(self, value: Value) -> bool:
-        """Whether a gradient has lines: of parameters only that of one."""
+        """Return whether a gradient is worked out; of the parameters only one is."""
         whole = self.totals.get(value, value)
         of_weight = whole.role.of is not None and whole.role.of.parameter
         return not of_weight or parameter_of(whole) == self.worked
@@ -86,7 +86,7 @@ class TrainingTeacher(Teacher):
         return {way: record.output for record in gradients for way in record.inputs}
 
     def inputs(self, record: Record) -> list[doc.Block]:
-        """What a gradient is made of, as far as it does not stand above: of the forward pass."""
+        """Return a gradient's operands that are not printed above: those of the forward pass."""
         missing = [v for v in record.inputs if v not in self.tables]
         missing = [value for value in missing if value.address in self.ctx.symbols]
         self.tables.update(missing)

@@ -63,7 +63,7 @@ def parameter_worked(trace: Trace, asked: str | None) -> str:
     if asked is None:
         return next((each for each in learned if each.startswith("layer")), learned[0])
     if asked not in learned:
-        message = f"no parameter {asked!r} is learned here{closest(asked, learned)}"
+        message = f"no parameter {asked!r} is trained{closest(asked, learned)}"
         raise TracerError(Problem(message, address="--parameter"))
     return asked
 

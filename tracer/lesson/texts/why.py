@@ -1,4 +1,4 @@
-"""Why a number is what it is: the worked lines that lead to it, back to what was typed."""
+"""The worked lines behind a number, back to the input."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ T = TypeVar("T")
 
 
 def why(trace: Trace, entry: Entry, depth: int | None = None) -> doc.Document:
-    """The line of an entry, then the lines of the numbers put in, nearest first, each once.
+    """Return the line of an entry, then the lines of its operands, nearest first, each once.
 
-    `depth` is how many times it goes back; None goes back to what was typed.
+    `depth` limits how many levels to go back; None goes back to the input.
     """
     origins = _Explanation(trace)
     levels = islice(origins.levels(entry), None if depth is None else depth + 1)
@@ -40,16 +40,16 @@ def why(trace: Trace, entry: Entry, depth: int | None = None) -> doc.Document:
 
 
 def records_needed(trace: Trace, entry: Entry) -> list[Record]:
-    """The records that an entry comes from, in the order of computation, its own last."""
+    """Return the records that an entry depends on, in order of computation, its own last."""
     needed = {found.value for level in Origins(trace).levels(entry) for found in level}
-    for record in reversed(trace.records):  # with all that their operations need to be done again
+    for record in reversed(trace.records):  # with every input that repeating their operations needs
         if record.output in needed:
             needed.update(record.inputs)
     return [record for record in trace.records if record.output in needed]
 
 
 class _Explanation(Origins):
-    """The same in blocks."""
+    """Origins, written as blocks of a document."""
 
     def blocks(self, level: Iterable[Entry]) -> Iterator[doc.Block]:
         together: dict[Value, list[Entry]] = defaultdict(list)
@@ -68,18 +68,21 @@ class _Explanation(Origins):
             yield from self.given([entry for entry in entries if entry not in worked])
 
     def heading(self, record: Record) -> doc.Sentence:
-        """Which value the lines are of, and where it stands."""
+        """Return the symbol and address of the value, and the step that computes it."""
         address = record.output.address
         symbol, step = self.teacher.ctx.symbols[address], self.teacher.step_of.get(address)
         passed_on = isinstance(record.operation, Moved) and record.inputs[0] in self.producers
         worked = isinstance(record.operation, Worked) or passed_on
         if worked and not step:
-            return (symbol, f", {address}:")  # of another example, which is not told
+            return (
+                symbol,
+                f", {address}:",
+            )  # of another training example, which this text does not show
         where = f"step {step.number}" if step and worked else "given"
         return (symbol, f", {address}, {where}:")
 
     def given(self, entries: list[Entry]) -> Iterator[doc.Block]:
-        """Entries that are not computed, as a part of their matrix for each choice of columns."""
+        """Show given entries as parts of their matrix, one for each set of columns."""
         if not entries:
             return
         value = entries[0].value
@@ -110,13 +113,13 @@ class _Explanation(Origins):
             return (word, " is given.")
         chosen = chosen_by(record, entry)
         symbol = self.teacher.ctx.symbols[chosen.value.address]
-        return (word, " is chosen by ", symbol, ", which is ", self.number(chosen), ".")
+        return (word, " is chosen; its ", symbol, " is ", self.number(chosen), ".")
 
 
 def _in_two(of_axes: Sequence[T], other: T, value: Value) -> Sequence[T]:
-    """One for the rows and one for the columns, with `other` for the axis that there is not.
+    """Return one item for the rows and one for the columns; `other` replaces a missing axis.
 
-    One row stands side by side, but a number for each token below each other, as in a text.
+    A vector is a row, except that one number per token is a column.
     """
     if len(of_axes) == 2:
         return of_axes

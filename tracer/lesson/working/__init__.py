@@ -1,1 +1,1 @@
-"""How one number is worked: operations in symbols, then as lines of numbers."""
+"""The worked lines of one number: operations in symbols, then with numbers."""

@@ -63,14 +63,14 @@ def _factor(factor: ex.Expression, shapes: Shapes) -> ex.Expression:
 
 
 def described(value: Value, symbol: ex.Expression) -> Sentence:
-    """What the rows and columns of a matrix are that no formula gives."""
+    """Describe the rows and columns of a matrix without a formula."""
     rows, columns = (axis.name for axis in value.axes)
     shape = ex.Sized(symbol, value.shape)
     return (shape, f" has a row for each {rows} and a column for each {columns}.")
 
 
 def parameters(values: Sequence[Value], symbols: Mapping[str, ex.Expression]) -> Sentence | None:
-    """How many numbers of a step are learned: W_Q has 6 × 2 = 12 parameters."""
+    """Say how many parameters a step has: W_Q has 6 × 2 = 12 parameters."""
     if not values:
         return None
     items: list[Sentence] = []
@@ -82,7 +82,7 @@ def parameters(values: Sequence[Value], symbols: Mapping[str, ex.Expression]) ->
 
 
 def number_used(records: Sequence[Record], learned: Mapping[str, tuple[int, ...]]) -> int:
-    """How many of the parameters that are learned some records use, each counted once."""
+    """Return the number of learned parameters that some records use, each counted once."""
     used = {value.address for record in records for value in record.inputs}
     outputs = [record.output for record in records if record.output.role in TABLES]
     tables = {value.place.address(TABLES[value.role]) for value in outputs}

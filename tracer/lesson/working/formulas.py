@@ -1,4 +1,4 @@
-"""How each operation is written in symbols."""
+"""The formula of each operation in symbols."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracer.formula.expression import Expression, Number
 
 
 def formula(record: Record, symbols: Mapping[str, Expression]) -> ex.Chain | None:
-    """Return symbol = formula; None where the symbol says it already."""
+    """Return symbol = formula; None if the symbol is the formula."""
     left = symbols[record.output.address]
     # Values of an earlier trace are only taken over: no formula names them.
     right = in_symbols(record, [symbols[v.address] for v in record.inputs if v.address in symbols])

@@ -24,15 +24,15 @@ from tracer.lesson.working.written import EXACT_DIGITS_MORE, LineSides, Worked
 from tracer.names import distinct
 
 OF_TRAINED = Terms(shown=4, most=6)
-"""How many terms are written out of the sums of a trained model, which has hundreds."""
+"""The number of terms that are written out of a trained model's long sums."""
 
 MOST_GUARD_DIGITS = PRECISION + GUARD
-"""With so many, a line has all digits that its entry was computed with."""
+"""With this many extra digits, a line has all digits of the calculation."""
 
 
 _ALL_OPERANDS: tuple[tuple[int, ...], ...] = ((),)
 _OPERANDS_APART: tuple[tuple[int, ...], ...] = ((0,), (1,), ())
-"""Which operands of a quotient get guard digits, in the order in which it is tried."""
+"""The operands of a quotient that get extra digits, in the order of the attempts."""
 
 
 class Writer:
@@ -100,13 +100,13 @@ class Writer:
         return self.sides(record, index)(0, 0)[0]
 
     def sides(self, record: Record, index: Index) -> LineSides:
-        """What writes the sides of an entry's line."""
+        """Return the writer of the sides of an entry's line."""
         operation = record.operation
         assert isinstance(operation, Worked)
         return LineSides(self.pencil, self.producers, operation, record, index, self.terms)
 
     def is_given(self, value: Value, at: Index = ()) -> ex.Chain:
-        """That a number which is not computed is what it is: T = 1.5."""
+        """Return the line of a given number: T = 1.5."""
         return ex.Chain((self.symbols[value.address], self.number(value, at)), ("=",))
 
     def number(self, of: Value, index: Index, guard: int = 0) -> ex.Number:
@@ -115,7 +115,7 @@ class Writer:
 
 
 def is_fully_masked(record: Record, index: Index) -> bool:
-    """Whether an entry is of a softmax's row that is masked as a whole: nothing is done there."""
+    """Return whether an entry belongs to a fully masked row of a softmax, which has no lines."""
     match record.operation:
         case el.DivideByRowSum():
             return not record.inputs[1].numbers[index[0]]  # and nothing is divided
@@ -184,7 +184,7 @@ def _with_result(written: Sequence[ex.Expression], result: ex.Number) -> list[ex
 
 
 def _true(sides: Sequence[ex.Expression], decimals: int) -> bool:
-    """Whether each number that takes the place of a side, or of a dividend, is it rounded.
+    """Return whether each number that replaces a side or a dividend is that number, rounded.
 
     A 0 stands for numbers that are 0 with the usual decimals.
     """

@@ -29,7 +29,7 @@ Along: TypeAlias = tuple[int | slice, int | slice]
 
 @frozen
 class Terms:
-    """Which terms of a long sum are written out; what the rest comes to stands behind them.
+    """The terms of a long sum that are written out, followed by the total of the rest.
 
     A sum of at most so many is written out whole.
     """
@@ -37,17 +37,17 @@ class Terms:
     shown: int = 12
     most: int = 16
     largest: bool = False
-    """Whether they are the largest, in the order of their size, rather than the first."""
+    """Whether they are the largest terms, by size, instead of the first."""
 
     def of(self, terms: Array) -> list[int]:
-        """Where they stand, counted from 0."""
+        """Return their indices."""
         if len(terms) <= self.most:
             return list(range(len(terms)))
         order = np.argsort(-abs(terms), kind="stable") if self.largest else range(len(terms))
         return [int(at) for at in order[: self.shown]]
 
     def of_row(self, terms: Array) -> list[int]:
-        """The same of a row that stands in a table, of which only the largest may be shown."""
+        """Return the indices for a row of a table, which can show only the largest."""
         if len(terms) <= self.most or isinstance(terms.flat[0], Decimal):
             return self.of(terms)
         return [int(at) for at in np.argsort(-terms, kind="stable")[: self.shown]]
@@ -127,7 +127,7 @@ class Sums:
         return [_sum([term for term, _ in both] + last), _sum([part for _, part in both] + last)]
 
     def _rest(self, terms: Array) -> ex.Rest:
-        """What the terms come to that are not written out."""
+        """Return the total of the terms that are not written out."""
         pencil = self.pencil
         if pencil.carry is Carry.LINE:
             parts = terms.tolist()
@@ -136,7 +136,7 @@ class Sums:
         return ex.Rest(len(terms), self.part(total_of(_exact(terms))))
 
     def _rest_of(self, of: Value, at: Sequence[Index], numbers: Array) -> ex.Rest:
-        """What entries come to: as they are printed, where printed numbers are worked with."""
+        """Return the total of entries, as printed if calculations use printed numbers."""
         if self.pencil.rounds:
             total = Number(total_of([self._number(of, index).value for index in at]))
         else:
@@ -148,7 +148,7 @@ class Sums:
 
 
 def _multiplied(operation: op.Operation, index: Index) -> tuple[Along, Along]:
-    """Which row or column of each factor is multiplied, number by number, to be added up."""
+    """Return the row or column of each factor of a sum of products."""
     first, last = index[0], index[-1]
     match operation:
         case op.MatMul():
@@ -181,6 +181,6 @@ def _others(shown: Sequence[int], of: int) -> list[int]:
 
 
 def _exact(numbers: Array) -> list[Decimal]:
-    """Decimals; a float is the shortest decimal that stands for it."""
+    """Return Decimals; a float becomes its shortest decimal."""
     found: list[Any] = numbers.tolist()
     return found if numbers.dtype == object else [Decimal(repr(number)) for number in found]

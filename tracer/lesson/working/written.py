@@ -1,4 +1,4 @@
-"""How each operation is written with the numbers of one entry put in."""
+"""Each operation written with the numbers of one entry."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class LineSides:
 
     @property
     def is_quotient(self) -> bool:
-        """Whether more digits of one of two operands may do."""
+        """Return whether extra digits of one operand may be enough."""
         divides = isinstance(self.operation, el.Divide) and not self._divides_dot_products()
         return divides or isinstance(self.operation, el.DivideByRowSum)
 
@@ -107,7 +107,7 @@ class LineSides:
         return self._sums(guard).part(value(of)[0])
 
     def _sums(self, guard: int, to: Value | None = None) -> Sums:
-        """What writes sums on the way to a value, by default the result."""
+        """Return the writer of sums inside the line of a value, by default the result."""
         return Sums(self.pencil, (to or self.record.output).address, self.terms, guard)
 
     def _elementwise(
@@ -198,7 +198,7 @@ class LineSides:
 
 
 def _place(operation: el.Elementwise, operand: ex.Operand, index: Index) -> Index:
-    """Where the number of an operand stands that an entry uses."""
+    """Return the index of the operand's number that an entry uses."""
     if isinstance(operation, el.NegativeLogLikelihood):
         column = operation.columns[index[0]]
         assert column is not None
@@ -220,7 +220,7 @@ def _mean(terms: Expression, number: int, limit: int) -> list[Expression]:
 
 
 def _total(terms: Expression, limit: int) -> Number:
-    """What terms come to: exactly, unless that has digits that nobody reads."""
+    """Return the total of terms, exact unless it has too many digits."""
     exact, _ = value(terms)
     number = Number(exact)
     return number if number.places <= limit else Number(trimmed(round_half_away(exact, limit)))

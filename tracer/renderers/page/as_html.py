@@ -159,7 +159,7 @@ class Variant:
 
 def merged(texts: Sequence[tuple[int, Sequence[str]]]) -> list[Variant]:
     """The blocks written for each token, merged in an order that keeps each of theirs."""
-    # What is told for some of them only stands beside the rest.
+    # Blocks for some tokens only are inserted between the shared ones.
     found: list[Variant] = []
     for token, written in texts:
         there = [variant.written for variant in found]

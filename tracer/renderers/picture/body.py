@@ -48,7 +48,7 @@ class Body:
 
     @property
     def half(self) -> int:
-        """How far the body reaches to either side of column 0."""
+        """The width of the body to either side of column 0."""
         names = [cells(name) + 2 for _, name in (*self.names, *self.rules)]
         return max([*map(abs, self.drawing.columns), *names])
 

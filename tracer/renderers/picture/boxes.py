@@ -11,7 +11,7 @@ from tracer.renderers.rows import cells
 from tracer.renderers.text import text
 
 BETWEEN = 2
-"""Cells between boxes that stand beside each other."""
+"""Cells between adjacent boxes."""
 
 
 def arranged(row: Row, room: int) -> list[Words]:

@@ -65,7 +65,7 @@ class Words:
                 yield column, row
 
     def placed(self) -> Iterator[tuple[Cell, str]]:
-        """Each line with the cell where it begins."""
+        """Yield each line with its first cell."""
         for i, line in enumerate(self.lines):
             yield (self.column + (self.width - cells(line)) // 2, self.top - i), line
 

@@ -1,4 +1,4 @@
-"""The layout of a picture in a width: towers, and what stands beside them."""
+"""The layout of a picture in a width: towers and their side texts."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _finished(tower: Tower, body: Body, width: int) -> Drawing:
 def _beside_each_other(
     decoder: Tower, encoder: Tower, bodies: tuple[Body, Body], width: int
 ) -> Drawing:
-    """The encoder at the left of the decoder."""
+    """Place the encoder to the left of the decoder."""
     body, encoder_body = bodies
     left_tower = _finished(encoder, encoder_body, width - ENTRANCE - _width(body))
     right_tower = _finished(decoder, body, width - ENTRANCE - left_tower.width)
@@ -127,7 +127,7 @@ def _most_heads(tower: Tower) -> int:
 
 
 def _width(body: Body) -> int:
-    """The columns of a body, with what stands at its right."""
+    """Return the columns of a body with its side text."""
     return body.left + 1 + body.half + _right(body)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.renderers.page.script.conftest import SCRIPT
 
-RIGHT, LAST_DIGIT, WRONG = "right", "right but for the last digit", "wrong"
+RIGHT, LAST_DIGIT, WRONG = "correct", "last digit off", "wrong"
 
 JUDGED = [
     *(("11.563", typed, RIGHT) for typed in ("11.563", "11.5631", "11.5625", "11.56250", "11,563")),

@@ -13,8 +13,8 @@ def test_a_result_is_a_blank_until_it_is_typed(alex: Any) -> None:
     assert alex.locator("#line b").inner_text() == "?"
     asked = alex.locator(".working input").count()
     for typed, label, verdict in (
-        ("11.56250", "Frank", "right"),
-        ("7.958", "Emma", "right but for the last digit"),
+        ("11.56250", "Frank", "correct"),
+        ("7.958", "Emma", "last digit off"),
         ("-6.095", "Daniel", "wrong"),
     ):
         answer = step.locator(f"li:has(.label:text-is('{label}: ')):visible")
@@ -24,7 +24,7 @@ def test_a_result_is_a_blank_until_it_is_typed(alex: Any) -> None:
         assert alex.evaluate("document.activeElement.tagName") == "INPUT"
     assert "≈ 11.563" in step.inner_text()
     assert step.locator("td.blank").count() == 1
-    score = f"1 right, 1 right but for the last digit, 1 wrong, of {asked}"
+    score = f"1 correct, 1 last digit off, 1 wrong, of {asked}"
     assert alex.locator("#score").inner_text() == score
     alex.locator("#try").press("Enter")
     assert alex.locator(".blank, .working input, .verdict").count() == 0

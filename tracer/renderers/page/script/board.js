@@ -1,6 +1,6 @@
 // @ts-check
 
-// For a board: one section fills the screen, and each key reveals the next line of it.
+// Board: one section fills the screen, and each key press reveals its next line.
 
 /** A section, its pieces, and how many of them are revealed. */
 /** @type {{at: number, pieces: HTMLElement[], revealed: number} | null} */
@@ -11,7 +11,7 @@ const boardKeys = the("board-keys", HTMLElement);
 const ONWARD = [" ", "Enter", "ArrowRight", "ArrowDown", "PageDown"];
 const BACKWARD = ["Backspace", "ArrowLeft", "ArrowUp", "PageUp"];
 
-/** What a key reveals, one after the other: of a line its sides, then its result. @param {Element} section */
+/** The pieces to reveal in order: of each line its sides, then its result. @param {Element} section */
 const piecesOf = (section) =>
   all("p, .formula, .scroll, .working > li, .working .result, img", section).filter(
     (piece) => !piece.closest("[hidden]") && !piece.parentElement?.closest(".scroll"),

@@ -1,6 +1,6 @@
 // @ts-check
 
-// What is shown: the text for a token, the sections of a layer and a head, those without the mask.
+// Choose the token to follow, the layer and head to show, and the sections without the mask.
 
 /** @param {string} id */
 const select = (id) => {
@@ -15,7 +15,7 @@ const ofTokens = all("[data-for]", text).map((block) => ({
   tokens: new Set((block.dataset.for || "").split(" ")),
 }));
 
-/** Tell the text for a token, counted from 0. @param {string} token */
+/** Show the text for a token, counted from 0. @param {string} token */
 const follow = (token) => {
   for (const { block, tokens } of ofTokens) {
     block.hidden = !tokens.has(token);
@@ -46,7 +46,7 @@ const unfold = (part) => {
   for (const fold of folds) if (fold instanceof HTMLDetailsElement) fold.open = true;
 };
 
-/** Show everything, if a part of the text is hidden. @param {Element} part */
+/** Show all layers and heads if a part of the text is hidden. @param {Element} part */
 const uncover = (part) => {
   unfold(part);
   if (part.checkVisibility()) return;
@@ -71,7 +71,7 @@ const arrive = () => {
 controls.addEventListener("submit", (event) => event.preventDefault());
 controls.addEventListener("change", choose);
 select("token")?.addEventListener("change", () => follow(select("token")?.value || ""));
-// A link to where the reader was led before changes nothing of the address.
+// Following a link to the current hash fires no hashchange event.
 text.addEventListener("click", (event) => {
   const link = under(event, "a[href^='#']");
   if (link instanceof HTMLAnchorElement && link.hash === location.hash) arrive();

@@ -1,9 +1,9 @@
 // @ts-check
 
-// Whether a typed number is the printed one, by the rule that all numbers are rounded with.
+// Compare a typed number with the printed one, rounded by the same rule as all numbers.
 
-const RIGHT = "right";
-const LAST_DIGIT = "right but for the last digit";
+const RIGHT = "correct";
+const LAST_DIGIT = "last digit off";
 const WRONG = "wrong";
 const RAISED = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 
@@ -33,7 +33,7 @@ const rounded = ({ digits, places: own }, places) => {
   return digits < 0n ? -whole : whole;
 };
 
-/** What a typed number is beside a printed one. @param {string} typed @param {string} printed */
+/** The verdict on a typed number. @param {string} typed @param {string} printed */
 const verdict = (typed, printed) => {
   if (printed.includes("∞")) return /^[-−]?\s*(∞|inf)/i.test(typed.trim()) ? RIGHT : WRONG;
   const [ours, theirs] = [decimal(printed), decimal(typed)];

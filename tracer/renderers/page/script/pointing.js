@@ -1,13 +1,13 @@
 // @ts-check
 
-// A number that is pointed at: its line stands beside it, and what it was made of is lit.
+// Pointing at a number shows its line in the panel and highlights its operands.
 
 const panel = the("panel", HTMLElement);
 const told = the("line", HTMLParagraphElement);
 const sources = the("sources", HTMLUListElement);
 const COLOURS = 5;
 
-/** Numbers that a reader is still to find, each with its line. @type {Map<string, HTMLElement>} */
+/** The numbers that the reader has not typed yet, each with its line. @type {Map<string, HTMLElement>} */
 const asked = new Map();
 const UNKNOWN = "?";
 
@@ -16,7 +16,7 @@ const unlessAsked = (of, written) => (asked.has(of) ? UNKNOWN : written);
 
 /** The number whose line is shown. */
 let pointed = "";
-/** Places that are lit, and as what. @type {[HTMLElement, string[]][]} */
+/** The highlighted elements and their classes. @type {[HTMLElement, string[]][]} */
 let lit = [];
 
 /** @param {string} of @param {...string} kinds */
@@ -35,7 +35,7 @@ const forget = () => {
   sources.replaceChildren();
 };
 
-/** Show the line of a number, and light what it was made of. @param {string} of */
+/** Show the line of a number and highlight its operands. @param {string} of */
 const show = (of) => {
   forget();
   pointed = of;
@@ -63,7 +63,7 @@ const show = (of) => {
   operands.forEach((each) => light(each, "lit", colour(each)));
 };
 
-/** The words of a line, none broken between a number and its sign. @param {(string | Node)[]} line */
+/** The words of a line; no line break separates a number from its sign. @param {(string | Node)[]} line */
 const unbroken = (line) => {
   let word = element("span", "unbroken");
   /** @type {(string | Node)[]} */
@@ -80,7 +80,7 @@ const unbroken = (line) => {
 };
 
 /**
- * A source of a line, with its numbers that stand in no matrix.
+ * An operand's value, with those of its numbers that no matrix shows.
  * @param {string[]} operands @param {(of: string) => string} colour
  */
 const named = (operands, colour) => {
@@ -94,7 +94,7 @@ const named = (operands, colour) => {
   return item;
 };
 
-/** Put the panel to the other edge of the window where it lies over a number. @param {Element} place */
+/** Move the panel to the other edge of the window if it covers a number. @param {Element} place */
 const makeRoom = (place) => {
   panel.classList.remove("above");
   const [over, its] = [panel, place].map((each) => each.getBoundingClientRect());

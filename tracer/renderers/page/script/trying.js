@@ -1,6 +1,6 @@
 // @ts-check
 
-// To try first: results are blanks, what is typed into them is judged, and the line is shown.
+// Try: each result is a blank; after the reader types one, show the verdict and the line.
 
 const tryButton = the("try", HTMLButtonElement);
 const score = the("score", HTMLOutputElement);
@@ -14,7 +14,7 @@ const placesBeside = (of, line) => {
   return (places.get(of) || []).filter((place) => place.closest("section") === section);
 };
 
-/** Ask for the result of a line, and hide it beside it. @param {HTMLElement} line */
+/** Ask for the result of a line, and hide the number where the section shows it. @param {HTMLElement} line */
 const ask = (line) => {
   const of = line.dataset.line || "";
   const input = document.createElement("input");
@@ -50,7 +50,7 @@ const judge = (line, input) => {
   tell();
 };
 
-/** Show what was asked for. @param {HTMLElement} line */
+/** Show the result that was asked for. @param {HTMLElement} line */
 const answer = (line) => {
   const of = line.dataset.line || "";
   for (const place of placesBeside(of, line)) {

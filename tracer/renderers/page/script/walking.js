@@ -1,10 +1,10 @@
 // @ts-check
 
-// From a number to one that it was made of, on from there, and back.
+// Walk from a number to its operands, to their operands, and back.
 
 const trail = the("trail", HTMLOListElement);
 
-/** The numbers on the way to the one that is shown. @type {string[]} */
+/** The numbers that were clicked, up to the one that is shown. @type {string[]} */
 let way = [];
 
 const reached = () => way[way.length - 1];
@@ -41,7 +41,7 @@ const travel = (numbers) => {
   if (numbers.length) goTo(reached());
 };
 
-/** Begin with a cell, unless the way has led there. @param {HTMLElement} cell */
+/** Start a new trail at a cell, unless the current trail ends there. @param {HTMLElement} cell */
 const begin = (cell) => {
   const { of = "" } = cell.dataset;
   if (board || of === reached()) return;

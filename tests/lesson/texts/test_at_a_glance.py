@@ -1,0 +1,205 @@
+"""The model in formulas and sizes, held against what the scenario says; the token on its way."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import takewhile
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.helpers.command import Ran, printed, run
+from tests.helpers.learned_numbers import numbers_learned
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+
+SEVERAL = settings(
+    phases=[Phase.generate],
+    database=None,
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+WIDE = 5000
+
+
+def tutorial(spec: Scenario) -> Ran:
+    return run("tutorial", "-", "--format", "terminal", width=WIDE, stdin=to_yaml(spec))
+
+
+def block(text: str, title: str) -> list[str]:
+    """The lines of the tables and formulas behind a sentence, up to the next one."""
+    _, _, rest = text.partition(f"\n{title}\n")
+    lines = rest.split("\n")
+    below = takewhile(lambda line: not line or line.startswith(("  ", "▸")), lines)
+    return [line.strip() for line in below if line]
+
+
+# --- formulas, from the scenario alone -----------------------------------------------------------
+
+
+def expected(spec: Scenario) -> list[str]:
+    """What the layers of a scenario compute, as a person writes it down from the YAML."""
+    x, number, written = "X′", 0, []
+    for layer in spec["layers"]:
+        for name in ("attention", "cross_attention", "ffn"):
+            part = layer.get(name)
+            if part is None:
+                continue
+            number += 1
+            norm = part["norm"] if "norm" in part else layer.get("norm", "none")
+            of = "RMSNorm" if norm != "none" and norm.get("kind") == "rms_norm" else "LayerNorm"
+            is_before = norm != "none" and norm.get("placement") == "pre"
+            read = f"{of}({x})" if is_before else x
+            called = {"attention": f"Attention({read})", "ffn": f"FFN({read})"}
+            result = called.get(name, f"CrossAttention({read}, E)")
+            if part.get("residual", True):
+                result = f"{x} + {result}"
+            if norm != "none" and not is_before:
+                result = f"{of}({result})"
+            x = f"x{str(number).translate(BELOW)}"
+            written.append(f"{x} = {result}")
+    return written
+
+
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def of_layers(text: str) -> list[str]:
+    """The printed formulas of sub-layers; of the encoder's none."""
+    lines = block(text, "The same model in formulas:")
+    return [line for line in lines if re.match("x[₀-₉]+ = ", line)]
+
+
+@SEVERAL
+@given(scenarios(max_tokens=3))
+def test_each_sub_layer_is_written_as_the_scenario_has_it(spec: Scenario) -> None:
+    ran = tutorial(spec)
+    if ran.exit_code or not spec["layers"]:
+        return
+    wanted = expected(spec)
+    if spec.get("final_norm", "none") != "none":
+        kind = spec["final_norm"].get("kind", "layer_norm")
+        norm = "RMSNorm" if kind == "rms_norm" else "LayerNorm"
+        last = str(len(wanted)).translate(BELOW)
+        wanted.append(f"x{str(len(wanted) + 1).translate(BELOW)} = {norm}(x{last})")
+    found = of_layers(ran.stdout)
+    alike = re.findall(r"Layers? .* repeats? layer", ran.stdout)
+    assert found == wanted or (alike and set(found) < set(wanted))
+
+
+# --- sizes ---------------------------------------------------------------------------------------
+
+
+def sizes(text: str) -> dict[str, str]:
+    header, *rows = block(text, "Its sizes:")
+    assert header.split() == ["size", "here", "meaning"]
+    return {row.split("  ")[0].strip(): re.split(" {2,}", row)[1] for row in rows}
+
+
+def by_address(spec: Scenario) -> dict[str, Any]:
+    document = json.loads(printed("run", "-", "--format", "json", stdin=to_yaml(spec)))
+    return {value["address"]: value for value in document["values"]}
+
+
+@SEVERAL
+@given(scenarios(max_tokens=3))
+def test_sizes_are_those_of_the_scenario(spec: Scenario) -> None:
+    ran = tutorial(spec)
+    if ran.exit_code:
+        return
+    found, values = sizes(ran.stdout), by_address(spec)
+    assert found["tokens"] == str(len(spec["tokens"]))
+    assert found["d_model"] == str(values["input"]["shape"][1])
+    assert found.get("layers", "0") == str(len(spec["layers"]))
+    parts = [p for layer in spec["layers"] for p in map(layer.get, ATTENTIONS) if p]
+    assert found.get("heads") == several(len(part["heads"]) for part in parts)
+    queries = several(len(head["W_Q"][0]) for part in parts for head in part["heads"])
+    assert found.get("d_k") == queries
+    networks = [layer["ffn"] for layer in spec["layers"] if "ffn" in layer]
+    assert found.get("hidden units") == several(len(each["W_1"][0]) for each in networks)
+    assert found.get("vocabulary") == several(
+        [len(spec["vocabulary"])] if "vocabulary" in spec else []
+    )
+    assert int(found.get("parameters", "0").replace(",", "")) == numbers_learned(spec)
+
+
+ATTENTIONS = ("attention", "cross_attention")
+
+
+def several(found: Any) -> str | None:
+    return " or ".join(map(str, sorted(set(found)))) or None
+
+
+# --- before and after ----------------------------------------------------------------------------
+
+
+@SEVERAL
+@given(scenarios(max_tokens=3, padded=False))
+def test_the_numbers_before_and_after_are_those_of_the_pass(spec: Scenario) -> None:
+    ran = tutorial(spec)
+    if ran.exit_code:
+        return
+    title = re.search("\nThe numbers of .*:\n", ran.stdout)
+    if title is None:
+        return
+    values, last = by_address(spec), len(spec["tokens"]) - 1
+    header, *rows = block(ran.stdout, title[0].strip("\n"))
+    _, first, *_, end = re.split(" {2,}", header)
+    assert first == "input"
+    cells = [re.split(" {2,}", row) for row in rows]
+    assert [row[1] for row in cells] == values["input"]["printed"][last]
+    result = values["output"]["printed"][last]
+    assert [row[-1] for row in cells] == result or end != "output"
+    if end != "output":  # the output is only taken over, maybe with its own rounding
+        address = values["output"]["operands"][0]
+        assert [row[-1] for row in cells] == values[address]["printed"][last]
+
+
+# --- what repeats is folded ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["alex", "pizza", "comics"])
+def test_a_step_is_folded_if_it_is_told_as_another_one(name: str) -> None:
+    made = printed("tutorial", name)
+    folded = "".join(re.findall("<details>.*?</details>", made, re.DOTALL))
+    open_part = re.sub("<details>.*?</details>", "", made, flags=re.DOTALL)
+    assert made.count("<details>") == made.count("</details>") > 0
+    steps = re.compile(r"^#+ (\d+)\. .*\n\n(As in )?", re.MULTILINE)
+    assert all(again for _, again in steps.findall(folded))
+    assert not any(again for _, again in steps.findall(open_part))
+    assert "<details>" not in printed("run", name, "--format", "markdown")
+
+
+TWO_HEADS = """
+tokens: [a, b]
+embeddings: {a: [1, 2], b: [0, 1]}
+layers:
+  - attention:
+      heads:
+        - {W_Q: [[1, 0], [0, 1]], W_K: [[1, 1], [0, 1]], W_V: [[1, 0], [1, 1]]}
+        - {W_Q: [[1, 0], [0, 2]], W_K: [[1, 1], [0, 1]], W_V: [[1, 0], [1, 1]]}
+      W_O: [[1, 0], [0, 1], [1, 0], [0, 1]]
+"""
+
+
+def test_a_step_with_a_note_stays_open() -> None:
+    def folded(notes: str) -> str:
+        made = printed("tutorial", "-", stdin=TWO_HEADS + notes)
+        return "".join(re.findall("<details>.*?</details>", made, re.DOTALL))
+
+    assert "13. Head 2 · Attention scores" in folded("")
+    noted = folded("notes: {layer1.attention.head2.scores: Look here.}\n")
+    assert "13. Head 2 · Attention scores" not in noted
+    assert "12. Head 2 · Value" in noted
+    assert "14. Head 2 · Mask" in noted
+
+
+def test_paper_has_an_appendix() -> None:
+    made = printed("tutorial", "alex", "--format", "latex")
+    before, after = made.split(r"\subsection*{Appendix")
+    assert "11. Head 2" not in re.sub(r"\\hyperref.*", "", before)
+    assert after.count(r"\subsubsection*{11. Head 2") == 1
+    label = re.search(r"\\hyperref\[(.*appendix)\]", before)
+    assert label and rf"\label{{{label[1]}}}" in after

@@ -1,0 +1,128 @@
+"""Find a number of a trace by the address that a person types, or say which address is meant."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from tracer.decoder.axes import Axes
+from tracer.decoder.forward import Trace
+from tracer.decoder.value import Entry, Value
+from tracer.errors import Problem, TracerError
+from tracer.formula.expression import Symbol
+from tracer.lesson.entries import index_of, number, position
+from tracer.lesson.texts.symbols import symbols
+from tracer.names import closest, distinct
+
+PERCENT = ["as", "percent"]
+
+MOST_ADDRESSES = 12
+"""A message lists at most this many addresses of a symbol."""
+
+
+def find(trace: Trace, asked: str) -> Entry:
+    """Return the entry that `ADDRESS[ROW,COLUMN]` names; rows and columns by label or number.
+
+    Raises:
+        TracerError: not of that form, no such address, row or column.
+    """
+    match = re.fullmatch(r"([^\s\[]+)(?:\[(.*)\])?", asked)
+    if match is None:
+        raise TracerError(Problem(f"got {asked!r}, expected ADDRESS[ROW,COLUMN]"))
+    address, place = match.groups()
+    if address not in trace.values:
+        message = f"no such value{suggestion(trace, address, place)}"
+        raise TracerError(Problem(message, address=address))
+    value = trace[address]
+    labels = [] if place is None else _labels(place, value.axes)
+    if len(labels) != len(value.axes):
+        came = "no row or column" if place is None else f"[{place}]"
+        message = f"got {came}, expected {_places(value)}"
+        raise TracerError(Problem(message, address=address))
+    at = zip(value.axes, labels, strict=True)
+    return Entry(value, tuple(index_of(axis, label, address) for axis, label in at))
+
+
+def find_quoted(trace: Trace, asked: str) -> tuple[Entry, bool]:
+    """Return the entry that `ADDRESS[ROW,COLUMN]` names, and whether `as percent` follows.
+
+    Raises:
+        TracerError: not of that form, no such address, row or column; what has no percentage.
+    """
+    match = re.fullmatch(r"([^\s\[]+(?:\[.*\])?)\s+(\S.*)", asked.rstrip())
+    entry, words = match.groups() if match else (asked, None)
+    value, at = find(trace, entry)
+    if words is None:
+        return Entry(value, at), False
+    if words.split() != PERCENT:
+        message = f"got {words!r} after the address, expected nothing or `as percent`"
+    elif value.role.words:
+        message = f"{str(value.numbers[at])!r} is a word, which has no percentage"
+    elif not number(trace.pencil, value, at).value.is_finite():
+        message = "-∞ has no percentage"
+    else:
+        return Entry(value, at), True
+    raise TracerError(Problem(message, address=entry))
+
+
+def _labels(place: str, axes: Axes) -> list[str]:
+    """Return the label for each axis; a label may contain a comma, as the token `,` does."""
+    pieces = place.split(",")
+    if len(axes) < 2:
+        return [place]
+    for i in range(1, len(pieces)):
+        labels = [",".join(pieces[:i]), ",".join(pieces[i:])]
+        if all(position(*pair) is not None for pair in zip(axes, labels, strict=True)):
+            return labels
+    return pieces
+
+
+def _places(value: Value) -> str:
+    if not value.axes:
+        return "only the address, because it is a single number"
+    axes = ",".join(axis.name for axis in value.axes)
+    first = ",".join(distinct(axis.labels)[0] for axis in value.axes)
+    return f"[{axes}], such as [{first}]"
+
+
+def suggestion(trace: Trace, address: str, place: str | None = None) -> str:
+    """Return the end of the message for an unknown address.
+
+    If a person typed a symbol, such as `A`, it names the addresses of all values that texts write
+    with this symbol, each with `place` as row and column; else the most similar addresses.
+    """
+    meant = _with_symbol(trace, address)
+    if not meant:
+        return closest(address, trace.values)
+    entry = "" if place is None else f"[{place}]"
+    listed = [f"{each}{entry}" for each in meant[:MOST_ADDRESSES]]
+    more = ["and others"] if len(meant) > MOST_ADDRESSES else []
+    return f"; {address} is the symbol of {', '.join(listed + more)}"
+
+
+def _with_symbol(trace: Trace, typed: str) -> list[str]:
+    """Return the addresses whose symbol is `typed`; if none is, those whose symbol starts so."""
+    wanted = _plain(typed)
+    every = [(a, s) for a, s in symbols(trace.records).items() if isinstance(s, Symbol)]
+    for written in (_whole, _without_head, _base):
+        found = [address for address, symbol in every if _plain(written(symbol)) == wanted]
+        if found:
+            return found
+    return []
+
+
+def _whole(symbol: Symbol) -> str:
+    return symbol.base + symbol.below + symbol.above
+
+
+def _without_head(symbol: Symbol) -> str:
+    return symbol.base + symbol.below
+
+
+def _base(symbol: Symbol) -> str:
+    return symbol.base
+
+
+def _plain(written: str) -> str:
+    """Return a symbol without the marks of its indices: W_Q¹ and W_Q^1 are WQ1."""
+    return re.sub(r"[_^{}]", "", unicodedata.normalize("NFKC", written))
