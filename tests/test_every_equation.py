@@ -107,7 +107,7 @@ def test_random_scenarios(scenario: dict[str, object], width: int, data: st.Data
     ran = run("run", "-", "--token", str(token), width=width, stdin=to_yaml(scenario))
     if ran.exit_code:
         # A row of equal numbers and an epsilon of 0: there is no LayerNorm.
-        assert re.search("a division by zero|too (large|small) a number", ran.stderr)
+        assert re.search("a division by zero|too (large|small)", ran.stderr)
         return
     assert_true(ran.stdout)
 

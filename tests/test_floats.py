@@ -95,7 +95,7 @@ def test_random_scenarios(scenario: dict[str, Any], width: int, data: st.DataObj
     ran = run("run", "-", "--token", str(token), width=width, stdin=text)
     if ran.exit_code:
         # A row of equal numbers and an epsilon of 0, or e to what no float holds.
-        assert re.search("a division by zero|too (large|small) a number", ran.stderr)
+        assert re.search("a division by zero|too (large|small)", ran.stderr)
         return
     assume(not re.search("10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{5}", ran.stdout))  # the judge writes all its digits out
     assert_true(ran.stdout, fewest=0)

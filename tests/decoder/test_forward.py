@@ -92,7 +92,7 @@ def test_floats_give_the_values_of_the_reference_too(spec: Scenario) -> None:
         ran = traced(to_yaml({**spec, "arithmetic": "float64"}))
     except TracerError as error:
         # Floats have no e^710 and no e^-746, and a row of equal numbers no norm.
-        assert re.search("a division by zero|too (large|small) a number", str(error))
+        assert re.search("a division by zero|too (large|small)", str(error))
         found = reference(spec)
         equal = any(not x.min() > 1e-3 for a, x in found.items() if a.endswith(".std"))
         assert beyond_floats(found) or equal

@@ -56,7 +56,7 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
     """The sentences of a text that are unknown or false; `seen` counts the forms that it has."""
     found: list[str] = []
     part = ""
-    at.further["own"] = at.values
+    at.further["own"], at.of_the_text = at.values, at.token
     lines = text.split("\n")
     for line, below in pairwise(lines[1:]):
         if line.startswith((" ", "▸")):

@@ -7,7 +7,6 @@ from typing import Any
 
 from tests.helpers.claims_of_reasons import has_cross_attention
 from tests.helpers.judge import Judge, address_of, form, listed, number, told_apart
-from tests.helpers.learned_numbers import numbers_learned
 
 # --- loss ----------------------------------------------------------------------------------------
 
@@ -147,12 +146,6 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
     later = [sum(row[i + 1 :]) for i, row in enumerate(at.result["data"])]
     rounded = len(later) * 10.0 ** -at.rounding["decimals"]  # it is chosen before that
     assert later[at.token] >= max(later) - rounded
-
-
-@form(r"The weights of all steps are (?P<n>\d+) parameters?\.")
-def all_parameters(at: Judge, said: dict[str, Any]) -> None:
-    n = numbers_learned(at.spec)
-    assert int(said["n"]) == n and ("parameters" in said[""]) == (n != 1)
 
 
 @form(
@@ -446,5 +439,5 @@ def repeated(at: Judge, said: dict[str, Any]) -> None:
     r"(?:after each (?:sub-)?layer|at the output):"
 )
 def before(at: Judge, said: dict[str, Any]) -> None:
-    assert said["token"] == told_apart(at.tokens)[at.token]
+    assert said["token"] == told_apart(at.values["tokens"]["data"])[at.of_the_text]
     assert at.values["input"]["shape"] == at.values["output"]["shape"]

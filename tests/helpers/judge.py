@@ -119,6 +119,8 @@ class Judge:
     """Whether the text tells of all steps."""
     encoder_token: int | None = None
     """The encoder's token that is followed; its last if not given."""
+    of_the_text: int = 0
+    """The token of the whole text; some sections follow another one."""
     outside: tuple[dict[str, Any], dict[str, Any]] | None = None
     """While the encoder is looked at: all values, and the whole scenario."""
 

@@ -84,13 +84,26 @@ def test_formulas_name_each_input(scenario: Scenario, in_parallel: bool, seed: i
 def test_sub_layers_are_applied_to_what_they_read(
     scenario: Scenario, in_parallel: bool, seed: int
 ) -> None:
-    """Attention(X′), FFN(x₁): the value outside of the sub-layer that leads to its output."""
+    """Attention(X′), FFN(n₁): the vectors that a sub-layer reads, or the norm of them."""
     ran = shuffled(traced_in(scenario, in_parallel), Random(seed))
     named, producers = symbols(ran.records), records(ran)
     for value in producers:
         applied = re.fullmatch(r"(?:Attention|FFN)ᴱ?\((.*)\)", text(named[value.address]))
         if applied:
-            assert applied[1] in {text(named[read]) for read in outside(value, producers)}
+            assert applied[1] == text(named[read_by(value, producers)])
+
+
+def read_by(value: Value, producers: dict[Value, Record]) -> str:
+    """The address of what attention or the FFN reads: the norm before it, or else a vector."""
+    sub_layer = value.address.rpartition(".")[0]
+    ahead = [value]
+    while ahead:
+        for read in producers[ahead.pop()].inputs:
+            if read.address == f"{sub_layer}.norm":
+                return read.address
+            ahead += [read] if read.address.startswith(f"{sub_layer}.") else []
+    (address,) = outside(value, producers)
+    return address
 
 
 def outside(value: Value, producers: dict[Value, Record]) -> set[str]:

@@ -226,8 +226,8 @@ class Section(Node):
     within: tuple[str, ...] = ()
     layer: int | None = None
     head: int | None = None
+    folded: bool = False
     trace: Trace | None = field(default=None, kw_only=True)
-    folded: bool = field(default=False, kw_only=True)
 
 
 class Document(Node):

@@ -93,7 +93,7 @@ def test_every_matrix_has_its_shape_where_it_comes_first(name: str) -> None:
 @every_scenario
 def test_parameters_are_counted(name: str) -> None:
     learned = numbers_learned(yaml.safe_load(TYPED[name].read_text(encoding="utf-8")))
-    assert f"The weights of all steps are {learned} parameters." in tutorial(name)
+    assert f"\n| parameters | {learned:,} | " in tutorial(name)
 
 
 def test_the_first_tutorial_is_a_text_and_not_a_list() -> None:

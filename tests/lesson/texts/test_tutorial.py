@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.helpers.sentences import told
@@ -88,13 +90,6 @@ def test_a_word_that_cannot_be_read_is_set_apart(form: str) -> None:
     assert f"It ends after 1 turn: {apart} has no embedding" in " ".join(text.split())
 
 
-def test_the_parameters_of_the_steps_are_those_of_all() -> None:
-    text = told("tutorial", "alex", "--format", "terminal")
-    lines = [line.split("  ") for line in text.partition("\nSummary\n")[2].split("\n")]
-    counts = [cell.strip() for line in lines for cell in line if cell.strip().isdigit()][1::2]
-    assert f"The weights of all steps are {sum(map(int, counts))} parameters." in text
-
-
 def test_a_tied_projection_is_counted_as_the_embeddings() -> None:
     source = """\
 tokens: [a, b]
@@ -107,5 +102,5 @@ unembedding: tied
     tied, untied = (told("tutorial", "-", "--format", "terminal", stdin=s) for s in (source, own))
     assert "W_U has 2 × 2 = 4 parameters." in untied
     assert "W_U has" not in tied
-    assert "are 18 parameters." in untied
-    assert "are 14 parameters." in tied
+    assert re.search("parameters +18 ", untied)
+    assert re.search("parameters +14 ", tied)

@@ -65,7 +65,7 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
-    sized = (*formulas(teacher), *sizes(teacher)) if whole and teacher.full else ()
+    sized = (*formulas(teacher), *(sizes(teacher) if teacher.full else ())) if whole else ()
     glance = (*diagram(teacher.ctx, teacher.steps), *sized)
     introduction = (*intro, *general, *padded_batch(found), *glance)
     sections = tuple(map(teacher.section, chosen))
