@@ -110,6 +110,13 @@ def test_a_note_on_the_backward_pass_is_shown_in_training_only() -> None:
     assert told("train", "-", stdin=stdin).count("Only training says this.") == 1
 
 
+@pytest.mark.parametrize("key", ["layer1.attention.head1.weights", "logits", "softmax"])
+def test_a_note_on_the_forward_pass_is_not_shown_in_training(key: str) -> None:
+    stdin = written(notes={key: "Only the pass says this."})
+    assert told("run", "-", stdin=stdin).count("Only the pass says this.") == 1
+    assert "Only the pass" not in told("train", "-", stdin=stdin)
+
+
 def test_a_number_of_another_pass_is_woven() -> None:
     loss = printed("value", "loss", "-s", "-", stdin=SMALL).strip()
     text = told(

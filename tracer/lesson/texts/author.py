@@ -149,11 +149,13 @@ def _with_everything(found: Trace) -> Trace:
 def _steps_of(every: Sequence[Step], key: str) -> frozenset[int]:
     """The numbers of the steps that a note belongs to; none where another text has them.
 
-    They are the decoder's if both towers have such steps.
+    They are those of the forward pass if other phases have such steps, too, and the decoder's if
+    both towers do.
     """
     try:
         chosen = select(every, key, None, None)
     except TracerError:
         return frozenset()
+    chosen = [step for step in chosen if step.place.phase == "forward"] or chosen
     of_decoder = [step for step in chosen if not step.place.encoder]
     return frozenset(step.number for step in of_decoder or chosen)
