@@ -63,6 +63,7 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
     if both is None:
         return []
     text, document = both
+    text = without_author(text, document)
     if command == "generate":
         cached, turns = "--kv-cache" in options, document["turns"]
         return faults(text, Judge({}, spec, 0, document["rounding"], turns, cached), SEEN)
@@ -74,6 +75,19 @@ def wrong(command: str, spec: dict[str, Any], *options: str, stdin: str = "") ->
     if command == "tutorial":
         judge.further, judge.turns = further(stdin or to_yaml(spec))
     return faults(text, judge, SEEN)
+
+
+def without_author(text: str, document: Any) -> str:
+    """A text of unbroken paragraphs without those that the scenario's author wrote."""
+    texts = (document.get("intro"), *document.get("notes", {}).values(), document.get("summary"))
+    written = {unquoted(each) for text in texts if text for each in text.split("\n\n")}
+    blocks = text.split("\n\n")
+    return "\n\n".join("" if unquoted(block) in written else block for block in blocks)
+
+
+def unquoted(paragraph: str) -> str:
+    """A paragraph as JSON has it: without the quotation marks of names."""
+    return re.sub("[“”]", "", paragraph.strip("\n"))
 
 
 def optimized(spec: dict[str, Any], options: tuple[str, ...]) -> dict[str, Any]:
