@@ -37,7 +37,8 @@ def shape(data: Any) -> list[int]:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_form_of_a_run(scenario: str, carry: str) -> None:
     found = document("run", scenario, "--carry", carry)
-    assert list(found) == ["schema", "scenario", "rounding", "values"]
+    words = ["intro", "summary", "notes"]
+    assert list(found) == ["schema", "scenario", "rounding", *words, "values"]
     assert found["schema"] == 1
     assert found["scenario"] == scenario
     before: set[str] = set()

@@ -52,6 +52,7 @@ def test_parts_have_titles_above_those_of_their_steps() -> None:
             for name in ("masked self-attention", "cross-attention", "feed-forward network")
         ),
         "Output",
+        "Summary",
     ]
     titles = [line for line in lines if re.match("[0-9]+ · ", line)]
     assert not any("ayer 1" in title or "ayer 2" in title for title in titles)
