@@ -186,7 +186,7 @@ def test_numbers_beyond_all_bounds_are_told_where_they_are_asked_for(tmp_path: P
 
 def test_the_library_tells_it_too(tmp_path: Path) -> None:
     found = traced(overflowing(tmp_path))
-    with pytest.raises(TracerError, match=r"norm\.squared: too large"):
+    with pytest.raises(TracerError, match=r"norm\.squared: the number is too large"):
         _ = found["probabilities"].numbers
 
 

@@ -242,7 +242,8 @@ SELDOM = (
     "layers|"
     "“.*is the last token|ReLU keeps ..P<n>|ReLU keeps no hidden|The ..P<noun>keys|"
     "Each token may attend only to itself:|"
-    "Each token may attend to earlier and later|The encoder's vectors are reused"
+    "Each token may attend to earlier and later|Layers? .* repeats? layer|"
+    "The encoder's vectors are reused"
 )
 """What is met in `test_words_and_numbers.py`, `test_parts.py` or the bundled scenarios."""
 

@@ -245,5 +245,5 @@ def test_no_pictures_where_none_are_asked_for(tmp_path: Path) -> None:
     assert linked(printed("tutorial", "alex")) == []
     ran = run("step", "ffn", "--figures", str(tmp_path / "none"))
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert ran.stderr.startswith("--figures: there are no pictures of this")
+    assert ran.stderr.startswith("--figures: this output has no pictures")
     assert not (tmp_path / "none").exists()
