@@ -29,8 +29,15 @@ def test_its_scenario_runs() -> None:
     assert false_equations(text) == []
 
 
+def test_its_words_of_an_author_are_shown() -> None:
+    scenario, words, _ = (text for language, text in FENCES if language == "yaml")
+    text = printed("run", "-", stdin=scenario + words)
+    assert text.startswith("Two words\n\nWho listens to whom? Two words meet")
+    assert re.search(r"\nCat gives [0-9.]+ % of its attention to big\.\n", text)
+
+
 def test_its_figures_are_those_of_its_scenario(tmp_path: Path) -> None:
-    scenario, figures = (text for language, text in FENCES if language == "yaml")
+    scenario, _, figures = (text for language, text in FENCES if language == "yaml")
     (tmp_path / "my.yaml").write_text(scenario, encoding="utf-8")
     (tmp_path / "my.figures.yaml").write_text(figures, encoding="utf-8")
     assert "2 figures of the text: 2 agree." in printed("check", str(tmp_path / "my.yaml"))

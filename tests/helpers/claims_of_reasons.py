@@ -302,6 +302,37 @@ def normalized(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
+    r"Many models then multiply each feature by a learned γ(?P<shift> and add a learned β)?; this "
+    r"(?P<which>LayerNorm|RMSNorm) does not\."
+)
+def bare_norm(at: Judge, said: dict[str, Any]) -> None:
+    norm = norm_of(at)
+    assert of_the_norm(norm) == "" and not partly_given(at)
+    is_root = norm.get("kind") == "rms_norm"
+    assert (said["which"] == "RMSNorm") == is_root == (said["shift"] is None)
+
+
+@form(r"Many models also add a learned bias to each hidden unit; this layer does not\.")
+def without_bias(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address.endswith("ffn.hidden")
+    assert not any(operand.endswith(".b_1") for operand in at.result["operands"])
+
+
+@form(r"This model has no cross-attention, because it has no encoder to attend to\.")
+def decoder_only(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "output" and "encoder" not in at.spec
+    assert any("attention" in layer for layer in at.spec["layers"])
+
+
+@form(
+    r"The output vectors are also called hidden states\. To continue the text, only the hidden "
+    r"state of its last token is needed\."
+)
+def hidden_states(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "logits" and "output" in at.result["operands"]
+
+
+@form(
     r"ε is added (?P<where>under|to) the root so that a vector of (?P<what>equal numbers|zeros) is "
     r"not divided by 0\."
 )

@@ -149,7 +149,7 @@ def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"It reads (?P<tokens>“.+?”)\."
+    r"The model reads (?P<tokens>“.+?”)\."
     r"(?: (?P<looks>It also|No layer) attends to the encoder's vectors for (?P<others>“.+”)\.)?"
 )
 def reads(at: Judge, said: dict[str, Any]) -> None:
@@ -324,7 +324,7 @@ def answer(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["normalized"]) == has_final_norm(at.spec)
 
 
-@form(r"The other rows are found in the same way\.")
+@form(r"The other rows are computed in the same way\.")
 def other_rows(at: Judge, said: dict[str, Any]) -> None:
     assert len(at.tokens) > 1
 

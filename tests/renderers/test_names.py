@@ -150,7 +150,7 @@ def test_names_in_markdown(names: list[str], options: tuple[str, ...]) -> None:
     tokens = parsed(markdown)
     shown = [*map(visible, names)]
     assert cells_of(tokens, "position")[1::2] == shown
-    read = f"It reads {', '.join(shown[:-1])} and {shown[-1]}."
+    read = f"The model reads {', '.join(shown[:-1])} and {shown[-1]}."
     assert read in list(texts(tokens, "paragraph_open"))
 
 

@@ -174,7 +174,7 @@ def test_what_cannot_be_tokenized_is_told() -> None:
     with pytest.raises(TracerError, match="is not UTF-8"):
         tokenizer.encode("a\ud800")
     for number in (2, -1, 2**40):
-        with pytest.raises(TracerError, match=f"^no token has the number {number}$"):
+        with pytest.raises(TracerError, match=f"^no token has the id {number}$"):
             tokenizer.token(number)
     library.add_tokens([AddedToken("x", lstrip=True)])  # takes spaces, which no merge explains
     with pytest.raises(TracerError, match="come about in a way that is not known"):

@@ -188,6 +188,7 @@ class _Page:
             case doc.Plain(words):
                 return _entities(MARKUP_IN_TEXT, visible(words))
             case doc.Emphasis(parts, strong):
+                # Tags, because asterisks would need to know what is beside them.
                 tag = "strong" if strong else "em"
                 inner = "".join(self._inline(each, section) for each in parts)
                 return f"<{tag}>{inner}</{tag}>"

@@ -99,7 +99,7 @@ def test_introduction_steps_summary(name: str) -> None:
     introduction = paragraphs(told[title])
     # The author's question takes the place of the general one.
     assert re.fullmatch(r"<strong>.*\?</strong>", introduction[0])
-    assert any(unescaped(each).startswith("It reads ") for each in introduction)
+    assert any(unescaped(each).startswith("The model reads ") for each in introduction)
 
 
 @every_scenario
@@ -199,8 +199,8 @@ SAID: dict[str, tuple[str, set[str], set[str]]] = {
     "no words": (SMALL, {"What does a decoder do"}, {"Which word comes next?", "Prediction"}),
     "one token": (
         SMALL.replace("[a, b]", "[a]"),
-        {"It reads `a`.", "1 of 1."},
-        {"It reads `a` and"},
+        {"The model reads `a`.", "1 of 1."},
+        {"The model reads `a` and"},
     ),
 }
 

@@ -72,6 +72,10 @@ BIAS: Sentence = (
     "vector of zeros would always lead to hidden units of 0.",
 )
 
+NO_BIAS: Sentence = (
+    "Many models also add a learned bias to each hidden unit; this layer does not.",
+)
+
 GATED_ANEW: Sentence = (
     "The gate and the gated numbers are computed with different weights, so that a unit can pass "
     "on "
@@ -84,7 +88,7 @@ def _why_hidden(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     behind = (roles.ACTIVATION, roles.GATED, roles.FFN_OUTPUT)
     bends = any(isinstance(ctx.operation(step.place, r), Activate | Multiply) for r in behind)
     needed = [NOT_LINEAR] if bends and ctx.attends else []
-    return (*needed, UNITS, *([BIAS] if has_bias else []))
+    return (*needed, UNITS, BIAS if has_bias else NO_BIAS)
 
 
 def _why_bent(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:

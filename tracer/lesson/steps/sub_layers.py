@@ -100,6 +100,10 @@ def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With learned {names}, a model can choose {chosen} for each feature.",)
+    else:
+        added = " and add a learned β" if norm == "LayerNorm" else ""
+        many = f"Many models then multiply each feature by a learned γ{added}"
+        yield (f"{many}; this {norm} does not.",)
     if isinstance(root, SquareRoot) and root.epsilon:
         place = "to the root" if root.outside else "under the root"
         yield (f"ε is added {place} so that {divided} not divided by 0.",)

@@ -84,6 +84,10 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
     return [doc.Paragraph(("The random number is ", drawn, *falls))]
 
 
+DECODER_ONLY: doc.Sentence = (
+    "This model has no cross-attention, because it has no encoder to attend to.",
+)
+
 OUTPUT_STEP = StepKind(
     "output",
     "Output of the decoder",
@@ -91,11 +95,12 @@ OUTPUT_STEP = StepKind(
     _output_goal,
     {roles.OUTPUT: RoleText(Symbol("y"))},
     sign=(Symbol("y"),),
-    reasons=(
+    reasons=lambda step, ctx: (
         (
             "Trained models have many layers, because each layer can build on the results of the "
             "layer before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
         ),
+        *([DECODER_ONLY] if ctx.attends and ctx.trace.scenario.encoder is None else []),
     ),
     claim=_compared_with_the_input,
 )
@@ -108,6 +113,11 @@ def _of_columns(step: Step) -> doc.Sentence:
     return (*weights, product, *bias, ".")
 
 
+HIDDEN_STATE: doc.Sentence = (
+    "The output vectors are also called hidden states. To continue the text, only the hidden "
+    "state of its last token is needed.",
+)
+
 LOGITS_STEP = StepKind(
     "logits",
     "Logits",
@@ -118,7 +128,7 @@ LOGITS_STEP = StepKind(
     ),
     {roles.LOGITS: RoleText(Z)},
     sign=linear,
-    reasons=lambda step, told: (_of_columns(step),),
+    reasons=lambda step, ctx: (_of_columns(step), HIDDEN_STATE),
     claim=_largest_logit,
 )
 

@@ -169,7 +169,7 @@ def sizes(teacher: Teacher) -> tuple[doc.Block, ...]:
         del known["d_v"]
     d_model = known.pop("d_model")
     rows = [
-        ("tokens", str(len(ctx.names)), "the text that the model reads"),
+        ("tokens", str(len(ctx.names)), "pieces of text that the model reads"),
         ("d_model", *d_model),
         ("layers", str(ctx.layers or ""), "one after the other"),
         ("heads", heads, "attention patterns computed in parallel"),

@@ -147,7 +147,7 @@ def _side(step: Step) -> str:
     return "after" if any(value.place == step.place for value in inputs) else "before"
 
 
-OTHER_ROWS = "The other rows are found in the same way."
+OTHER_ROWS = "The other rows are computed in the same way."
 
 
 def part(step: Step, ctx: LessonContext) -> str:
@@ -198,7 +198,7 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
         else "What does a decoder do with these tokens? It rewrites each token's vector"
         + (f" using {ctx.visible_tokens}." if ctx.visible_tokens else ".")
     )
-    read: Sentence = ("It reads ", *listed(ctx.names), ".")
+    read: Sentence = ("The model reads ", *listed(ctx.names), ".")
     if ctx.crosses:
         also = "It also attends" if ctx.attends_to_the_encoder else "No layer attends"
         names = listed(ctx.of_encoder.names)
