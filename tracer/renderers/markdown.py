@@ -148,7 +148,7 @@ class _Page:
     def block(self, block: doc.Block, section: int) -> str:
         match block:
             case doc.Paragraph(parts):
-                return "".join(self._inline(part, section) for part in parts)
+                return self._sentence(parts, section)
             case doc.Formula(chain):
                 if self.math:
                     return _display(PAGE.formula(chain))
@@ -181,17 +181,21 @@ class _Page:
         ]
         return _table(header, cells, matrix.marked, "---:")
 
-    def _inline(self, part: doc.Inline, section: int) -> str:
+    def _sentence(self, parts: Sequence[doc.Inline], section: int) -> str:
+        """The pieces of a sentence, the last one first: each may depend on what follows it."""
+        written = ""
+        for part in reversed(parts):
+            written = self._inline(part, section, written[:1]) + written
+        return written
+
+    def _inline(self, part: doc.Inline, section: int, after: str) -> str:
         match part:
             case str():
                 return _words(part)
             case doc.Plain(words):
                 return _entities(MARKUP_IN_TEXT, visible(words))
             case doc.Emphasis(parts, strong):
-                # Tags, because asterisks would need to know what is beside them.
-                tag = "strong" if strong else "em"
-                inner = "".join(self._inline(each, section) for each in parts)
-                return f"<{tag}>{inner}</{tag}>"
+                return _emphasized(self._sentence(parts, section), strong, after)
             case doc.Name(name) | doc.Code(name):
                 return _code(name)
             case doc.Percent():
@@ -215,6 +219,16 @@ class _Page:
         if self.math:
             return f"${PAGE.in_lines.write(expression)}$"
         return _words(text(expression))
+
+
+def _emphasized(inner: str, strong: bool, after: str) -> str:
+    """Between asterisks where these are read as emphasis, whatever follows; else between tags."""
+    closes = inner[-1:].isalnum() or (after in ("", " ") and not inner[-1:].isspace())
+    if inner[:1].isalnum() and closes and after not in ("*", "<") and "*" not in inner:
+        marks = "**" if strong else "*"
+        return f"{marks}{inner}{marks}"
+    tag = "strong" if strong else "em"
+    return f"<{tag}>{inner}</{tag}>"
 
 
 def _words(words: str) -> str:

@@ -98,7 +98,7 @@ def test_introduction_steps_summary(name: str) -> None:
     assert "| input |" in told[summary]
     introduction = paragraphs(told[title])
     # The author's question takes the place of the general one.
-    assert re.fullmatch(r"<strong>.*\?</strong>", introduction[0])
+    assert re.fullmatch(r"\*\*.*\?\*\*", introduction[0])
     assert any(unescaped(each).startswith("The model reads ") for each in introduction)
 
 
