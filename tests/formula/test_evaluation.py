@@ -184,3 +184,18 @@ def test_holds(left: ex.Expression, right: str, true: bool) -> None:
 def test_places_are_the_decimals_printed() -> None:
     printed = ("1.080", "5", "1.069E+13", "-Infinity")
     assert [n(number).places for number in printed] == [3, 0, -10, 0]
+
+
+@pytest.mark.parametrize("x", ["-3000000", "-1000000000000"])
+def test_a_huge_number_on_the_way_to_a_short_one(x: str) -> None:
+    """The slope of SiLU: both sides of the second quotient are beyond 10^1000000."""
+    number = ex.Number(Decimal(x))
+    huge = ex.Exponential(ex.Negative(number))
+    one_more = ex.Sum((ex.Number.of(1), huge))
+    slope = ex.Sum(
+        (
+            ex.Quotient(ex.Number.of(1), one_more),
+            ex.Quotient(ex.Product((number, huge)), ex.Power(one_more, ex.Number.of(2))),
+        )
+    )
+    assert holds(slope, ex.Number(Decimal(0)), 3)
