@@ -46,6 +46,12 @@ def test_the_translation_is_said_turn_by_turn() -> None:
     assert len(re.findall(" discarded$", text, flags=re.MULTILINE)) == 1 + 2 + 3 + 4
 
 
+def test_a_scenario_may_begin_with_several_tokens() -> None:
+    document = generated("science", "--max-tokens", "1")
+    assert document["turns"][0]["input"] == ["i", "like", "data", "science"]
+    assert "`i like data science is`" in printed("tutorial", "science")
+
+
 def test_with_the_cache_only_the_new_token_is_computed() -> None:
     document = generated("pizza", "--kv-cache")
     assert document["text"] == SENTENCE

@@ -162,6 +162,17 @@ def test_the_tokens_are_the_first_sequence_of_a_batch() -> None:
     ]
 
 
+def test_a_generated_text_begins_with_a_token_or_with_several() -> None:
+    def begin(said: str) -> tuple[str, str]:
+        return END, f"{END}generation: {{start: {said}}}\n"
+
+    assert scenario(begin("b")).beginning == ("b",)
+    assert scenario(begin("[b, a]")).beginning == ("b", "a")
+    for said, column, place in (("c", 14, ""), ("a b", 14, ""), ("[b, c]", 25, " entry 2")):
+        [problem] = problems(begin(said))
+        assert problem.startswith(f"f.yaml:15:{column}: generation.start{place}: no embedding for ")
+
+
 def test_a_tied_unembedding_is_made_of_the_embeddings() -> None:
     tied = scenario((END, f"{WORDS}unembedding: tied\n")).unembedding
     assert tied is not None

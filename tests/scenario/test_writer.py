@@ -90,6 +90,7 @@ SAID = {
     "labels of columns": "features: ['1', 'no']\n",
     "ids": "token_ids: [7, 8]\n",
     "generation": f"{WORDS}generation: {{start: a, end: b, max_tokens: 3}}\n",
+    "generation from tokens": f"{WORDS}generation: {{start: [a, b]}}\n",
     "targets": f"{WORDS}targets: [b, none]\n",
     "training": f"{WORDS}training:\n- {{tokens: [a], targets: [b], given: {{logits: [[1, 2]]}}}}\n",
     "tied": "vocabulary: [a]\nunembedding: tied\n",

@@ -89,6 +89,10 @@ def _split(value: Any) -> Any:
     return value.split() if isinstance(value, str) else value
 
 
+def _one_or_more(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
 def pair_of(value: Any) -> tuple[str, str] | None:
     """Return the two symbols of a merge: [l, o], or `l o` if neither contains a space."""
     match value.split(" ") if isinstance(value, str) else value:
@@ -175,6 +179,12 @@ Names: TypeAlias = tuple[Word, ...]
 Words: TypeAlias = Annotated[tuple[Word, ...], Parsed("Words", _WORDS)]
 """A list of words, or a sentence that is split at its spaces."""
 Tokens = Annotated[Words, Field(min_length=1)]
+Beginning: TypeAlias = Annotated[
+    Annotated[Names, Field(min_length=1)] | None,
+    BeforeValidator(_one_or_more),
+    Or({DEFINED: "Word"}),
+]
+"""A list of words, or a single word, which is not split at its spaces."""
 Pair: TypeAlias = Annotated[
     tuple[Word, Word], Parsed("Pair", core.no_info_plain_validator_function(_pair))
 ]

@@ -40,7 +40,9 @@ def _generation(scenario: Counting) -> None:
     end, start = scenario.part("generation", "end"), scenario.part("generation", "start")
     if isinstance(end, str) and words is not None and end not in words:
         _not_a_word(scenario, ("generation", "end"), end, words)
-    if isinstance(start, str) and table is not None and start not in table:
+    if isinstance(start, list):
+        _are_in(scenario, (), ("generation", "start"))
+    elif isinstance(start, str) and table is not None and start not in table:
         _unknown(scenario, ("generation", "start"), start, table)
 
 

@@ -162,7 +162,9 @@ class Encoder(Tower):
 class Generation(Frozen):
     """How a text begins and ends when the decoder goes on by itself."""
 
-    start: Word | None = described("The token to start with. Default: the first.", "<START>", None)
+    start: fields.Beginning = described(
+        "The token or tokens to start with. Default: the first.", "[the, cat]", None
+    )
     end: Word | None = described("The word that ends the text.", "<END>", None)
     max_tokens: fields.Count = described("The most words to add.", "10", 10)
 
@@ -350,7 +352,7 @@ class Scenario(Tower):
     @property
     def beginning(self) -> Names:
         """What a generated text begins with, unless something else is asked for."""
-        return (self.generation.start or self.tokens[0],)
+        return self.generation.start or self.tokens[:1]
 
     @property
     def ends(self) -> Names:

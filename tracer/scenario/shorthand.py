@@ -89,7 +89,9 @@ def _words(data: Data) -> Iterable[Data]:
         places += [(name, i, *rest) for i in numbers]
     for place in places:
         yield from words_of(part(data, place)) or ()
-    yield from filter(None, (part(data, ("generation", name)) for name in ("start", "end")))
+    for name in ("start", "end"):
+        said = part(data, ("generation", name))
+        yield from said if isinstance(said, list) else filter(None, [said])
 
 
 def _tied(data: Data) -> Data | None:
