@@ -73,6 +73,12 @@ class Paragraph(Node):
     parts: tuple[Inline, ...]
 
 
+class Question(Paragraph):
+    """A question of a worksheet; the key has its answer."""
+
+    answer: Sentence
+
+
 class Formula(Node):
     """A chain in symbols."""
 

@@ -86,7 +86,7 @@ def _explained(request: Request, computed: Computed) -> Content:
         case "run" | "step":
             return _forward_pass(request, computed)
         case "tutorial":
-            return _with_blanks(request, _forward_pass(request, computed))
+            return _with_blanks(request, computed, _forward_pass(request, computed))
         case "page":
             return _page(request, computed)
         case "lens":
@@ -244,13 +244,17 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
     return forward_pass(found, chosen, token, whole=is_run, full=full, terms=request.terms)
 
 
-def _with_blanks(request: Request, told: Content) -> Content:
-    """Return a tutorial, as a worksheet if requested."""
+def _with_blanks(request: Request, computed: Computed, told: Content) -> Content:
+    """Return a tutorial, as a worksheet with questions if requested."""
     if not request.blanks or not isinstance(told, Document):
         return told
+    from tracer.lesson.texts.questions import with_questions
     from tracer.lesson.texts.worksheet import RESULTS, worksheet
 
+    found = computed.trace
     seed = DEFAULT_SEED if request.seed is None else request.seed
+    if not found.scenario.on_demand and not of_encoder(_chosen(request, found)):
+        told = with_questions(told, found, _token(request, found.tokens), seed)
     return worksheet(told, request.level or RESULTS, seed)
 
 

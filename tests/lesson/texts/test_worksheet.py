@@ -252,7 +252,7 @@ def test_a_text_without_lines_is_told() -> None:
     traced(yaml)
     ran = run("tutorial", "-", "--blanks", stdin=yaml)
     assert (ran.exit_code, ran.stdout) == (2, "")
-    assert ran.stderr == "--blanks: no line here has a result to leave out\n"
+    assert ran.stderr == "--blanks: nothing to leave out: no worked line here has a result\n"
 
 
 def test_the_page_begins_with_what_it_is() -> None:

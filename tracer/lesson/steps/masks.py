@@ -28,7 +28,7 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
     if ctx.padding is not None:
         name = Name(ctx.padding)
         fills_up = (" The score of the padding token ", name, " becomes ", HIDDEN, ", too.")
-    match _meaning(step, ctx):
+    match meaning(step, ctx):
         case Window(window=window):
             whom = (
                 f"to itself and at most {count(window - 1, 'token')} just before it"
@@ -58,7 +58,7 @@ def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     return (NO_LOOKING_UP,) if later.size and not np.isfinite(later).any() else ()
 
 
-def _meaning(step: Step, ctx: LessonContext) -> Mask | None:
+def meaning(step: Step, ctx: LessonContext) -> Mask | None:
     """The mask that was asked for, or the causal one, if the numbers are of that."""
     mask = step.last.inputs[1].array
     masks: tuple[Mask, ...] = ("none" if ctx.in_encoder else ctx.trace.scenario.mask, "causal")

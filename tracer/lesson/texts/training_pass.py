@@ -14,6 +14,7 @@ from tracer.lesson.texts.teacher import Teacher
 from tracer.names import count
 
 RIGHT, WRONG = "✓", "✗"
+CORRECT = "Correct predictions"
 
 
 def training_pass(trace: Trace, *, full: bool = True) -> doc.Document:
@@ -90,5 +91,5 @@ def _answers(trace: Trace) -> tuple[doc.Block, ...]:
     rows = zip(positions, trace.tokens, targets, verdicts, predictions, strict=True)
     header = ("position", "input", "target", "correct", "prediction")
     right, asked = verdicts.count(RIGHT), len(targets) - verdicts.count(NO_TARGET)
-    predicted = f"Correct predictions: {right} of {asked}."
+    predicted = f"{CORRECT}: {right} of {asked}."
     return (doc.Table.of(header, rows), doc.Paragraph((predicted,)))

@@ -54,7 +54,9 @@ def worksheet(document: doc.Document, level: int, seed: int) -> doc.Document:
     opening = tuple(map(sheet.block, document.introduction))
     sections = tuple(sheet.section(i, section) for i, section in enumerate(document.sections))
     if not sheet.blanks:
-        raise TracerError(Problem("no line here has a result to leave out", address="--blanks"))
+        raise TracerError(
+            Problem("nothing to leave out: no worked line here has a result", address="--blanks")
+        )
     which = doc.Paragraph((f"Level {level}, seed {seed}.",))
     introduction = (doc.Paragraph(HOW), which, *opening)
     return doc.Document(document.scenario, document.title, introduction, sections, document.whole)
@@ -88,6 +90,8 @@ class _Sheet:
         match block:
             case doc.Working(lines):
                 return doc.Working(tuple(self._line(line, whole) for line in lines))
+            case doc.Question():
+                return block
             case doc.Matrix() if whole:
                 of_step = {i for i, _ in _rows(block)}
                 cells = tuple(
@@ -233,7 +237,7 @@ def _rows(matrix: doc.Matrix) -> Iterator[tuple[int, tuple[Number | Blank, ...]]
 
 
 def key(sheet: doc.Document) -> doc.Document:
-    """The lines and matrices of a worksheet in which its blanks stand first, with the answers."""
+    """The answers: lines and matrices in which blanks stand first, and what questions ask for."""
     met = set[int]()
     filled = [replace(s, blocks=tuple(_filled(s.blocks, met))) for s in sheet.sections]
     _, which, *_ = sheet.introduction
@@ -250,6 +254,8 @@ def _filled(blocks: Sequence[doc.Block], met: set[int]) -> Iterator[doc.Block]:
                 yield doc.Working(tuple(_with_answers(line, met) for line in lines))
         elif isinstance(block, doc.Matrix) and _has_new(block, met):
             yield _with_answers(replace(block, figure=None), met)
+        elif isinstance(block, doc.Question):
+            yield doc.Paragraph(block.answer)
 
 
 def _has_new(part: Node, met: set[int]) -> bool:

@@ -1,0 +1,200 @@
+"""Questions of a worksheet that are not arithmetic, each with its computed answer.
+
+The text gives no answer away. The predicted word that a question asks for is [A] in sentences and
+tables; an author's paragraph that names it is left out, and so is a generated text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from tracer.decoder import operations as op, roles
+from tracer.decoder.forward import PassOptions, Trace, trace
+from tracer.decoder.tape import Record
+from tracer.errors import TracerError
+from tracer.formula.expression import Number
+from tracer.lesson import document as doc, entries
+from tracer.lesson.context import LessonContext, joined, listed
+from tracer.lesson.steps import Step
+from tracer.lesson.steps.attention import MASK_STEP
+from tracer.lesson.steps.claims import Row
+from tracer.lesson.steps.masks import meaning
+from tracer.lesson.steps.words import LOGITS_STEP
+from tracer.lesson.texts.selection import steps
+from tracer.lesson.texts.symbols import symbols
+from tracer.lesson.texts.training_pass import CORRECT
+from tracer.lesson.texts.tutorial import GENERATION
+from tracer.names import distinct
+from tracer.node import found as nodes
+
+LEFT_OUT = doc.Name("[A]")
+IN_COLUMNS = dict.fromkeys(("comes", "prediction"), LEFT_OUT) | {"correct": doc.Name("?")}
+"""What a table shows in place of the predicted word and of the verdict on it."""
+WEIGHTS = ("layer1.attention.head1.", "layer1.ffn.W_1", roles.W_U.name)
+"""How the addresses of the matrices begin of which one weight is doubled."""
+Asked: TypeAlias = tuple[doc.Sentence, doc.Sentence]  # a question and its answer
+Questions: TypeAlias = dict[int | None, Asked]  # by the number of the step
+_Choice = TypeVar("_Choice")
+
+
+def with_questions(document: doc.Document, found: Trace, token: int, seed: int) -> doc.Document:
+    """Return a tutorial with questions, at most one for each step of the decoder.
+
+    `token`, counted from 0, is the one that the tutorial follows. The same seed asks the same.
+    """
+    drawn = Random(f"questions {seed}")
+    ctx = LessonContext(found, token, symbols(found.records))
+    shown = {section.number for section in document.sections}
+    own = [s for s in steps(found.records) if s.number in shown and not s.place.encoder]
+    mask = next((step for step in own if step.kind is MASK_STEP), None)
+    logits = next((step for step in own if step.kind is LOGITS_STEP), None)
+    asked: Questions = {}
+    if mask and (question := _of_the_mask(mask, ctx, document, drawn)):
+        asked[mask.number] = question
+    if logits and (word := _prediction(logits, ctx, document)):
+        then = ("? Answer before you read on; this text calls it ", LEFT_OUT, ".")
+        asks = ("Which word will be the most probable one after ", ctx.name, *then)
+        asked[logits.number] = asks, (LEFT_OUT, " is ", doc.Name(word), ".")
+        document = _without(document, word, ctx)
+    asked |= _of_a_weight([step for step in own if step.number not in asked], ctx, drawn)
+    sections, number = list(document.sections), 0
+    for i, section in enumerate(sections):
+        if section.number in asked:
+            number += 1
+            label: doc.Sentence = (doc.Emphasis((f"Q{number}.",), strong=True), " ")
+            new = doc.Question(*((*label, *each) for each in asked.pop(section.number)))
+            # The goal of the mask is its rule; the numbers below it are the answer.
+            at = 1 if mask and section.number == mask.number else len(section.blocks)
+            blocks = (*section.blocks[:at], new, *section.blocks[at:])
+            sections[i] = replace(section, blocks=blocks)
+    return replace(document, sections=tuple(sections))
+
+
+def _of_the_mask(step: Step, ctx: LessonContext, text: doc.Document, drawn: Random) -> Asked | None:
+    """Ask which tokens are hidden from one, if the text states the rule and not the answer."""
+    if isinstance(step.last.operation, op.Pinned) or meaning(step, ctx) is None:
+        return None
+    names, unseen = ctx.names, np.isneginf(step.last.inputs[1].array)
+    hidden = {n: [names[j] for j in np.flatnonzero(r)] for n, r in zip(names, unseen, strict=True)}
+    padding = {n for n, t in zip(names, ctx.tower.tokens, strict=True) if t == ctx.padding}
+    masks = {None, *(s.number for s in steps(ctx.trace.records) if s.kind is MASK_STEP)}
+    about = tuple(section.blocks for section in text.sections if section.number in masks)
+    told = [[each.text for each in nodes(p, doc.Name)] for p in nodes(about, doc.Paragraph)]
+    author = [{n for n in names if _is_in(_by_author(p), n)} for p in nodes(text, doc.Paragraph)]
+    told += [[n, *h] for n, h in hidden.items() if any({n, *h} <= a < {*names} for a in author)]
+    says = [(each[:1], {*each}) for each in told]
+    among = [n for n, h in hidden.items() if not padding >= {*h} and ([n], {n, *h}) not in says]
+    if not among:
+        return None
+    name = _one_of([n for n in among if n != ctx.name.text] or among, drawn)
+    asks = ("Which tokens does the mask hide from ", doc.Name(name), "? Answer before you read on.")
+    return asks, (*listed(hidden[name]), ".")
+
+
+def _prediction(step: Step, ctx: LessonContext, document: doc.Document) -> str | None:
+    """Return the followed token's predicted word; None for a tie, or if the title names it."""
+    said, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
+    word = str(said.numbers[ctx.row(said)])
+    rows = [Row.of(value, ctx) for value in (step.last.output, shares)]
+    ties = any(not row.ranked() or row.labels[row.ranked()[0]] != word for row in rows)
+    given = isinstance(ctx.trace.producers[shares].operation, op.Pinned)
+    return None if ties or given or ctx.is_padding or _is_in(document.title, word) else word
+
+
+def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Questions:
+    """Ask what changes if one weight is doubled: the answer is from a pass with that weight."""
+    places = {(s, r): found for s in among for r in s.records if (found := _that_count(r, ctx))}
+    if not places:
+        return {}
+    step, record = key = _one_of([*places], drawn)
+    (_, w, *_), value, (i, j) = record.inputs, record.output, _one_of(places[key], drawn)
+    options = PassOptions(overrides={w.address: {(i, j): 2 * w.numbers[i, j]}})
+    try:
+        doubled = trace(ctx.trace.name, ctx.trace.scenario.without_words(), options)
+    except TracerError:  # it is too large to compute with
+        return {}
+    changes, at = list[doc.Sentence](), ctx.row(value)
+    for column, label in enumerate(distinct(value.axes[1].labels)):
+        old = ctx.number(value, at, column)
+        new = entries.number(doubled.pencil, doubled[value.address], (at, column))
+        if by := new.value - old.value:
+            says = (" changes from ", old, " to ", new, " (by ", Number(by), ")")
+            changes.append((doc.Name(label), *says))
+    row, weight = distinct(w.axes[0].labels)[i], distinct(w.axes[1].labels)[j]
+    asks: doc.Sentence = (
+        *("Suppose that the weight of ", ctx.symbols[w.address], " in row ", doc.Name(row)),
+        *(" and column ", doc.Name(weight), " is doubled. Which of the numbers of ", ctx.name),
+        *(" in ", ctx.symbols[value.address], " change, and by how much?"),
+    )
+    return {step.number: (asks, (*joined(changes), ".") if changes else ("None of them changes.",))}
+
+
+def _that_count(record: Record, ctx: LessonContext) -> list[tuple[int, int]]:
+    """Return the places of the weights that multiply a number of the followed token."""
+    w = record.inputs[1] if len(record.inputs) > 1 else record.output
+    given = any(isinstance(ctx.trace.producers[v].operation, op.Pinned) for v in (w, record.output))
+    if given or not (w.role.parameter and w.address.startswith(WEIGHTS) and len(w.axes) == 2):
+        return []
+    row = record.inputs[0].numbers[ctx.row(record.inputs[0])]
+    return [(int(i), int(j)) for i, j in np.argwhere(w.array != 0) if row[i]]
+
+
+def _one_of(among: Sequence[_Choice], drawn: Random) -> _Choice:
+    """Return one; Python guarantees the same in every version only for `random()`."""
+    return among[int(drawn.random() * len(among))]
+
+
+def _without(document: doc.Document, word: str, ctx: LessonContext) -> doc.Document:
+    """Return the document without sentences and cells of tables that tell a prediction."""
+    vocabulary = ctx.trace.scenario.vocabulary or ()
+
+    def kept(blocks: Sequence[doc.Block]) -> Iterator[doc.Block]:
+        for block in blocks:
+            match block:
+                case doc.Table(header, rows):
+                    yield replace(block, rows=tuple(_blanked(header, row, word) for row in rows))
+                case doc.Paragraph(("After ", token, *says)):
+                    left = (LEFT_OUT if each == doc.Name(word) else each for each in says)
+                    yield doc.Paragraph(("After ", token, *left))
+                case doc.Paragraph() if _tells(block, word, vocabulary):
+                    pass
+                case _:
+                    yield block
+
+    sections = document.sections
+    generated = tuple(section for section in sections if section.part == GENERATION)
+    if any(_is_in(name.text, word) for name in nodes(generated, doc.Name)):
+        sections = tuple(section for section in sections if section.part != GENERATION)
+    sections = tuple(replace(each, blocks=tuple(kept(each.blocks))) for each in sections)
+    return replace(document, introduction=tuple(kept(document.introduction)), sections=sections)
+
+
+def _blanked(header: Sequence[str], row: tuple[doc.Cell, ...], word: str) -> tuple[doc.Cell, ...]:
+    """Return a row of a table without the word as a prediction."""
+    cells = list(zip(header, row, strict=True))
+    tells = any(IN_COLUMNS.get(h) == LEFT_OUT and cell == doc.Name(word) for h, cell in cells)
+    return tuple(IN_COLUMNS.get(h, cell) for h, cell in cells) if tells else row
+
+
+def _tells(paragraph: doc.Paragraph, word: str, vocabulary: Sequence[str]) -> bool:
+    """Whether it counts correct predictions, or an author names the word, but not all words."""
+    text = _by_author(paragraph)
+    is_named = _is_in(text, word) and not all(_is_in(text, each) for each in vocabulary)
+    return is_named or str(paragraph.parts[0]).startswith(CORRECT)
+
+
+def _by_author(paragraph: doc.Paragraph) -> str:
+    """Return the words of an author's paragraph; nothing for another."""
+    kinds: tuple[type[doc.Plain | doc.Code | doc.Name], ...] = (doc.Plain, doc.Code, doc.Name)
+    is_own = any(isinstance(part, doc.Plain | doc.Code | doc.Emphasis) for part in paragraph.parts)
+    return " ".join(each.text for kind in kinds for each in nodes(paragraph, kind)) * is_own
+
+
+def _is_in(text: str, word: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE))
