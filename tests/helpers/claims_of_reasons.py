@@ -112,7 +112,7 @@ def seen(at: Judge) -> list[list[bool]]:
 
 
 @form(
-    r"Dot products of longer vectors tend to be larger\. If the scores are far apart, the softmax "
+    r"With more numbers per vector, dot products tend to be larger in magnitude\. If the scores are far apart, the softmax "
     r"gives nearly all weight to one token, and its gradient nearly vanishes\. Dividing by "
     r"(?P<scale>√d_k|c) brings the scores closer together\."
 )
@@ -161,9 +161,7 @@ def moves(at: Judge, said: dict[str, Any]) -> None:
     r"The result of W_O is as wide as the sub-layer's input, so that the residual connection can "
     r"add the two\."
 )
-@form(
-    r"They are not added, because in a sum the results of the heads could no longer be told apart\."
-)
+@form(r"They are not added, because later weights could then not treat the heads differently\.")
 def of_heads(at: Judge, said: dict[str, Any]) -> None:
     part = part_of(at)
     if "as wide as" in said[""]:
@@ -316,6 +314,17 @@ def bare_norm(at: Judge, said: dict[str, Any]) -> None:
 def without_bias(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith("ffn.hidden")
     assert not any(operand.endswith(".b_1") for operand in at.result["operands"])
+
+
+@form(
+    r"Layers can be stacked because each returns vectors of the same shape as it reads\. Each has "
+    r"its own weights; positions are added only once, before the first layer\."
+)
+def stacked(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "output" and at.spec["layers"]
+    ends = re.compile(r"layer\d+\.\w+\.(residual|norm|output)|input|output")
+    shapes = {str(v["shape"]) for a, v in at.values.items() if ends.fullmatch(a)}
+    assert len(shapes) == 1 and "position" in at.values
 
 
 @form(r"This model has no cross-attention, because it has no encoder to attend to\.")

@@ -139,7 +139,7 @@ def carried(at: Judge, said: dict[str, Any]) -> None:
     assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
 
 
-@form(r"It follows the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
+@form(r"This section follows the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
 def worked_without_the_mask(at: Judge, said: dict[str, Any]) -> None:
     at.token = at.names.index(said["who"])
     at.address = address_of(f"{said['where'] or ''} · Without the mask", at)
@@ -394,7 +394,7 @@ def nothing_to_lose(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(r"The end token came after (?P<n>\d+) turns?\.")
-@form(r"The limit: (?P<n>\d+) turns?\.")
+@form(r"The text stops at the limit of (?P<n>\d+) turns?\.")
 def ending(at: Judge, said: dict[str, Any]) -> None:
     n = int(said["n"])
     ended = at.turns[-1]["word"] == at.spec.get("generation", {}).get("end", object())

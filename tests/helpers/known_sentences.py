@@ -11,7 +11,7 @@ GOALS = frozenset(
         "The value is what an encoder token passes on.",
         "The keys of the encoder's tokens are reused from the previous turn.",
         "The values of the encoder's tokens are reused from the previous turn.",
-        "The softmax of the same scores without the mask.",
+        "The softmax is computed again from the same scores, without the mask.",
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
         "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
@@ -66,6 +66,7 @@ ANYWHERE = frozenset(
         "The same model in formulas:",
         "Its sizes:",
         "What each sub-layer changed most:",
+        "The parts, in order:",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
         "In each turn the model reads all words so far and predicts a word after each of them. "
@@ -103,8 +104,8 @@ ANYWHERE = frozenset(
         "The probability of its word:",
         # Reasons.
         "An encoder's tokens need not be text: they can also be regions of a picture.",
-        "A token is a piece of text, often a word. Large models also have parts of words, so that "
-        "they can represent any text.",
+        "A token is a piece of text, often a word. Large models also have parts of words, down to "
+        "single characters or bytes, so that they can represent any text.",
         "A vocabulary of whole words is never complete, because there are always new names and "
         "misspellings; single letters would make every text long. Merges are learned from texts, "
         "the most frequent pairs first, so that a frequent word becomes one token and a rare word "

@@ -91,7 +91,7 @@ def render(document: doc.Document, *, standalone: bool) -> str:
     return f"{preamble}\\begin{{document}}\n\n{body}\n\\end{{document}}\n"
 
 
-APPENDIX = "Appendix: steps that repeat earlier ones"
+APPENDIX = "Appendix: steps like earlier ones"
 
 HEADINGS = ("section", "subsection", "subsubsection")
 """Of the whole text, of its parts, of the steps in them."""

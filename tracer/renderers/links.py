@@ -42,15 +42,16 @@ class Fold:
 
     @property
     def title(self) -> str:
-        """`Steps 11 to 17 repeat earlier steps: Head 2`."""
+        """`Steps 11 to 17, like earlier steps with other numbers: Head 2`."""
         there = [self.document.sections[i] for i in self.sections]
         if len(there) == 1:
             (section,) = there
             words = " · ".join(section.within or (section.title,))
-            return f"Step {section.number} repeats an earlier step: {words}"
+            return f"Step {section.number}, like an earlier step with other numbers: {words}"
         names = list(dict.fromkeys(section.within[0] for section in there if section.within))
         listed = ", ".join(names) if len(names) < MOST_NAMES else f"{names[0]} to {names[-1]}"
-        return f"Steps {there[0].number} to {there[-1].number} repeat earlier steps: {listed}"
+        steps = f"Steps {there[0].number} to {there[-1].number}"
+        return f"{steps}, like earlier steps with other numbers: {listed}"
 
 
 class Outline:

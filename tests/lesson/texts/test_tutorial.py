@@ -32,7 +32,7 @@ SAID: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (
             "What the mask prevents",
             "Correct predictions: ",
-            "The limit: 5 turns.",
+            "The text stops at the limit of 5 turns.",
             "The mask is the same",
         ),
         ("left out", "There is no loss"),

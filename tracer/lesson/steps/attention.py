@@ -148,7 +148,7 @@ UNMASKED_STEP = InnerKind(
     "unmasked",
     "Without the mask",
     "the attention weights without the mask",
-    ("The softmax of the same scores without the mask.",),
+    ("The softmax is computed again from the same scores, without the mask.",),
     softmax_roles(roles.UNMASKED_SOFTMAX, of_head("U")),
     sign=("no mask",),
     claim=attention_claims.leak,

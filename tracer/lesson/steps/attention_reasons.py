@@ -71,7 +71,7 @@ WIDTH_OF_THE_INPUT: Sentence = (
 )
 
 NOT_ADDED: Sentence = (
-    "They are not added, because in a sum the results of the heads could no longer be told apart.",
+    "They are not added, because later weights could then not treat the heads differently.",
 )
 
 
@@ -96,7 +96,7 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     if scale is None or scale.array <= 1:
         return (FIT,)
     divided: Sentence = (
-        "Dot products of longer vectors tend to be larger. If the scores are far apart, the "
+        "With more numbers per vector, dot products tend to be larger in magnitude. If the scores are far apart, the "
         "softmax gives nearly all weight to one token, and its gradient nearly vanishes. Dividing "
         "by ",
         *(ctx.symbols[scale.address], " brings the scores closer together."),

@@ -18,8 +18,8 @@ D_K, FACTOR = ex.Symbol("d", "k"), ex.Symbol("f", "k")
 
 
 PIECES: doc.Sentence = (
-    "A token is a piece of text, often a word. Large models also have parts of words, so that they "
-    "can represent any text.",
+    "A token is a piece of text, often a word. Large models also have parts of words, down to "
+    "single characters or bytes, so that they can represent any text.",
 )
 
 REGIONS: doc.Sentence = (

@@ -30,7 +30,11 @@ def keys_of(step: Step, ctx: LessonContext) -> int | None:
 def _query_goal(step: Step, ctx: LessonContext) -> Sentence:
     shared = keys_of(step, ctx)
     saves = f" This head shares the keys and values of head {shared}, which saves computation."
-    what = "a decoder token looks for among the encoder's" if crosses(step) else "a token looks for"
+    what = (
+        "a decoder token looks for among the encoder's tokens"
+        if crosses(step)
+        else "a token looks for"
+    )
     return (f"The query describes what {what}.{saves * (shared is not None)}",)
 
 

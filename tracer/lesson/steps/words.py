@@ -10,6 +10,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
+from tracer.lesson.wiring import leaving
 
 Z = Symbol("z")
 
@@ -84,6 +85,20 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
     return [doc.Paragraph(("The random number is ", drawn, *falls))]
 
 
+STACKED: doc.Sentence = (
+    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has its "
+    "own weights; positions are added only once, before the first layer.",
+)
+
+
+def _can_be_stacked(step: Step, ctx: LessonContext) -> bool:
+    """Whether the layers keep the shape of their input, to which positions were added."""
+    value, position = (ctx.value(step.place, role) for role in (roles.INPUT, roles.POSITION))
+    left = [v for v in leaving(ctx.trace.records) if v.place.layer and not v.place.encoder]
+    keep = [value is not None and value.shape == v.shape for v in left]
+    return position is not None and bool(keep) and all(keep)
+
+
 DECODER_ONLY: doc.Sentence = (
     "This model has no cross-attention, because it has no encoder to attend to.",
 )
@@ -100,6 +115,7 @@ OUTPUT_STEP = StepKind(
             "Trained models have many layers, because each layer can build on the results of the "
             "layer before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
         ),
+        *([STACKED] if _can_be_stacked(step, ctx) else []),
         *([DECODER_ONLY] if ctx.attends and ctx.trace.scenario.encoder is None else []),
     ),
     claim=_compared_with_the_input,

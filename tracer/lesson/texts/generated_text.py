@@ -57,7 +57,9 @@ def _ending(generated: Generated) -> doc.Sentence:
     after = count(len(generated.steps), "turn")
     if generated.met:
         return (f"It ends after {after}: ", *cannot_go_on(generated.met))
-    return (f"The end token came after {after}." if generated.ended else f"The limit: {after}.",)
+    if generated.ended:
+        return (f"The end token came after {after}.",)
+    return (f"The text stops at the limit of {after}.",)
 
 
 def cannot_go_on(met: TracerError) -> doc.Sentence:

@@ -257,7 +257,9 @@ class Teacher:
         record = self.trace.producers[value]
         if self.is_only_passed_on(record):
             self.tables.add(value)
-            return [*written, *self.equal(record)]
+            if value.role is not roles.OUTPUT:  # whose numbers are what everything leads to
+                return [*written, *self.equal(record)]
+            written += self.equal(record)
         if isinstance(record.operation, op.Given | op.Interleave):
             written.append(doc.Paragraph(described(value, self.ctx.symbols[value.address])))
         self.tables.add(value)

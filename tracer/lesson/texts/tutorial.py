@@ -19,7 +19,7 @@ from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.at_a_glance import diagram, formulas, sizes
-from tracer.lesson.texts.before_and_after import before_and_after
+from tracer.lesson.texts.before_and_after import before_and_after, parts
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
 from tracer.lesson.texts.selection import steps
@@ -104,7 +104,7 @@ def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
     section = teacher.section(step)
     place = sentences.where(step, teacher.ctx)
     here: doc.Sentence = (
-        "It follows the token ",
+        "This section follows the token ",
         teacher.ctx.name,
         f", {place}." if place else ".",
     )
@@ -162,5 +162,6 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
 
 def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
     """The author's, and of a whole calculation what came of the followed token."""
-    if whole and (blocks := (*teacher.author.summary(), *before_and_after(teacher.ctx))):
+    if whole:
+        blocks = (*teacher.author.summary(), *parts(teacher), *before_and_after(teacher.ctx))
         yield doc.Section(None, SUMMARY, blocks)
