@@ -89,7 +89,7 @@ def scores(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The query describes what a (?:decoder )?token looks for(?P<of> among the encoder's)?\."
+    r"The query describes what a (?:decoder )?token looks for(?P<of> among the encoder's tokens)?\."
     r"(?: This head shares the keys and values of head (?P<head>\d+), which saves computation\.)?"
 )
 @form(

@@ -112,8 +112,9 @@ def seen(at: Judge) -> list[list[bool]]:
 
 
 @form(
-    r"With more numbers per vector, dot products tend to be larger in magnitude\. If the scores are far apart, the softmax "
-    r"gives nearly all weight to one token, and its gradient nearly vanishes\. Dividing by "
+    r"With more numbers per vector, dot products tend to be larger in magnitude\. If the scores "
+    r"are far apart, the softmax gives nearly all weight to one token, and its gradient nearly "
+    r"vanishes\. Dividing by "
     r"(?P<scale>√d_k|c) brings the scores closer together\."
 )
 def divided(at: Judge, said: dict[str, Any]) -> None:

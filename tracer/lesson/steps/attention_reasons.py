@@ -96,8 +96,9 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     if scale is None or scale.array <= 1:
         return (FIT,)
     divided: Sentence = (
-        "With more numbers per vector, dot products tend to be larger in magnitude. If the scores are far apart, the "
-        "softmax gives nearly all weight to one token, and its gradient nearly vanishes. Dividing "
+        "With more numbers per vector, dot products tend to be larger in magnitude. If the scores "
+        "are far apart, the softmax gives nearly all weight to one token, and its gradient nearly "
+        "vanishes. Dividing "
         "by ",
         *(ctx.symbols[scale.address], " brings the scores closer together."),
     )

@@ -86,8 +86,8 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
 
 
 STACKED: doc.Sentence = (
-    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has its "
-    "own weights; positions are added only once, before the first layer.",
+    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "
+    "its own weights; positions are added only once, before the first layer.",
 )
 
 
