@@ -42,10 +42,11 @@ MARKUP = re.compile(
 )
 """Markup of Markdown, HTML or tables, to be escaped; not inside words: W_Q, street-stall."""
 
-MARKUP_IN_TEXT = re.compile(
-    r"^[-+=.:)]|^\d(?=\d{0,8}[.)])|[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)"
-)
-"""The same in the sentences of an author, of which only the beginning can start a list."""
+MARKUP_IN_TEXT = re.compile(r"[\\`*\[\]|<>$~@&#]|(?<![^\W_])_|_(?![^\W_])|:(?=\S)")
+"""The same in the sentences of an author."""
+
+LIST = re.compile(r"^(\d{0,9})([.)](?=\s|$)|[-+=](?!\d))")
+"""The beginning of a paragraph that would be a list or a line."""
 
 MARKUP_IN_WORDS = re.compile(r"[*<>|`\[\]]|(?<![^\W_])_|_(?![^\W_])")
 """All the markup that the project's own words and symbols hold: W_O, [O¹ O²]."""
@@ -148,7 +149,9 @@ class _Page:
     def block(self, block: doc.Block, section: int) -> str:
         match block:
             case doc.Paragraph(parts):
-                return self._sentence(parts, section)
+                return LIST.sub(
+                    lambda found: f"{found[1]}&#{ord(found[2])};", self._sentence(parts, section)
+                )
             case doc.Formula(chain):
                 if self.math:
                     return _display(PAGE.formula(chain))
