@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow, localcontext
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    Inexact,
+    InvalidOperation,
+    Overflow,
+    getcontext,
+    localcontext,
+)
 from typing import assert_never
 
 from tracer.formula import expression as ex
@@ -12,13 +23,17 @@ from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
 from tracer.node import nodes_in
 
+HUGE = Context(prec=CONTEXT.prec, rounding=CONTEXT.rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
+"""For the slope of SiLU at -10¹²: two numbers beyond 10^1000000 whose quotient is short."""
+
 DOUBTFUL_DIGITS = 10
 """The last digits of a power, which may be wrong."""
 
 
 def total_of(terms: Iterable[Decimal]) -> Decimal:
-    """A sum with more digits than are ever printed."""
-    with localcontext(SUMS):
+    """A sum with more digits than are ever printed, within the bounds that hold here."""
+    here = getcontext()
+    with localcontext(SUMS, Emin=here.Emin, Emax=here.Emax):
         return sum(terms, Decimal(0))
 
 
@@ -28,7 +43,17 @@ def value(expression: ex.Expression) -> tuple[Decimal, bool]:
     Raises:
         ValueError: it holds a symbol or a matrix.
     """
-    with localcontext(CONTEXT) as context:
+    try:
+        return _evaluated(expression, CONTEXT)
+    except InvalidOperation:  # ∞ / ∞
+        result, exact = _evaluated(expression, HUGE)
+        with localcontext(CONTEXT) as context:
+            context.traps[Overflow] = False
+            return context.plus(result), exact
+
+
+def _evaluated(expression: ex.Expression, within: Context) -> tuple[Decimal, bool]:
+    with localcontext(within) as context:
         context.clear_flags()
         context.traps[Overflow] = False
         result = _value(expression, context)

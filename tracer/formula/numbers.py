@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_05UP,
-    ROUND_HALF_UP,
-    Context,
-    Decimal,
-    InvalidOperation,
-)
+from decimal import ROUND_05UP, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import cache
 
-# On the way to a short number there may be a huge one: x / (1 + e^-x) where x is -10¹².
-CONTEXT = Context(prec=60, rounding=ROUND_05UP, Emin=MIN_EMIN, Emax=MAX_EMAX)
+CONTEXT = Context(prec=60, rounding=ROUND_05UP)
 """More digits than any line. ROUND_05UP keeps 0.5 - 10⁻³⁰⁰ below 0.5, so it is rounded down."""
 
-SUMS = Context(prec=400, rounding=ROUND_05UP, Emin=MIN_EMIN, Emax=MAX_EMAX)
+SUMS = Context(prec=400, rounding=ROUND_05UP)
 """So many digits that a sum such as 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² is rounded only once."""
 
 SCIENTIFIC_FROM = 12
