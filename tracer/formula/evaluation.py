@@ -141,5 +141,5 @@ def _same(left: ex.Expression, right: ex.Expression) -> bool:
 
 
 def holds(left: ex.Expression, right: ex.Number, places: int) -> bool:
-    """Whether `right` is `left`, correctly rounded to so many places."""
+    """Whether `right` is `left`, correctly rounded to `places` decimals."""
     return round_half_away(value(left)[0], places) == right.value

@@ -153,7 +153,7 @@ class Allowance:
         self.bytes = _sum("scenarios of", self.bytes, path.stat().st_size, MOST_BYTES, "bytes")
 
     def load(self, cost: Cost) -> None:
-        """Allow for loading a scenario whose passes cost so much.
+        """Allow for loading a scenario; `cost` is the cost of one of its passes.
 
         Raises:
             LimitError: too much is computed.
@@ -161,7 +161,7 @@ class Allowance:
         self._work(cost.records * LOADED, 0)
 
     def compute(self, cost: Cost, passes: int, length: int) -> None:
-        """Allow for passes through a decoder that reads so many tokens.
+        """Allow for some passes over `length` tokens each.
 
         Raises:
             LimitError: too much is computed, or kept.
