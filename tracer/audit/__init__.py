@@ -1,4 +1,4 @@
-"""False arithmetic in any text: files → passages → equations → verdicts → a report."""
+"""Find false arithmetic in text: files → passages → equations → verdicts → a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Report(StrEnum):
-    """How what was found is written."""
+    """The format of a report."""
 
     TERMINAL = "terminal"
     JSON = "json"

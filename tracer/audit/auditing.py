@@ -1,4 +1,4 @@
-"""Files → what is wrong in them: the whole way."""
+"""Audit files: read each one, check its equations and collect what is wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STANDARD_INPUT = "-"
 
 
 def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit], list[Problem]]:
-    """Each text of the files that can be read, weighed; and why others cannot be."""
+    """Return the audit of each text that can be read, and a problem for each file that cannot."""
     found: list[Audit] = []
     problems: list[Problem] = []
 
@@ -40,7 +40,7 @@ def audited(names: Sequence[str], *, strict: bool = False) -> tuple[list[Audit],
                 found += [audit(text, strict=strict) for text in texts(str(path), content)]
             except TracerError as error:
                 problems += error.problems
-            except ArithmeticError as error:  # in numbers that nobody thought of
+            except ArithmeticError as error:  # a number beyond what Decimal can compute
                 message = f"cannot be computed with: {type(error).__name__}"
                 problems.append(Problem(message, str(path)))
     return found, problems

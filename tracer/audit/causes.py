@@ -13,11 +13,11 @@ from tracer.audit.intervals import Interval
 from tracer.audit.judgement import Judgement, Verdict
 
 TELLING = 2
-"""So many digits must come out right before it is no accident."""
+"""A mistake must reproduce at least this many digits, or the match may be a coincidence."""
 
 
 def cause(expression: ex.Expression, found: Judgement) -> str | None:
-    """Why the printed figure may have come out of an expression; None if nothing gives it."""
+    """Return the mistake that gives the printed figure, or None if no known mistake does."""
     if found.verdict is Verdict.SCALE:
         return _scale(found.factor)
     if found.verdict is not Verdict.FALSE or found.computed is None or not found.unit:
@@ -41,7 +41,7 @@ def _scale(factor: Decimal) -> str:
 
 
 def _mistakes(expression: ex.Expression, found: Judgement) -> Iterator[tuple[str, Decimal]]:
-    """What a person may have done instead, and what that gives."""
+    """Yield mistakes that a person may have made, each with the value that it gives."""
     assert found.computed is not None
     if found.computed:
         yield "the sign is reversed", -found.computed
@@ -79,7 +79,7 @@ _LOGS = ("ln", "log", "log10", "log2")
 
 
 def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
-    """The same with another logarithm."""
+    """Return the expression with each logarithm replaced by another one."""
     match expression:
         case ex.Call(name, arguments):
             inner = tuple(_with_logarithm(each, to) for each in arguments)
@@ -94,7 +94,7 @@ def _with_logarithm(expression: ex.Expression, to: str) -> ex.Expression:
 
 
 def _are_swapped(found: Judgement) -> bool:
-    """Whether two digits side by side, exchanged, make the figure right."""
+    """Return whether swapping two adjacent digits makes the figure correct."""
     assert found.computed is not None
     right = str(int((found.computed / found.unit).to_integral_value()))
     printed = str(int((found.printed / found.unit).to_integral_value()))

@@ -1,4 +1,4 @@
-"""Passages → equations: chains of expressions with signs between, of which some can be read."""
+"""Passages → equations: chains of readable expressions joined by relation signs such as =."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracer.audit.tokens import Is, Token, tokens
 from tracer.frozen import frozen
 
 MOST_TOKENS = 20_000
-"""Of one side of an equation."""
+"""A side of an equation with more tokens than this is not read."""
 
 
 LONGEST_NAME = 200
@@ -21,27 +21,27 @@ LONGEST_NAME = 200
 
 @frozen
 class Side:
-    """One side of an equation, from where to where it stands in the text."""
+    """One side of an equation, with its start and end in the text."""
 
     expression: Expression
     start: int
     end: int
     is_doubtful: bool
-    """Whether it might be meant in another way, or only be the end of something longer."""
+    """Whether the side has another possible reading, or may be the end of a longer expression."""
 
 
 @frozen
 class Equation:
-    """A chain of at least two sides with a sign between each and the next."""
+    """A chain of at least two sides, with a relation sign between neighbors."""
 
     sides: tuple[Side, ...]
     signs: tuple[int, ...]
-    """Where each sign stands."""
+    """The position of each relation sign."""
 
 
 @frozen
 class Named:
-    """A row of numbers, and what stands before its sign."""
+    """A row of numbers, and the name before its relation sign."""
 
     name: str
     row: Side
@@ -49,19 +49,19 @@ class Named:
 
 @frozen
 class Found:
-    """What was read of a passage."""
+    """The result of reading a passage."""
 
     equations: list[Equation]
     unread: list[int]
-    """The signs that belong to no equation."""
+    """The relation signs that belong to no equation."""
     named: list[Named]
-    """Those of them with a row of numbers behind."""
+    """The rows of numbers that follow such a sign, with their names."""
     rest: Token | None = None
-    """Where the tokens begin that were too many to be read."""
+    """The first token beyond the limit on tokens; from there on nothing is read."""
 
 
 def equations(passage: Passage) -> Found:
-    """The equations of a passage, in their order."""
+    """Return the equations of a passage, in order."""
     if not any(sign in passage.text for sign in ("=", "≈", "≃", "≅", "approx", "simeq")):
         return Found([], [], [])
     return _Finder(tokens(passage), passage).found()
@@ -72,24 +72,24 @@ _BEHIND_AN_OPERAND = _BINARY | {"^", "%", "!"}
 
 
 class _Finder:
-    """Finds the sides around each sign, and puts those that meet into chains."""
+    """Finds the sides around each relation sign, and joins sides that share a sign into chains."""
 
     def __init__(self, found: list[Token], passage: Passage) -> None:
         self.passage = passage
         self.pairs = partners(found)
         self.tokens = _with_breaks(found, self.pairs, passage)
-        self.tokens.append(END)  # stands behind the last one, and before the first, at -1
+        self.tokens.append(END)  # after the last token, and at index -1 before the first
         self.is_math = passage.kind is Kind.MATH
         self.relations, self.words, self.lines = map(self._places, (Is.RELATION, Is.WORD, Is.LINE))
 
     def _places(self, kind: Is) -> list[int]:
-        """Where the tokens of a kind stand."""
+        """Return the indices of all tokens of a kind."""
         return [i for i, token in enumerate(self.tokens) if token.kind is kind]
 
     def found(self) -> Found:
         chains: list[tuple[list[Side], list[int]]] = []
         unread, named = [], list[Named]()
-        ends_at = -1  # the sign behind the last side that was read
+        ends_at = -1  # the relation sign after the last side that was read
         for at in self.relations:
             token = self.tokens[at]
             goes_on = ends_at == at
@@ -112,7 +112,7 @@ class _Finder:
         return Found(read, unread, named, last if last.kind is Is.UNREAD else None)
 
     def named(self, at: int, row: Side | None) -> Iterator[Named]:
-        """The row behind a sign with its name; none, if there is no row."""
+        """Yield the row after a relation sign with its name; nothing if there is no row."""
         if row is None or not isinstance(row.expression, Vector) or not is_printed(row.expression):
             return
         start = at
@@ -124,7 +124,7 @@ class _Finder:
             yield Named("".join(name.split()).replace("&", "").replace("\0", ""), row)
 
     def side(self, start: int, end: int) -> Side | None:
-        """What stands between two places, if it can be read and is not part of something else."""
+        """Return the side between two indices; None if unreadable or part of something longer."""
         while start < end and self.tokens[start].kind is Is.LINE:
             start += 1
         while end > start and self.tokens[end - 1].kind is Is.LINE:
@@ -142,7 +142,7 @@ class _Finder:
         return Side(found, self.tokens[start].start, self.tokens[end - 1].end, doubtful)
 
     def _ends_with_a_list(self, start: int, end: int) -> bool:
-        """Whether a last line begins with a sign that may be a bullet: - 4 more."""
+        """Return whether a later line begins with a sign that may be a bullet: - 4 more."""
         if self.is_math or not _any_between(self.lines, start, end):
             return False
         behind = next((t.kind for t in self.tokens[end : end + 2] if t.kind is not Is.LINE), None)
@@ -154,20 +154,20 @@ class _Finder:
         )
 
     def _is_bullet(self, start: int, end: int) -> bool:
-        """Whether a line begins with a dash and a space: it may be a minus, too."""
+        """Return whether a line begins with a dash and a space, which may also be a minus."""
         begins = self.tokens[start - 1].text == "\n"
         dash = begins and start + 1 < end and self.tokens[start].text in ("-", "*", "+")
         return dash and self.tokens[start + 1].gap > 0 and not self.is_math
 
     def begins(self, at: int) -> int:
-        """Where the left side of a sign begins."""
+        """Return the index at which the left side of a relation sign begins."""
         i = at
         while self.tokens[i - 1].kind in _PARTS or self.pairs.get(i - 1, i) < i - 1:
             i = self.pairs.get(i - 1, i - 1)
         return self._behind_numbers(i, at)
 
     def _behind_numbers(self, start: int, end: int) -> int:
-        """Behind the last place where two numbers stand side by side: columns of a table."""
+        """Return the index after the last gap between two numbers, as in the columns of a table."""
         begins = start
         i = start
         while i < end:
@@ -178,19 +178,19 @@ class _Finder:
         return begins
 
     def _is_remark(self, i: int) -> bool:
-        """Whether words in parentheses stand there."""
+        """Return whether a parenthesis with words, a remark, opens at an index."""
         token = self.tokens[i]
         is_apart = token.text == "(" and token.gap > 0
         return is_apart and _any_between(self.words, i, self.pairs.get(i, i))
 
     def _are_apart(self, i: int) -> bool:
-        """Whether an operand ends before a token and another begins with it."""
+        """Return whether one operand ends before a token and another begins with it."""
         before, token = self.tokens[i - 1], self.tokens[i]
         ends = before.kind in (Is.NUMBER, Is.CLOSE) or before.text in ("%", "°")
         return ends and token.kind in (Is.NUMBER, Is.OPEN)
 
     def ends(self, at: int) -> int:
-        """Where the right side of a sign ends."""
+        """Return the index at which the right side of a relation sign ends."""
         i = at + 1
         while True:
             token = self.tokens[i]
@@ -207,10 +207,10 @@ class _Finder:
         return self.tokens[i + 1].kind not in (Is.OPERATOR, Is.RELATION)
 
     def _is_doubtful_before(self, start: int) -> bool:
-        """Whether a side may belong to what stands before it.
+        """Return whether a side may belong to the text before it.
 
         Raises:
-            UnreadableError: it does.
+            UnreadableError: it certainly does.
         """
         first = self.tokens[start]
         if first.kind is Is.OPERATOR and first.text in _BEHIND_AN_OPERAND:
@@ -229,10 +229,10 @@ class _Finder:
         return False
 
     def _is_doubtful_behind(self, end: int) -> bool:
-        """Whether a side may go on with what stands behind it.
+        """Return whether a side may continue in the text after it.
 
         Raises:
-            UnreadableError: it does.
+            UnreadableError: it certainly does.
         """
         last = self.tokens[end - 1]
         if last.kind is Is.OPERATOR and last.text[0] not in "^%°!‖":
@@ -248,29 +248,29 @@ class _Finder:
 
 
 _BETWEEN = frozenset(("is", "are", "was", "so", "then", "and", "or", "thus", "hence", "gives"))
-"""Words that are no symbols."""
+"""Words that are not symbols."""
 
 _ENDS = (Is.LINE, Is.RELATION, Is.BREAK, Is.COMMA, Is.OPEN)
-"""Behind these, something begins."""
+"""After a token of these kinds, an expression can begin."""
 
 _PARTS = (Is.NUMBER, Is.NAME, Is.OPERATOR, Is.OTHER, Is.UNREAD, Is.LINE)
-"""What a side is made of, apart from what stands in brackets."""
+"""The kinds of tokens in a side, apart from the contents of brackets."""
 
 
 def _any_between(places: list[int], start: int, end: int) -> bool:
-    """Whether any of some places, in their order, is from `start` to before `end`."""
+    """Return whether any of the sorted indices lies in start ≤ index < end."""
     first = bisect_left(places, start)
     return first < len(places) and places[first] < end
 
 
 def _with_breaks(found: Sequence[Token], pairs: dict[int, int], passage: Passage) -> list[Token]:
-    """The tokens, in which the end of a line is left only where an equation may go over it.
+    """Return the tokens, keeping only line ends that an equation may continue across.
 
-    It does behind an operator or a sign and before a sign; before an operator where the line
-    stands further in than the one on which the statement began.
+    It may continue after an operator or a relation sign, and before a relation sign. It may also
+    continue before an operator if the line is indented further than the statement's first line.
     """
     kept: list[Token] = []
-    closes = 0  # where the brackets end that are open
+    closes = 0  # where the open brackets end
     indent = len(passage.text) - len(passage.text.lstrip(" \t\0"))
     for i, token in enumerate(found):
         if token.kind is Is.OPEN:

@@ -1,4 +1,4 @@
-"""An expression → what it comes to: an interval, or a row of them."""
+"""Evaluate an expression: to an interval, or to a row of intervals."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ from tracer.audit.intervals import Interval, UndefinedError, point, rising
 from tracer.frozen import frozen
 
 Value: TypeAlias = "Interval | tuple[Value, ...]"
-"""A number, a vector, a matrix by its rows."""
+"""A number, a vector, or a matrix as a vector of rows."""
 
 StandsFor: TypeAlias = Callable[[ex.Number], Interval]
-"""What a printed number stands for."""
+"""Maps a printed number to the interval of values it may stand for."""
 
 
 def face(number: ex.Number) -> Interval:
-    """Itself."""
+    """Return the printed number itself, as an interval of one point."""
     return point(number.value)
 
 
 def window(number: ex.Number) -> Interval:
-    """All that is rounded to it; either way from the middle between two."""
+    """Return all values that round to the printed number, ties in either direction included."""
     half = number.unit / 2
     return Interval(number.value - half, number.value + half)
 
 
 def window_of_whole(number: ex.Number) -> Interval:
-    """The same of what whole numbers make: only two zeros or more are no digits."""
+    """Return the same for a result of whole numbers, in which a single final zero is exact.
+
+    Two or more final zeros may come from rounding.
+    """
     if number.is_whole and number.unit <= 10:
         half = Decimal("0.5")
         return Interval(number.value - half, number.value + half)
@@ -41,18 +44,18 @@ def window_of_whole(number: ex.Number) -> Interval:
 
 
 def as_input(number: ex.Number) -> Interval:
-    """What it may have been before it was rounded, if it looks as if it was."""
+    """Return the values before rounding, if the number looks rounded; else the number itself."""
     return window(number) if number.is_rounded else face(number)
 
 
 def as_part(number: ex.Number) -> Interval:
-    """What it may have been as a result that others are made of: decimals are rounded."""
+    """Return the same for an intermediate result, where every number with decimals is rounded."""
     return face(number) if number.is_whole else window(number)
 
 
 @frozen
 class Meaning:
-    """Which one is meant of what is written alike."""
+    """The meanings chosen for ambiguous notation, such as the base of log."""
 
     log: str = "ln"
     turn: str = "radians"
@@ -64,7 +67,7 @@ USUAL = Meaning()
 
 
 def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
-    """All that the functions in some expressions can mean, the usual one first."""
+    """Yield all combinations of meanings in some expressions, the usual one first."""
     found = [part for expression in expressions for part in ex.every(expression)]
     named = {part.name for part in found if isinstance(part, ex.Call)}
     rows = any(isinstance(part, ex.Vector) for part in found)
@@ -80,7 +83,7 @@ def meanings(*expressions: ex.Expression) -> Iterator[Meaning]:
 
 
 def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning) -> Value:
-    """What an expression comes to.
+    """Return the value of an expression.
 
     Raises:
         ArithmeticError: it has no value, or its shapes do not fit.
@@ -116,7 +119,7 @@ def evaluate(expression: ex.Expression, stands_for: StandsFor, meaning: Meaning)
 
 
 def scalar(value: Value) -> Interval:
-    """A value that is one number.
+    """Return a value that must be a single number.
 
     Raises:
         UndefinedError: it is a row.
@@ -145,7 +148,7 @@ _RISING: dict[str, Callable[[Interval], Interval]] = {
     "percent": lambda x: x / point(Decimal(100)),
     "degrees": lambda x: x * point(intervals.PI / 180),
 }
-"""Of one number; of a row, each number on its own."""
+"""Functions of one number; they apply to each number of a row."""
 
 
 def _each(of: Callable[[Interval], Interval], value: Value) -> Value:
@@ -153,7 +156,7 @@ def _each(of: Callable[[Interval], Interval], value: Value) -> Value:
 
 
 def _pair(of: Callable[[Interval, Interval], Interval], a: Value, b: Value) -> Value:
-    """Two numbers; two rows of the same length; a row, and a number that goes with each of it."""
+    """Combine two numbers, two rows of equal length, or each number of a row with one number."""
     if isinstance(a, Interval) and isinstance(b, Interval):
         return of(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple):
@@ -167,7 +170,7 @@ def _pair(of: Callable[[Interval, Interval], Interval], a: Value, b: Value) -> V
 
 
 def _times(sign: str, a: Value, b: Value, meaning: Meaning) -> Value:
-    """A product as its shapes have it: two vectors have one number, a matrix makes a vector."""
+    """Multiply by shape: two vectors give their dot product, a matrix and a vector a vector."""
     in_pairs = sign == "/" or (sign == "*" and meaning.vectors == "each")
     if in_pairs or not (isinstance(a, tuple) and isinstance(b, tuple)):
         return _pair(operator.truediv if sign == "/" else operator.mul, a, b)
@@ -199,7 +202,7 @@ _OF_ROWS = ("max", "min", "mean", "sum", "norm", "softmax")
 
 
 def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
-    """A function of what it is given."""
+    """Return the value of a function for its arguments."""
     if name in _OF_ROWS:
         row = given[0] if len(given) == 1 else tuple(given)
         if not isinstance(row, tuple):
@@ -209,7 +212,7 @@ def _called(name: str, given: Sequence[Value], meaning: Meaning) -> Value:
         return _of_a_row(name, [scalar(item) for item in row])
     if len(given) > 1:
         if name == "log":
-            raise UndefinedError  # log(8, 2) has its base behind, or before
+            raise UndefinedError  # the base in log(8, 2) may come second or first
         return _called(name, [tuple(given)], meaning)
     x = given[0]
     if name == "factorial":
@@ -243,7 +246,7 @@ def _larger(a: Interval, b: Interval) -> Interval:
 
 
 def _softmax(row: Sequence[Interval]) -> Value:
-    """Each share is largest where its own score is, and all others are least."""
+    """Bound each share: largest where its own score is highest and all other scores are lowest."""
     least = [intervals.exp(x.low) for x in row]
     most = [intervals.exp(x.high) for x in row]
     return tuple(

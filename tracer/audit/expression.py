@@ -1,4 +1,4 @@
-"""What an expression says: its parts, as a tree."""
+"""The syntax tree of an expression."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeAlias
 from tracer.frozen import frozen
 
 SIGNIFICANT = 3
-"""A decimal number with so many significant digits was rounded, for all that a reader knows."""
+"""A decimal number with at least this many significant digits may be rounded."""
 
 
 @frozen
 class Number:
-    """A number with the digits that it is printed with, from where to where."""
+    """A number with its printed digits, and its start and end in the text."""
 
     value: Decimal
     printed: str
@@ -22,12 +22,12 @@ class Number:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has no decimals."""
+        """Whether the number has no decimals."""
         return "." not in self.printed and "e" not in self.printed.lower()
 
     @property
     def digits(self) -> int:
-        """How many significant digits it has; zeros at the end of a whole number are none."""
+        """The number of significant digits; final zeros of a whole number do not count."""
         if not self.value:
             return 0
         digits = self.value.as_tuple().digits
@@ -35,12 +35,12 @@ class Number:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether it looks as if it was rounded before it was put in."""
+        """Whether the number looks rounded."""
         return not self.is_whole and self.digits >= SIGNIFICANT
 
     @property
     def unit(self) -> Decimal:
-        """One in its last place."""
+        """One unit in the last printed place."""
         if not self.is_whole or not self.value:
             return Decimal(1).scaleb(int(self.value.as_tuple().exponent))
         plain = self.printed.lstrip("-")
@@ -49,28 +49,28 @@ class Number:
 
 @frozen
 class Constant:
-    """Euler's number or that of the circle."""
+    """e or π."""
 
     name: str
 
 
 @frozen
 class Negative:
-    """A sign before something."""
+    """A negated expression."""
 
     of: Expression
 
 
 @frozen
 class Sum:
-    """Terms; one that is taken away is negative."""
+    """A sum of terms; a subtracted term is negative."""
 
     terms: tuple[Expression, ...]
 
 
 @frozen
 class Product:
-    """Factors, each with * (elementwise or as matrices), @ or / before it."""
+    """Factors, each preceded by * (elementwise or matrix product), @ or /."""
 
     factors: tuple[tuple[str, Expression], ...]
 
@@ -85,7 +85,7 @@ class Power:
 
 @frozen
 class Call:
-    """A function of one or more things."""
+    """A function call with one or more arguments."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -93,7 +93,7 @@ class Call:
 
 @frozen
 class Vector:
-    """Numbers in a row, or rows of a matrix."""
+    """Numbers in a row, or the rows of a matrix."""
 
     items: tuple[Expression, ...]
 
@@ -102,7 +102,7 @@ Expression: TypeAlias = Number | Constant | Negative | Sum | Product | Power | C
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """What an expression is made of, from left to right."""
+    """Return the direct parts of an expression, from left to right."""
     match expression:
         case Number() | Constant():
             return ()
@@ -117,7 +117,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def every(expression: Expression) -> list[Expression]:
-    """It and all its parts, from left to right."""
+    """Return the expression and all its parts, from left to right."""
     found = [expression]
     for part in parts(expression):
         if isinstance(part, Number):  # most are
@@ -128,12 +128,12 @@ def every(expression: Expression) -> list[Expression]:
 
 
 def numbers(expression: Expression) -> list[Number]:
-    """All the numbers in it, from left to right."""
+    """Return all numbers in the expression, from left to right."""
     return [part for part in every(expression) if isinstance(part, Number)]
 
 
 def is_printed(expression: Expression) -> bool:
-    """Whether it is a number or a vector of numbers, in which nothing is left to compute."""
+    """Return whether it is a number or a vector of numbers, with nothing left to compute."""
     match expression:
         case Number():
             return True
@@ -147,5 +147,5 @@ def is_printed(expression: Expression) -> bool:
 
 
 def is_percent(expression: Expression) -> bool:
-    """Whether it has a % behind it."""
+    """Return whether the expression ends with a % sign."""
     return isinstance(expression, Call) and expression.name == "percent"

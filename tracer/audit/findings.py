@@ -1,4 +1,4 @@
-"""A text → what is wrong in it: its equations weighed, what follows from what put together."""
+"""Find what is wrong in a text: judge its equations and group errors that share a cause."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tracer.audit.texts import Text
 from tracer.frozen import frozen
 
 ENOUGH = 10
-"""So many equations, in which rounding could hide an error, show how a text computes."""
+"""This many equations in which rounding could hide an error show how a text computes."""
 
 EXCEPTIONS = 10
-"""One in so many may be otherwise."""
+"""One equation in this many may be an exception."""
 
 FURTHEST = 5
-"""So many sides back, an unrounded number may go on."""
+"""An unrounded number may come from up to this many sides earlier in a chain."""
 
 SAME = 3
-"""A figure with so many digits is known again."""
+"""A figure with at least this many digits is recognized when it appears again."""
 
 
 @frozen
 class Finding:
-    """Something that is wrong, and where."""
+    """An error and its location."""
 
     text: Text
     code: str
@@ -42,79 +42,79 @@ class Finding:
     start: int
     end: int
     marks: tuple[int, int]
-    """From where to where the figures stand that are at fault, or the other side is."""
+    """The start and end of the wrong figure, or of the right side if no single figure is wrong."""
     printed: str | None = None
     computed: str | None = None
     cause: str | None = None
     right: str | None = None
-    """What the right side comes to, where that is to be worked out, too."""
+    """The value of the right side, if it is an expression to compute, too."""
     follows_from: Finding | None = None
 
     @property
     def region(self) -> tuple[int, int, int, int]:
-        """Its first line and column, its last line, and the column behind its end."""
+        """The first line and column, the last line, and the column after the end."""
         return *self.text.place(self.start), *self.text.place(self.end)
 
     @property
     def equation(self) -> str:
-        """The equation as it is printed, in one line."""
+        """The equation as printed, on one line."""
         return " ".join(self.text.content[self.start : self.end].split())
 
 
 class Weighed(NamedTuple):
-    """Two sides that do not agree with the digits as they stand."""
+    """Two sides that do not agree with the digits as printed."""
 
     verdict: Verdict
     decides: bool
-    """Whether rounding could hide an error."""
+    """Whether rounding could hide an error in them."""
     finding: Finding
     """The finding to report, unless it follows from another or rounding explains it."""
     put_in: tuple[str, ...]
-    """The figures by which another finding is known again."""
+    """The figures of the left side, by which an error can be traced to an earlier finding."""
 
 
 class Chain(NamedTuple):
-    """An equation that was judged, and where it begins.
+    """A judged equation and its start.
 
-    Of the sides that agree with the digits as they stand nothing is kept but a count, so that a
-    long text needs little memory.
+    Sides that agree with the digits as printed are only counted, so that a long text needs little
+    memory.
     """
 
     start: int
     decides: int
-    """In how many of those rounding could have hidden an error."""
+    """The number of agreeing pairs of sides in which rounding could have hidden an error."""
     pairs: tuple[Weighed, ...]
-    """The others."""
+    """The pairs of sides that do not agree with the digits as printed."""
 
     @property
     def verdict(self) -> Verdict:
-        """That of the sides that agree least."""
+        """The worst verdict of all pairs of sides."""
         return max((pair.verdict for pair in self.pairs), default=Verdict.ROUNDED)
 
 
 @dataclass
 class Audit:
-    """What was read of a text, and what was found."""
+    """What was read of a text, and the errors in it."""
 
     chains: list[Chain] = field(default_factory=list)
     """The equations that could be judged."""
     unread: list[tuple[Text, int]] = field(default_factory=list)
-    """The signs that were not read."""
+    """The relation signs that were not read."""
     findings: list[Finding] = field(default_factory=list)
 
     @property
     def read(self) -> int:
-        """How many equations were read."""
+        """The number of equations read."""
         return len(self.chains)
 
     @property
     def hold(self) -> int:
-        """In how many of them nothing is wrong."""
+        """The number of equations without an error."""
         return sum(chain.verdict.holds for chain in self.chains)
 
     @property
     def hold_unrounded(self) -> int:
-        """In how many nothing is wrong only because the numbers put in may have been rounded."""
+        """The number of equations that hold only if the printed inputs were rounded."""
         return sum(chain.verdict is Verdict.CONSISTENT for chain in self.chains)
 
 
@@ -132,10 +132,10 @@ CODES: dict[Verdict | str, tuple[str, str, str]] = {
 
 
 def audit(text: Text, *, strict: bool = False) -> Audit:
-    """Weigh every equation of a text that can be read.
+    """Judge every readable equation of a text.
 
-    Where it is `strict`, also those are noted that do not hold with the digits as they stand, and
-    do only if the numbers put in had more.
+    With `strict`, also report equations that do not hold with the digits as printed, but hold if
+    the printed inputs were rounded.
     """
     found = Audit()
     gains = bool(_GAINS.search(text.content))
@@ -180,7 +180,7 @@ def _is_silenced(finding: Finding) -> bool:
 
 
 def _weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int]]:
-    """A chain, if any two of its sides can be judged, and the signs between the others."""
+    """Return the chain, None if no two sides can be judged, and the signs that were not read."""
     pairs, unread, decides = list[Weighed](), list[int](), 0
     computes = any(_computes(side.expression) for side in equation.sides)
     for i, sign in enumerate(equation.signs):
@@ -200,12 +200,12 @@ def _weighed(equation: Equation, text: Text) -> tuple[Chain | None, list[int]]:
 
 
 def _computes(expression: ex.Expression) -> bool:
-    """Whether there is something to compute."""
+    """Return whether there is something to compute."""
     return not (ex.is_printed(expression) or isinstance(expression, ex.Constant))
 
 
 def _is_meant(left: Side, right: Side, found: Judgement) -> bool:
-    """Whether two sides that do not agree are certainly meant to be equal."""
+    """Return whether two sides that do not agree are certainly meant to be equal."""
     one, other = left.expression, right.expression
     if left.is_doubtful or right.is_doubtful:
         return False
@@ -215,14 +215,14 @@ def _is_meant(left: Side, right: Side, found: Judgement) -> bool:
 
 
 def _is_angle(expression: ex.Expression) -> bool:
-    """Whether π stands in it, but in no function: 2π may be 360 degrees."""
+    """Return whether π occurs outside of a function: 2π may mean 360 degrees."""
     if isinstance(expression, ex.Constant):
         return expression.name == "π"
     return not isinstance(expression, ex.Call) and any(map(_is_angle, ex.parts(expression)))
 
 
 def _judged(equation: Equation, i: int, text: Text) -> Judgement | None:
-    """Two sides that meet; what comes out of an earlier side of the chain is no error either."""
+    """Judge two neighboring sides; an earlier side of the chain may explain the right one, too."""
     sides = equation.sides
     found = judge(sides[i].expression, sides[i + 1].expression)
     if not found or found.verdict.holds:
@@ -243,7 +243,7 @@ _BULLET = re.compile(r"[-−–]\s+\Z")
 
 
 def _negated(expression: ex.Expression) -> ex.Expression:
-    """The same with a minus at its beginning."""
+    """Return the expression with a minus in front."""
     match expression:
         case ex.Sum((first, *others)):
             return ex.Sum((_negated(first), *others))
@@ -253,7 +253,7 @@ def _negated(expression: ex.Expression) -> ex.Expression:
 
 
 def _are_one(left: ex.Expression, right: ex.Expression, found: Judgement) -> bool:
-    """Whether two printed numbers are the same one, to be rounded: decimals, or nearly equal."""
+    """Return whether two printed numbers are meant to be the same: decimals, or nearly equal."""
     if not any(number.is_whole for number in (*ex.numbers(left), *ex.numbers(right))):
         return True
     if found.computed is None:
@@ -262,10 +262,10 @@ def _are_one(left: ex.Expression, right: ex.Expression, found: Judgement) -> boo
 
 
 def _computes_with_printed(chains: Sequence[Chain]) -> bool:
-    """Whether a text goes on with the numbers that it prints, rather than with unrounded ones.
+    """Return whether a text computes with the numbers it prints, not with unrounded ones.
 
-    Then nearly all of its equations hold with the digits as they stand, even those in which
-    unrounded numbers would give another last digit.
+    If so, nearly all of its equations hold with the digits as printed, even those in which
+    unrounded numbers would change the last digit.
     """
     at_face = sum(chain.decides for chain in chains)
     unrounded = sum(_may_be_unrounded(pair) for chain in chains for pair in chain.pairs)
@@ -273,12 +273,12 @@ def _computes_with_printed(chains: Sequence[Chain]) -> bool:
 
 
 def _may_be_unrounded(pair: Weighed) -> bool:
-    """Whether it holds for unrounded numbers only, and would not hold for others."""
+    """Return whether a pair holds only for unrounded numbers, in a case where that matters."""
     return pair.verdict is Verdict.CONSISTENT and pair.decides
 
 
 def _as_printed(chain: Chain) -> Chain:
-    """In such a text, what only unrounded numbers give is another last digit."""
+    """Report a last-digit error for each pair that holds only for unrounded numbers."""
     code, verdict, level = CODES[Verdict.LAST_DIGIT]
     pairs = tuple(
         pair._replace(
@@ -293,14 +293,14 @@ def _as_printed(chain: Chain) -> Chain:
 
 
 class _Roots:
-    """The findings so far that follow from no other, by their figures."""
+    """The findings so far that follow from no other finding, by their figures."""
 
     def __init__(self) -> None:
         self.found: list[Finding] = []
         self.places: dict[object, int] = {}
 
     def add(self, finding: Finding) -> None:
-        """Remember one; of those with the same figure, the first."""
+        """Remember a finding; of several with the same figure, the first counts."""
         if finding.level == "note":
             return
         for figure in (finding.printed, (finding.printed, finding.computed)):
@@ -308,7 +308,7 @@ class _Roots:
         self.found.append(finding)
 
     def of(self, pair: Weighed) -> Finding | None:
-        """The first of the same figure, or whose wrong figure is put in here."""
+        """Return the first finding with the same figure, or whose wrong figure is used here."""
         figures: list[object] = [*pair.put_in]
         if pair.finding.computed is not None:
             figures.append((pair.finding.printed, pair.finding.computed))
@@ -317,7 +317,7 @@ class _Roots:
 
 
 def _findings(pairs: Sequence[Weighed], roots: _Roots) -> Iterator[Finding]:
-    """What is wrong in a chain: what comes behind the first error follows from it."""
+    """Yield the errors of a chain; each one after the first follows from the first."""
     root: Finding | None = None
     for pair in pairs:
         if not pair.verdict.holds:
@@ -349,17 +349,17 @@ def _finding(left: Side, right: Side, found: Judgement, text: Text) -> Finding:
 
 
 def _figure(expression: ex.Expression, place: int) -> ex.Number | None:
-    """The number of a printed side that is at fault."""
+    """Return the wrong number of a printed side."""
     found = ex.numbers(expression) if ex.is_printed(expression) else []
     return found[place] if place < len(found) else None
 
 
 MORE = Decimal("0.01")
-"""A computed number is reported with two more digits than the printed one."""
+"""A computed number is reported with this many digits more than the printed one."""
 
 
 def _computed(judgement: Judgement, scale: int) -> str:
-    """What it should be, with two digits more than are printed."""
+    """Return the correct value, with two digits more than are printed."""
     assert judgement.computed is not None
     if not judgement.unit:
         return _apart(judgement)[0]
@@ -371,7 +371,7 @@ def _computed(judgement: Judgement, scale: int) -> str:
 
 
 def _apart(judgement: Judgement) -> tuple[str, str]:
-    """Two sides that were worked out, with as many digits as tell them apart."""
+    """Return the two computed sides, with enough digits to distinguish them."""
     assert judgement.computed is not None
     gap = judgement.computed - judgement.printed
     step = Decimal(1).scaleb(gap.adjusted() - 1)
@@ -379,6 +379,6 @@ def _apart(judgement: Judgement) -> tuple[str, str]:
 
 
 def _plain(value: Decimal, step: Decimal) -> str:
-    """A value in decimals, rounded."""
+    """Return a value in decimals, rounded."""
     plain = f"{(value / step).to_integral_value() * step:f}"
     return plain.rstrip("0").rstrip(".") if "." in plain else plain

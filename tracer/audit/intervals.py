@@ -1,7 +1,7 @@
-"""Intervals of decimal numbers: from the least to the largest that a printed number may stand for.
+"""Intervals of decimal numbers: the values that a printed number may stand for.
 
-They are computed with far more digits than anybody prints; what is lost at the ends of so many
-digits is less than a judgement looks at.
+They are computed with far more digits than anyone prints. The rounding error at their ends is
+smaller than any difference that a judgment depends on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DIGITS = 40
 CONTEXT = Context(
     prec=DIGITS, Emax=100_000, Emin=-100_000, traps=[InvalidOperation, DivisionByZero, Overflow]
 )
-"""In which everything here is to be computed; what is too large for it is not computed."""
+"""The context for all computations here; a number beyond its range is not computed."""
 
 LARGEST_EXPONENT = 10_000
 
@@ -25,7 +25,7 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 
 
 class UndefinedError(ArithmeticError):
-    """It has no value, or one that is not known here: 1/0, the logarithm of -1, e^1000000."""
+    """There is no value, or none that can be computed here: 1/0, ln(-1), e^1000000."""
 
 
 @frozen
@@ -61,17 +61,17 @@ class Interval:
         return (self.low + self.high) / 2
 
     def meets(self, other: Interval) -> bool:
-        """Whether they have a number in common."""
+        """Return whether the intervals have a number in common."""
         return self.low <= other.high and other.low <= self.high
 
 
 def point(number: Decimal) -> Interval:
-    """One number."""
+    """Return the interval that holds only one number."""
     return Interval(number, number)
 
 
 def rising(of: Callable[[Decimal], Decimal]) -> Callable[[Interval], Interval]:
-    """A function that never falls, for intervals."""
+    """Apply a nondecreasing function to intervals."""
 
     def rises(x: Interval) -> Interval:
         low = of(x.low)
@@ -81,7 +81,7 @@ def rising(of: Callable[[Decimal], Decimal]) -> Callable[[Interval], Interval]:
 
 
 def to_the_power(base: Interval, exponent: Interval) -> Interval:
-    """Base to the exponent."""
+    """Return the base raised to the exponent."""
     if max(abs(exponent.low), abs(exponent.high)) > LARGEST_EXPONENT:
         raise UndefinedError
     if exponent.low == exponent.high and exponent.low == exponent.low.to_integral_value():
@@ -104,7 +104,7 @@ def _to_a_whole_power(base: Interval, exponent: int) -> Interval:
 
 
 def exp(x: Decimal) -> Decimal:
-    """Euler's number to the power of x."""
+    """e^x."""
     if abs(x) > LARGEST_EXPONENT:
         raise UndefinedError
     return x.exp()
@@ -144,12 +144,12 @@ def tanh(x: Decimal) -> Decimal:
 
 
 def gelu(x: Decimal) -> Decimal:
-    """x times the share of a normal distribution that is below x."""
+    """GELU(x) = x Φ(x), with the standard normal distribution function Φ."""
     return x * Decimal((1 + math.erf(float(x) / math.sqrt(2))) / 2)
 
 
 def gelu_by_tanh(x: Decimal) -> Decimal:
-    """The same, nearly, as GPT-2 computes it."""
+    """GELU(x), approximated with tanh as GPT-2 computes it."""
     inner = (2 / PI).sqrt() * (x + Decimal("0.044715") * x**3)
     return x * (1 + tanh(inner)) / 2
 
@@ -160,7 +160,7 @@ def relu(x: Decimal) -> Decimal:
 
 
 def sine(x: Interval) -> Interval:
-    """The sine, with its tops and bottoms where the interval goes over them."""
+    """The sine; its maximum and minimum count where the interval contains them."""
     low, high = float(x.low), float(x.high)
     if abs(low) > 1e8 or abs(high) > 1e8:
         raise UndefinedError
@@ -179,7 +179,7 @@ def cosine(x: Interval) -> Interval:
 
 
 def absolute(x: Interval) -> Interval:
-    """How far from 0."""
+    """The absolute value."""
     if x.low >= 0:
         return x
     return -x if x.high <= 0 else Interval(Decimal(0), max(-x.low, x.high))

@@ -1,4 +1,4 @@
-"""Two sides of an equation → whether they are equal, as far as their digits can tell."""
+"""Judge whether two sides of an equation are equal, as far as their printed digits can show."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tracer.audit.intervals import Interval, UndefinedError, point
 _HALF_A_POWER = Decimal(10).sqrt()
 
 MOST_POWERS = 12
-"""So many powers of ten off, something is still a matter of scale."""
+"""An error of up to this many powers of ten counts as an error of scale."""
 
 _TOLERANCE = Decimal("1e-9")
-"""The part of a unit in the last place that no judgement hangs on."""
+"""Differences below this part of a unit in the last place are ignored."""
 
 
 class Verdict(IntEnum):
@@ -24,13 +24,13 @@ class Verdict(IntEnum):
 
     EXACT = 0
     ROUNDED = 1
-    """As printed, the numbers give the other side, rounded."""
+    """The printed numbers give the other side, after rounding."""
     CONSISTENT = 2
-    """So do numbers of which the printed ones are the roundings."""
+    """Unrounded numbers, of which the printed ones are the roundings, give the other side."""
     CUT = 3
     LAST_DIGIT = 4
     SCALE = 5
-    """Right but for a power of ten, or %."""
+    """Correct except for a power of ten, or a % sign."""
     FALSE = 6
 
     @property
@@ -40,33 +40,33 @@ class Verdict(IntEnum):
 
     @property
     def holds(self) -> bool:
-        """Whether there is nothing to say."""
+        """Whether there is nothing to report."""
         return self <= Verdict.CONSISTENT
 
 
 class Judgement(NamedTuple):
-    """What is to be said of two sides."""
+    """The result of comparing two sides."""
 
     verdict: Verdict
     computed: Decimal | None = None
-    """What the figure should be, unrounded; None where there is more than one."""
+    """The correct value of the figure, unrounded; None if there is no single value."""
     unit: Decimal = Decimal(0)
-    """One in the last place of the figure that is printed."""
+    """One unit in the last place of the printed figure."""
     printed: Decimal = Decimal(0)
     factor: Decimal = Decimal(1)
-    """By which what is printed is too large."""
+    """The factor by which the printed figure is too large."""
     place: int = 0
-    """Which number of the printed side it is, counted from 0."""
+    """The index of the figure among the numbers of the printed side, from 0."""
     decides: bool = False
-    """Whether it would be consistent with other last digits, too."""
+    """Whether another last digit would also have been consistent."""
     meaning: ev.Meaning = ev.USUAL
 
 
 def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
-    """Whether two sides are equal; None where that cannot be said.
+    """Judge whether two sides are equal; None if that cannot be decided.
 
-    The side to which no more is to be done is held against the other; where both are to be worked
-    out, the right one is a step further, and its numbers are results.
+    A side that is already a number is compared with the value of the other one. If both sides are
+    expressions, the right one is taken as a later step, and its numbers as rounded results.
     """
     if ex.is_printed(left) and not ex.is_printed(right):
         left, right = right, left
@@ -77,14 +77,14 @@ def judge(left: ex.Expression, right: ex.Expression) -> Judgement | None:
         except ArithmeticError:  # undefined, or too large
             continue
         if not found.verdict.holds and meaning.vectors == "each":
-            continue  # nobody is held to a product that is seldom meant
+            continue  # an elementwise product of vectors is rarely meant: no error
         if best is None or found.verdict < best.verdict:
             best = found
     return best
 
 
 def _plainly(expression: ex.Expression) -> Decimal | None:
-    """What numbers, sums, products and quotients come to; None for anything else, and for x/0."""
+    """Return the value of plain arithmetic; None for any other expression, and for x/0."""
     match expression:
         case ex.Number(value):
             return value
@@ -176,7 +176,7 @@ def _of_a_figure(
 
 
 def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> Judgement:
-    """Two sides that are both to be worked out."""
+    """Judge two sides that both have to be computed."""
     pairs = list(_side_by_side(left, right, ev.as_input, ev.as_part, meaning))
     at_face = list(_side_by_side(left, right, ev.face, ev.face, meaning))
     if all(abs(a.middle - b.middle) <= _TOLERANCE for a, b in at_face):
@@ -196,10 +196,10 @@ def _of_expressions(left: ex.Expression, right: ex.Expression, meaning: ev.Meani
 
 
 def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.Meaning) -> bool:
-    """Whether each part of the right side is the part of the left that it replaces, rounded.
+    """Return whether each part of the right side is the rounded value of the part it replaces.
 
     Raises:
-        UndefinedError: they have no values, or of different shapes.
+        UndefinedError: a side has no value, or their shapes differ.
     """
     if ex.is_printed(right):
         pairs = _side_by_side(left, right, ev.face, ev.window, meaning)
@@ -214,7 +214,7 @@ def stands_term_by_term(left: ex.Expression, right: ex.Expression, meaning: ev.M
 
 
 def _form(expression: ex.Expression) -> tuple[object, ...] | None:
-    """What two expressions have in common whose parts go with each other."""
+    """Return a key that is equal for two expressions whose parts can be paired."""
     match expression:
         case ex.Sum(terms):
             return ex.Sum, len(terms)
@@ -234,13 +234,13 @@ def _side_by_side(
     other: ev.StandsFor,
     meaning: ev.Meaning,
 ) -> Iterator[tuple[Interval, Interval]]:
-    """The numbers of both sides in pairs."""
+    """Yield the numbers of both sides in pairs."""
     a, b = ev.evaluate(left, one, meaning), ev.evaluate(right, other, meaning)
     yield from zip(_flat(a), _flat(b, a), strict=True)
 
 
 def _flat(value: ev.Value, like: ev.Value | None = None) -> Iterator[Interval]:
-    """The numbers of a value, row by row; it must have the shape of another."""
+    """Yield the numbers of a value, row by row; with `like`, it must have the shape of `like`."""
     if isinstance(like, tuple) != isinstance(value, tuple) and like is not None:
         raise UndefinedError
     if not isinstance(value, tuple):
@@ -258,13 +258,13 @@ def _within(value: Decimal, interval: Interval) -> bool:
 
 
 def _is_between(value: Decimal, unit: Decimal) -> bool:
-    """Whether a value must be rounded to be printed so."""
+    """Return whether a value needs more digits than the unit allows."""
     remainder = abs(value % unit)
     return min(remainder, unit - remainder) > unit * _TOLERANCE
 
 
 def _is_cut(value: Decimal, figure: Decimal, unit: Decimal) -> bool:
-    """Whether the figure is what is left when the digits behind its last are cut off."""
+    """Return whether the figure is the value with its further digits cut off."""
     return value * figure >= 0 and 0 <= abs(value) - abs(figure) < unit
 
 
@@ -273,7 +273,7 @@ def _gap(a: Interval, b: Interval) -> Decimal:
 
 
 def _factor(value: Interval, figure: Interval) -> Decimal | None:
-    """The power of ten by which the figure is too large."""
+    """Return the power of ten by which the figure is too large; None if there is none."""
     if not value.middle or not figure.middle or (value.middle < 0) != (figure.middle < 0):
         return None
     ratio = figure.middle / value.middle
@@ -285,7 +285,7 @@ def _factor(value: Interval, figure: Interval) -> Decimal | None:
 
 
 def _is_whole(expression: ex.Expression) -> bool:
-    """Whether it is of whole numbers, without a quotient, so that nothing is to be rounded."""
+    """Return whether it holds whole numbers and no quotient, so that nothing needs rounding."""
     if isinstance(expression, ex.Number):
         return expression.is_whole
     is_quotient = isinstance(expression, ex.Product) and any(
@@ -296,7 +296,7 @@ def _is_whole(expression: ex.Expression) -> bool:
 
 
 def _has_hundred(expression: ex.Expression) -> bool:
-    """Whether it is multiplied by 100, as for a share in percent."""
+    """Return whether it is multiplied by 100, as when computing a percentage."""
     return isinstance(expression, ex.Product) and any(
         sign == "*" and [n.value for n in ex.numbers(factor)] == [100]
         for sign, factor in expression.factors

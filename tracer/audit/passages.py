@@ -1,6 +1,6 @@
-"""A text → its passages: stretches in which equations may stand, each where it stands in the text.
+"""A text → its passages: stretches that may hold equations, with their positions in the text.
 
-Markup is replaced by as many signs that are not read, so that each character keeps its place.
+Markup is replaced by as many filler characters, so that each character keeps its position.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from tracer.audit.texts import Markup, Text
 from tracer.frozen import frozen
 
 FILL = "\0"
-"""Takes the place of markup that is nothing to a reader, such as the stars of **bold**."""
+"""Replaces markup without meaning for a reader, such as the asterisks of **bold**."""
 
 CUT = "\x1e"
-"""Takes the place of markup at which an expression ends, such as the end of a table's cell."""
+"""Replaces markup at which an expression ends, such as the end of a table cell."""
 
 
 class Kind(Enum):
-    """What a passage is written in."""
+    """The kind of writing in a passage."""
 
     PROSE = auto()
     CODE = auto()
-    """A code fence, a cell, plain text: its line breaks and indentations mean something."""
+    """A code fence, a cell, plain text: line breaks and indentation are significant."""
     MATH = auto()
     """LaTeX's displayed mathematics."""
 
 
 @frozen
 class Passage:
-    """Some text, what it is written in, and where it begins."""
+    """A piece of text, its kind, and its start."""
 
     text: str
     start: int
@@ -40,15 +40,15 @@ class Passage:
 
 
 LONGEST = 100_000
-"""Characters without a blank line; more are cut where a line ends, for the sake of memory."""
+"""Longer text without a blank line is split at a line end, which bounds the memory."""
 
 _BLANK_LINES = re.compile(r"\n(?=[ \t\r\0]*\n)")
 _LINE_END = re.compile(r"[^\s\0=≈≃≅+\-−*/·×⋅∙÷⊙∗^√∛@(\[{,;][ \t\r\0]*\n(?=[ \t\0]*[^\W_])")
-"""One that no equation goes over: no sign before it, and a word or a number behind."""
+"""A line end that no equation crosses: no operator before it, and a word or number after."""
 
 
 def passages(text: Text) -> Iterator[Passage]:
-    """The passages of a text, in its order, in parts that no equation goes beyond."""
+    """Yield the passages of a text, in order; no equation extends beyond its passage."""
     for passage in _READERS[text.markup](text.content):
         if passage.kind is Kind.MATH:
             yield passage
@@ -64,7 +64,7 @@ def passages(text: Text) -> Iterator[Passage]:
 
 
 def _blank(text: str, fill: str = FILL) -> str:
-    """As many signs, but none that is read; lines stay lines."""
+    """Return fill characters of the same length; line breaks stay."""
     return "\n".join(fill * len(line) for line in text.split("\n"))
 
 
@@ -73,7 +73,7 @@ def _without(markup: re.Pattern[str], text: str, fill: str = FILL) -> str:
 
 
 def _inside(markup: re.Pattern[str], text: str) -> str:
-    """The text without the signs around the group of each match."""
+    """Replace the markup around the group of each match by fill characters."""
     return markup.sub(
         lambda f: FILL * (f.start(1) - f.start()) + f[1] + FILL * (f.end() - f.end(1)), text
     )
@@ -91,9 +91,9 @@ _CLOSING = {"$$": "$$", "\\[": "\\]"}
 
 
 def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterator[Passage]:
-    """The displayed mathematics in a text, and what stands between, each on its own.
+    """Yield the displayed mathematics in a text, and the text between, as separate passages.
 
-    Mathematics inside a sentence is read with the sentence.
+    Inline mathematics is part of its sentence.
     """
     at = 0
     missing: set[str] = set()
@@ -114,7 +114,7 @@ def _with_mathematics(text: str, start: int, kind: Kind = Kind.PROSE) -> Iterato
 
 
 def _inline(text: str) -> str:
-    """Without the signs around mathematics in a sentence."""
+    """Blank the delimiters of inline mathematics."""
     return _without(_PARENTHESES, _inside(_INLINE, text))
 
 
@@ -141,13 +141,13 @@ def _markdown(content: str) -> Iterator[Passage]:
 
 
 def _plain(content: str) -> Iterator[Passage]:
-    """Those of plain text: line breaks and indentations mean something in all of it."""
+    """Yield the passages of plain text, in which line breaks and indentation are significant."""
     for text, start, _ in _in_fences(content):
         yield from _with_mathematics(text, start, Kind.CODE)
 
 
 def _in_fences(content: str) -> Iterator[tuple[str, int, bool]]:
-    """What stands in code fences and between them, where it begins, and which it is."""
+    """Yield each stretch inside or between code fences, its start, and whether it is code."""
     at = start = 0
     fence = ""
     for line in content.splitlines(keepends=True):
@@ -168,7 +168,7 @@ _VERBATIM = re.compile(r"\\begin\{(verbatim|lstlisting|minted|alltt)\*?\}")
 
 
 def _latex(content: str) -> Iterator[Passage]:
-    """Displayed mathematics, prose, what is set verbatim; no comments."""
+    """Yield displayed mathematics, prose and verbatim text, without comments."""
     at = 0
     for opening in _VERBATIM.finditer(content):
         if opening.start() < at:
@@ -183,7 +183,7 @@ def _latex(content: str) -> Iterator[Passage]:
 
 
 def _set(content: str, start: int) -> Iterator[Passage]:
-    """What is not verbatim."""
+    """Yield the passages of a part that is not verbatim."""
     return _with_mathematics(_without(_REMARK, content).replace("~", " "), start)
 
 
@@ -198,7 +198,7 @@ _OPTION = re.compile(r":(?:label|nowrap|name|class|no-wrap|number):[^\n]*")
 
 
 def _restructured(content: str) -> Iterator[Passage]:
-    """Prose, literal blocks, mathematics."""
+    """Yield prose, literal blocks and mathematics."""
     at = 0
     for block in _DIRECTIVE.finditer(content):
         yield from _unmarked(content[at : block.start()], at)
@@ -225,11 +225,11 @@ _INSIDE_WORDS = "a abbr b bdi cite code em font i kbd mark q s samp small span s
 _NOTHING = frozenset(f"{_INSIDE_WORDS} sub".split())
 _UNSEEN = ("script", "style", "svg", "head", "math")
 _SIGNS = {"<sup>": "^(", "</sup>": ")", "<sub>": "_"}
-"""A superscript is a power."""
+"""A superscript is read as an exponent."""
 
 
 def _html(content: str) -> Iterator[Passage]:
-    """What a reader sees, each sign at the place of what it was written with."""
+    """Yield what a reader sees, each character at the position of its source."""
     made: list[str] = []
     at = 0
     while found := _TAG.search(content, at):
@@ -248,7 +248,7 @@ def _html(content: str) -> Iterator[Passage]:
 
 
 def _shown(found: re.Match[str]) -> str:
-    """What stands for markup; it is no longer."""
+    """Return the replacement of a piece of markup, which is never longer."""
     if found[0].startswith("&"):
         return unescape(found[0])[:1]
     if found["tag"] is None:

@@ -1,4 +1,4 @@
-"""Rows of numbers that cannot be what their names say: shares, normed rows, one thing twice."""
+"""Check rows of numbers by their names: probabilities, normalized rows, repeated definitions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ NORMED = re.compile(r"layer_?norm\}?\\?(?:left)?[(\[]", re.IGNORECASE)
 INDEXED = re.compile(r"[\w'′]+(?:_\{?.*|[₀-₉].*)")
 
 FEWEST = 3
-"""Numbers of a row, and digits of a number, by which it is known again."""
+"""A row is compared with an earlier one if it has this many numbers of this many digits."""
 
 ALIKE = Decimal("0.05")
-"""Two rows that differ by a larger share of their largest number are two different things."""
+"""Rows that differ by more than this part of their largest number are different quantities."""
 
 
 def doubt(named: Named, earlier: dict[str, Named], *, gains: bool) -> tuple[str, str] | None:
-    """What is wrong with a row that cannot be right, and what its numbers come to.
+    """Return what is wrong with a row and the evidence for it, or None.
 
-    `earlier` are the first rows of each name. With `gains`, a norm may come out otherwise.
+    `earlier` holds the first row of each name. With `gains`, a norm may have any mean and scale.
     """
     shares, normed = SHARES.search(named.name), not gains and NORMED.search(named.name)
     again = INDEXED.fullmatch(named.name)
@@ -51,21 +51,21 @@ def _flat(value: Value) -> list[Interval]:
 
 
 def _may_be_shares(values: Sequence[Interval], windows: Sequence[Interval]) -> bool:
-    """Whether they may come to 1; what is no row of shares may, too."""
+    """Return whether the numbers may sum to 1; True if they are not probabilities."""
     if len(values) < 2 or any(not 0 <= x.low <= 1 for x in values):
         return True
     return sum(x.low for x in windows) <= 1 <= sum(x.high for x in windows)
 
 
 def _may_be_normed(values: Sequence[Interval], windows: Sequence[Interval]) -> bool:
-    """Whether their mean may be 0, and their squares come to as many as they are."""
+    """Return whether the mean may be 0 and the sum of squares may equal the number of entries."""
     if len(values) < FEWEST:
         return True
     if not sum(x.low for x in windows) <= 0 <= sum(x.high for x in windows):
         return False
     squares = [to_the_power(x, point(Decimal(2))) for x in windows]
     least, most = sum(x.low for x in squares), sum(x.high for x in squares)
-    # A deviation is of all numbers, or of all but one; ε makes it a little smaller.
+    # The variance divides by n or by n - 1; ε makes the squares a little smaller.
     return least <= len(values) and most >= (len(values) - 1) * (1 - ALIKE)
 
 
@@ -75,7 +75,7 @@ def _is_known_again(printed: Sequence[Number]) -> bool:
 
 
 def _differs(other: Named, windows: Sequence[Interval]) -> str | None:
-    """The earlier row, where it is nearly this one, and not only rounded otherwise."""
+    """Return the earlier row if it is close to this one and rounding cannot explain the gap."""
     before = _flat(evaluate(other.row.expression, window, USUAL))
     pairs = list(zip(before, windows, strict=False))
     if len(before) != len(windows) or all(a.meets(b) for a, b in pairs):

@@ -1,4 +1,4 @@
-"""What was found, as a reader, a program or a service has it."""
+"""Format the findings for a reader, a program or a service."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tracer.errors import EXCERPT, excerpt, printable, strict_json
 from tracer.names import count
 
 Line: TypeAlias = tuple[str, str]
-"""A line of a report, and how it is shown where there is colour."""
+"""A line of a report, and its style on a terminal with color."""
 
 
 def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version: str) -> str:
-    """A report as plain text."""
+    """Return the report as plain text."""
     match report:
         case Report.TERMINAL:
             return "".join(f"{line}\n" for line, _ in lines(audits, skipped=skipped))
@@ -39,7 +39,7 @@ def rendered(report: Report, audits: Sequence[Audit], *, skipped: bool, version:
 
 
 def coloured(audits: Sequence[Audit], *, skipped: bool) -> str:
-    """The report for standard output, with colour where that is a terminal that has some."""
+    """Return the report for standard output, with color if that is a terminal that supports it."""
     from rich.console import Console
     from rich.text import Text as Styled
 
@@ -110,7 +110,7 @@ MEANT = {
     "A07": "LayerNorm gives mean 0 and standard deviation 1; here the mean is {}",
     "A09": f"this passage has more than {MOST:,} tokens; the rest is not read",
 }
-"""What is said of rows of numbers, and of a stretch of text."""
+"""The messages for rows of numbers and for text that was not read to its end."""
 
 
 ONLY_UNROUNDED = "A08"
@@ -118,7 +118,7 @@ NOT_TO_ITS_END = "A09"
 
 
 def message(finding: Finding) -> str:
-    """What is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
+    """Return what is wrong, in a sentence: `false: computed 7.06, printed 7.6; …`."""
     if finding.computed is not None and finding.printed is not None:
         difference = f"computed {finding.computed}, printed {finding.printed}"
     elif finding.code in MEANT:
@@ -219,7 +219,7 @@ def _uri(file: str) -> str:
 
 
 def _command(finding: Finding) -> str:
-    """A workflow command, in which some signs are escaped, more of them in its properties."""
+    """Return a workflow command; property values need more characters escaped than messages."""
     line, column, end_line, end_column = finding.region
     file, _, _ = finding.text.name.partition(":cell ")
     properties = {

@@ -10,24 +10,24 @@ from tracer.audit import expression as ex
 from tracer.audit.tokens import FUNCTIONS, Is, Token
 
 DEEPEST = 40
-"""Brackets in brackets, powers of powers; what is deeper is not read."""
+"""Deeper nesting of brackets and powers is not read."""
 
 MOST_ZEROS = 1000
-"""Of a number; one with more is not read."""
+"""A number with more zeros is not read."""
 
 _CLOSES = {"(": ")", "[": "]", "{": "}", "matrix": "matrix"}
 
 
 class UnreadableError(Exception):
-    """This is no expression, or one that is not known here."""
+    """The tokens are no expression, or one that is not supported."""
 
 
 END = Token(Is.BREAK, "\n", 0, 0, 0)
-"""Comes when all has been read."""
+"""Stands for the token after the last one."""
 
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
-    """Where the bracket opens or closes that is the other one of a pair."""
+    """Map each bracket's index to the index of the bracket that it pairs with."""
     found: dict[int, int] = {}
     open_ones: list[int] = []
     for i, token in enumerate(tokens):
@@ -47,12 +47,12 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
 def read(
     tokens: Sequence[Token], pairs: dict[int, int], start: int, end: int, *, spaced: bool
 ) -> tuple[ex.Expression, bool]:
-    """The expression that the tokens from `start` to `end` are, and whether that is doubtful.
+    """Return the expression of the tokens from `start` to before `end`, and whether it is doubtful.
 
-    Where it is `spaced`, a space before a minus and none behind it says that it is a sign.
+    With `spaced`, a minus with a space before it and none after it is read as a negative sign.
 
     Raises:
-        UnreadableError: they are none.
+        UnreadableError: the tokens are no expression.
     """
     reader = _Reader(tokens, pairs, spaced=spaced)
     expression = reader.whole(start, end)
@@ -69,7 +69,7 @@ class _Reader:
         self.go(0)
 
     def whole(self, start: int, end: int) -> ex.Expression:
-        """What stands from `start` to `end`; where reading was stays as it was."""
+        """Return the expression from `start` to before `end`; the reading position stays."""
         before = self.at, self.end
         self.end = end
         self.go(start)
@@ -85,14 +85,14 @@ class _Reader:
         return found
 
     def go(self, at: int) -> None:
-        """Go on at a place, or behind the ends of lines there: they mean nothing inside."""
+        """Move to a token, skipping line ends, which mean nothing inside an expression."""
         while at < self.end and self.tokens[at].kind is Is.LINE:
             at += 1
         self.at = at
         self.next = self.tokens[at] if at < self.end else END
 
     def sign(self, signs: str) -> Token | None:
-        """Take an operator, if it is one of these."""
+        """Take the next token if it is one of these operators; else return None."""
         token = self.next
         if token.kind is not Is.OPERATOR or token.text not in signs:
             return None
@@ -105,7 +105,7 @@ class _Reader:
         while sign := self.sign("+-"):
             behind = self.next
             if self.spaced and sign.text == "-" and sign.gap and not (behind is END or behind.gap):
-                self.is_doubtful = True  # 6.9 -log(2) may be two things
+                self.is_doubtful = True  # 6.9 -log(2) has two readings
             term = self.product()
             if self._is_range([*terms, term], sign):
                 self.is_doubtful = True
@@ -115,7 +115,7 @@ class _Reader:
         return ex.Sum(tuple(terms)) if len(terms) > 1 else terms[0]
 
     def _is_range(self, terms: list[ex.Expression], sign: Token) -> bool:
-        """Whether it is like 10-12, which counts from 10 to 12."""
+        """Return whether it looks like a range such as 10-12."""
         whole = all(isinstance(term, ex.Number) and term.is_whole for term in terms)
         apart = sign.gap or self.tokens[self.at - 1].gap
         return whole and len(terms) == 2 and sign.text == "-" and not apart
@@ -141,7 +141,7 @@ class _Reader:
                 return ex.Product(tuple(factors)) if len(factors) > 1 else factors[0][1]
 
     def _is_juxtaposed(self) -> bool:
-        """Whether a factor comes without a sign: 0.7(1 - 0.7), 2√2, 2π."""
+        """Return whether a factor follows without an operator: 0.7(1 - 0.7), 2√2, 2π."""
         token = self.next
         if token.gap and token.kind is Is.OPEN:
             self.is_doubtful = True  # a remark in parentheses?
@@ -161,7 +161,7 @@ class _Reader:
         return self.power()
 
     def power(self) -> ex.Expression:
-        """A primary with all that stands behind it."""
+        """Read a primary with all operators that follow it."""
         found = self.primary()
         while True:
             token = self.next
@@ -211,7 +211,7 @@ class _Reader:
         raise UnreadableError
 
     def norm(self) -> ex.Expression:
-        """What stands between ‖ and ‖."""
+        """Read the expression between ‖ and ‖."""
         for i in range(self.at, self.end):
             if self.tokens[i].kind is Is.OPERATOR and self.tokens[i].text == "‖":
                 found = self.whole(self.at, i)
@@ -220,7 +220,7 @@ class _Reader:
         raise UnreadableError
 
     def bracket(self) -> ex.Expression:
-        """What stands in brackets: an expression, or a row of them."""
+        """Read the contents of brackets: an expression, or a row of expressions."""
         sign = self.tokens[self.at].text
         items = self.in_brackets()
         if len(items) == 1:
@@ -234,7 +234,7 @@ class _Reader:
         return ex.Vector(items)
 
     def in_brackets(self) -> tuple[ex.Expression, ...]:
-        """The parts of the row in the brackets that open here."""
+        """Read the entries in the brackets that open here."""
         opened = self.at
         closed = self.pairs.get(opened, self.end)
         if closed >= self.end:
@@ -244,7 +244,7 @@ class _Reader:
         return found
 
     def items(self, opened: int, closed: int) -> list[ex.Expression]:
-        """The parts of a row: between commas, or else between spaces, line after line."""
+        """Return the entries of a row: separated by commas, or else by spaces and line ends."""
         marks = [i for i in self._outermost(opened, closed) if self.tokens[i].kind is Is.COMMA]
         if marks:
             semicolons = [i for i in marks if self.tokens[i].text == ";"]
@@ -258,7 +258,7 @@ class _Reader:
         return [self.whole(opened + 1, closed)]
 
     def _rows(self, opened: int, closed: int) -> list[ex.Expression]:
-        """Rows of a matrix, a line each, or one row of numbers with spaces between."""
+        """Return the rows of a matrix, one per line, or the entries of a single row."""
         is_row_end = "\\" if self.tokens[opened].text == "matrix" else ""
         lines = [
             i
@@ -277,13 +277,13 @@ class _Reader:
         return list(rows)
 
     def _row(self, start: int, end: int) -> ex.Vector:
-        """Expressions between which there are only spaces."""
+        """Return expressions that are separated by spaces only."""
         inner = self._outermost(start - 1, end)[1:]
         begins = [at for at in inner if self.tokens[at].gap and self._begins(at, end)]
         return ex.Vector(tuple(self.whole(a, b) for a, b in pairwise([start, *begins, end])))
 
     def _begins(self, at: int, end: int) -> bool:
-        """Whether an item begins at a token behind a space: 1 -2 has two, 1 - 2 one."""
+        """Return whether an item begins at a token after a space: 1 -2 has two, 1 - 2 one."""
         token, before = self.tokens[at], self.tokens[at - 1]
         if before.kind is Is.OPERATOR and before.text not in ("%", "°"):
             return False
@@ -292,7 +292,7 @@ class _Reader:
         return token.kind in (Is.NUMBER, Is.OPEN, Is.NAME) or token.text == "√"
 
     def _outermost(self, opened: int, closed: int) -> list[int]:
-        """The tokens between two brackets that stand in no further ones."""
+        """Return the indices of the tokens between two brackets, but not inside inner brackets."""
         found = []
         at = opened + 1
         while at < closed:
@@ -301,7 +301,7 @@ class _Reader:
         return found
 
     def named(self, token: Token) -> ex.Expression:
-        """A constant or a function."""
+        """Read a constant or a function call."""
         name = token.text
         following = self.next
         if name == "π":
@@ -322,7 +322,7 @@ class _Reader:
         return ex.Call(name, self.arguments())
 
     def sigma(self, following: Token) -> ex.Expression:
-        """σ(0.5) is the logistic function; of whole numbers it may be something else."""
+        """Read σ(0.5) as the logistic function; for whole numbers it is doubtful."""
         if following.text != "(" or following.gap:
             raise UnreadableError
         arguments = self.arguments()
@@ -336,7 +336,7 @@ class _Reader:
         return self.primary()
 
     def arguments(self) -> tuple[ex.Expression, ...]:
-        """What a function is applied to: in brackets, or the next factor."""
+        """Read the arguments of a function: in brackets, or the next factor."""
         token = self.next
         if token.kind is Is.OPEN and token.text in "({":
             return self.in_brackets()
@@ -349,10 +349,10 @@ class _Reader:
 
 
 def _number(digits: str, start: int, end: int) -> ex.Number:
-    """A number as it is printed; all numbers are made here.
+    """Return a number with its printed digits; all numbers are created here.
 
     Raises:
-        UnreadableError: it is none, or nobody computes with so many zeros.
+        UnreadableError: it is no number, or has too many zeros.
     """
     try:
         value = Decimal(digits)
@@ -364,7 +364,7 @@ def _number(digits: str, start: int, end: int) -> ex.Number:
 
 
 def _scientific(one: ex.Expression, other: ex.Expression) -> ex.Expression | None:
-    """5.1×10⁻⁶ as the one number that it is."""
+    """Return 5.1×10⁻⁶ as one number; None if the factors are not of that form."""
     if isinstance(one, ex.Negative) and (number := _scientific(one.of, other)):
         return ex.Negative(number)
     match one, other:

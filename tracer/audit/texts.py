@@ -1,4 +1,4 @@
-"""Files → texts: each of one kind, with the places of its lines; a notebook has one per cell."""
+"""Files → texts: each in one markup, with line positions; a notebook has one text per cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracer.frozen import frozen
 
 
 class Markup(Enum):
-    """What a text is written in."""
+    """The markup of a text."""
 
     MARKDOWN = auto()
     LATEX = auto()
@@ -41,7 +41,7 @@ _ALONE = re.compile(r"\s*(?:<!--|%+|#+|//|\.\.)?\s*audit: ignore\b[^\w]*\Z")
 
 @frozen
 class Text:
-    """A text with the name that messages print for it."""
+    """A text with its name in messages."""
 
     name: str
     content: str
@@ -53,18 +53,18 @@ class Text:
         return [0, *ends, len(self.content) + 1]
 
     def place(self, at: int) -> tuple[int, int]:
-        """Line and column, from 1."""
+        """Return the line and the column, from 1."""
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """A line without its end."""
+        """Return a line without its line end."""
         start, following = self._starts[number - 1 : number + 1]
         return self.content[start : following - 1].rstrip("\r")
 
     @cached_property
     def silenced(self) -> frozenset[int]:
-        """The lines that are passed over: with the remark, or behind one that is alone."""
+        """The lines to ignore: with the remark, or after a line that holds only the remark."""
         found = set()
         for match in _SILENCED.finditer(self.content):
             number, _ = self.place(match.start())
@@ -73,13 +73,13 @@ class Text:
 
 
 MOST = 10_000_000
-"""Characters of a text that is read: it takes half a minute."""
+"""A text with more characters is not read; this many take half a minute."""
 
 
 def files(path: Path, unreadable: Callable[[OSError], None]) -> Iterator[Path]:
-    """A file, or those in a folder that are read here, hidden ones left out.
+    """Yield the file, or the supported files of a folder, hidden ones left out.
 
-    `unreadable` is called for each folder in it that cannot be listed.
+    `unreadable` is called for each folder that cannot be listed.
     """
     if not os.path.isdir(path):  # noqa: PTH112  # Path.is_dir() raises for a name that is too long
         yield path
@@ -92,10 +92,10 @@ def files(path: Path, unreadable: Callable[[OSError], None]) -> Iterator[Path]:
 
 
 def texts(name: str, content: str) -> list[Text]:
-    """What a file holds; the end of its name says what it is written in, of others it is plain.
+    """Return the texts of a file; the suffix of its name determines the markup, else it is plain.
 
     Raises:
-        TracerError: it is binary, too large, or no notebook although its name says so.
+        TracerError: it is binary, too large, or not a notebook although its name says so.
     """
     if "\0" in content:
         line = content[: content.index("\0")].count("\n") + 1
@@ -114,7 +114,7 @@ _OF_CELLS = {"markdown": Markup.MARKDOWN}
 
 
 def _cells(name: str, content: str) -> Iterator[Text]:
-    """The cells of a notebook, each with its number; what they print is not an author's."""
+    """Yield the cells of a notebook, each with its number; their output is left out."""
     try:
         cells = json.loads(content.removeprefix("\ufeff"))["cells"]
         for number, cell in enumerate(cells, 1):

@@ -1,4 +1,4 @@
-"""A passage → its tokens: numbers with their digits, signs, names, and what ends an expression."""
+"""A passage → its tokens: numbers with their digits, signs, names, ends of expressions."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from typing import NamedTuple
 from tracer.audit.passages import CUT, Kind, Passage
 
 MOST = 200_000
-"""Tokens and spaces of a passage that are read."""
+"""A passage is read up to this many tokens and spaces."""
 
 MOST_DIGITS = 40
 """A longer number is not read."""
 
 
 class Is(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NUMBER = auto()
     NAME = auto()
-    """A function or a constant that is known, in its plain name."""
+    """A known function or constant, by its plain name."""
     WORD = auto()
-    """Anything else in letters: a symbol, a unit, prose."""
+    """Any other letters: a symbol, a unit, prose."""
     OPERATOR = auto()
     RELATION = auto()
     OPEN = auto()
     CLOSE = auto()
     COMMA = auto()
     LINE = auto()
-    """A line ends, or a row of mathematics."""
+    """The end of a line, or of a row of mathematics."""
     BREAK = auto()
-    """No expression goes over it: a colon, a full stop, an arrow."""
+    """An expression ends here: a colon, a full stop, an arrow."""
     MARK = auto()
-    """An expression may go over it for who can read it: a quotation mark, a backtick."""
+    """An expression may be adjacent to it: a quotation mark, a backtick."""
     OTHER = auto()
-    """A part of an expression that is not understood; what it stands in is left alone."""
+    """A part that is not understood; the expression around it is not read."""
     UNREAD = auto()
-    """The first of the tokens that are too many; only a last token is one."""
+    """The first token beyond the limit; always the last of the list."""
 
 
 class Token(NamedTuple):
-    """A token; `text` is its plain form, whatever the notation."""
+    """A token; `text` is its plain form in any notation."""
 
     kind: Is
     text: str
     start: int
     end: int
     gap: int
-    """How many spaces stand before it."""
+    """The number of spaces before it."""
 
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
@@ -131,22 +131,22 @@ _KINDS = {
     "subscript": Is.WORD,
     "break": Is.BREAK,
 }
-"""Of matches that are their own plain form; of any other kind, they are not understood."""
+"""Kinds of matches that are their own plain form; matches of other kinds are not understood."""
 
 _SEPARATOR = re.compile(r"\{,\}|\\,|[,\u202f\u2009\u00a0]")
 _ITEMS = re.compile(r"(?<![{\\]),|(?:\{,\}|\\,|[^,{\\])+")
-"""The numbers in a row without spaces, and the commas between, but not those of LaTeX."""
+"""The numbers and commas of a row without spaces; the commas of LaTeX's {,} do not count."""
 _PLAIN = {"−": "-", "·": "*", "×": "*", "⋅": "*", "∙": "*", "⊙": "*", "∗": "*", "÷": "/"}
 
 
 def tokens(passage: Passage) -> list[Token]:
-    """The tokens of a passage, in their order, placed in the text that it is of."""
+    """Return the tokens of a passage, in order, with positions in the whole text."""
     found: list[Token] = []
     brackets: list[str] = []
     gap = 0
     in_math = passage.kind is Kind.MATH
     for number, match in enumerate(_TOKEN.finditer(passage.text)):
-        if number == MOST:  # with its last expression nothing is certain
+        if number == MOST:  # the last expression may be incomplete
             start, end = match.span()
             found.append(Token(Is.UNREAD, "", passage.start + start, passage.start + end, 0))
             break
@@ -160,8 +160,8 @@ def tokens(passage: Passage) -> list[Token]:
             continue
         read = _read(match, group, brackets, in_math=in_math)
         if group == "said":
-            gap = max(gap, 1)  # what is said in words stands apart
-        if read is None:  # it is only there for the eye
+            gap = max(gap, 1)  # words always have a gap before them
+        if read is None:  # markup without meaning
             continue
         kind, plain = read
         if group == "number" and brackets and brackets[-1] in ("[", "f("):
@@ -179,13 +179,13 @@ def tokens(passage: Passage) -> list[Token]:
 
 
 def _with_base(log: Token, base: str) -> Token:
-    """A logarithm with its base."""
+    """Return a logarithm with its base."""
     name = {"2": "log2", "10": "log10", "e": "ln"}.get(base)
     return log._replace(kind=Is.NAME if name else Is.OTHER, text=name or base)
 
 
 def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
-    """The numbers and commas of what would be a number with thousands separators elsewhere."""
+    """Return the numbers and commas of a row such as [100,200], where commas separate entries."""
     parts: list[Token] = []
     for part in _ITEMS.finditer(match[0]):
         read = (Is.COMMA, ",") if part[0] == "," else _number(part[0])
@@ -195,7 +195,7 @@ def _separated(match: re.Match[str], at: int, gap: int) -> list[Token]:
 
 
 def _number(written: str) -> tuple[Is, str]:
-    """A number without its thousands separators."""
+    """Return the kind and plain form of a number, without its thousands separators."""
     separated = "," in written or not written.isascii()
     plain = _SEPARATOR.sub("", written) if separated else written
     return (Is.NUMBER, plain) if len(plain) <= MOST_DIGITS else (Is.OTHER, written)
@@ -204,7 +204,7 @@ def _number(written: str) -> tuple[Is, str]:
 def _read(
     match: re.Match[str], group: str | None, brackets: list[str], *, in_math: bool
 ) -> tuple[Is, str] | None:
-    """What a match is, and its plain form; None for what has no meaning."""
+    """Return the kind and plain form of a match; None if it has no meaning."""
     text = match[0]
     match group:  # the most frequent first
         case "number":
@@ -248,7 +248,7 @@ def _read(
 
 
 def _comma(match: re.Match[str], brackets: list[str]) -> tuple[Is, str]:
-    """A comma between digits, outside of brackets, may be a decimal one."""
+    """Read a comma between digits; outside of brackets it may be a decimal comma."""
     around = match.string[max(0, match.start() - 1) : match.end() + 1]
     if not brackets and match[0] == "," and len(around) == 3 and (around[0] + around[2]).isdigit():
         return Is.OTHER, ","

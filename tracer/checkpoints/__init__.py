@@ -1,1 +1,1 @@
-"""Trained models: the files of a checkpoint → what it is, its parameters, its tokenizer."""
+"""Trained models: a checkpoint's files → its architecture, its parameters, its tokenizer."""

@@ -1,4 +1,4 @@
-"""What a trained model is: its family, its sizes, and which of the known parts it is made of."""
+"""The architecture of a trained model: its family, its sizes, and its parts."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ NormKind: TypeAlias = Literal["layer_norm", "rms_norm"]
 Activation: TypeAlias = Literal["gelu", "gelu_tanh", "silu", "relu"]
 RotaryLayout: TypeAlias = Literal["pairs", "halves"]
 RotaryFactor: TypeAlias = Callable[[int, int], float]
-"""Of a pair, counted from 0, of d_k numbers."""
+"""Returns the factor of a pair, counted from 0, in vectors of d_k numbers."""
 
 
 @frozen
 class Rotary:
     """Rotary positions (Su et al. 2021) of queries and keys.
 
-    Pair i of the token at position p, both counted from 0, turns by
+    Pair i of the token at position p, both counted from 0, is rotated by the angle
     p · base^(-2i/d_k) / factor.
     """
 
     base: float
     layout: RotaryLayout
-    """Pair i is the numbers 2i and 2i + 1 (pairs), or i and i + d_k/2 (halves)."""
+    """Pair i is columns 2i and 2i + 1 (pairs), or i and i + d_k/2 (halves)."""
     factor: RotaryFactor | None
-    """None: 1 for each pair."""
+    """None if the factor is 1 for each pair."""
 
 
 @frozen
 class Architecture:
-    """A decoder whose norms stand in front of the sub-layers, with a final norm behind them."""
+    """A decoder with a norm before each sub-layer, and a final norm after the last layer."""
 
     family: Family
     layers: int
     width: int
-    """d, numbers per token."""
+    """d_model, numbers per token."""
     heads: int
     key_heads: int
     """Heads with keys and values of their own; heads / key_heads share each of them."""
     d_k: int
-    """Numbers per query, key and value. A file may say any: first compare it with the tensors."""
+    """Numbers per query, key and value. A file may claim any: compare it with the tensors first."""
     hidden: int
     """d_ff, units of the FFN."""
     words: int
     """Rows of the embeddings."""
     context: int
-    """The most tokens that it was made for."""
+    """The largest number of tokens that the model was trained for."""
     norm: NormKind
     epsilon: float
-    """Added to the variance, or to the mean square, under the root."""
+    """ε, added to the variance or to the mean square under the root."""
     activation: Activation
     gated: bool
-    """Whether the FFN is activation(x·W_1) ∘ (x·W_3), then ·W_2."""
+    """Whether the FFN is (activation(x·W_1) ⊙ (x·W_3))·W_2."""
     rotary: Rotary | None
     window: int | None
-    """How many tokens each sees, itself the last of them; None: all before it."""
+    """The number of tokens that each token attends to, itself included; None for all before it."""
     tied: bool
-    """Whether the embeddings are the unembedding, too."""
+    """Whether the embeddings are also the unembedding."""
     biases: str
-    """Which projections of the attention have biases, of QKVO."""
+    """The attention projections that have biases, as letters of QKVO."""
 
     @property
     def factors(self) -> tuple[float, ...] | None:
-        """Those of the rotary angles, one for each pair; None: all are 1."""
+        """The factor of each pair of the rotary angles; None if all are 1."""
         factor = self.rotary and self.rotary.factor
         return tuple(factor(i, self.d_k) for i in range(self.d_k // 2)) if factor else None
 
     def misfits(self) -> Iterator[str]:
-        """What of its sizes does not go together."""
+        """Yield the sizes that do not fit together."""
         if self.heads % self.key_heads:
             yield f"{self.heads} heads, expected a multiple of the {self.key_heads} with keys"
         if self.heads > self.width:

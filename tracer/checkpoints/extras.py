@@ -14,7 +14,7 @@ INSTALL = "pip install 'decoder-trace[models]' (in a checkout: pip install -e '.
 
 @contextmanager
 def extra(library: str) -> Iterator[None]:
-    """A block that imports a library: where it is missing, what installs it is told.
+    """Run a block that imports a library; if the library is missing, report how to install it.
 
     Raises:
         TracerError: the library is not installed.
@@ -27,7 +27,7 @@ def extra(library: str) -> Iterator[None]:
 
 
 def isolated(file: str, address: str | None = None) -> IsolatedLibrary:
-    """The tokenizers library, for what a file says; it starts while that is put together.
+    """Start the tokenizers library in its own process, for a tokenizer that a file describes.
 
     Raises:
         TracerError: the library is not installed.

@@ -1,4 +1,4 @@
-"""Which families of models are supported, and which parts the others need beside the known ones."""
+"""The supported families of models, and the parts that other families need."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ NEEDS: Mapping[str, Parts] = {
     "whisper": ("an encoder of sound with cross-attention",),
     "xlm-roberta": (*_BERT, OFFSET_POSITIONS),
 }
-"""By Hugging Face's `model_type`, from the published architecture of each."""
+"""The missing parts by Hugging Face's `model_type`, from each published architecture."""
 
 _SAME_NAME = (
     "bert bloom cohere2 falcon gemma gemma2 glm4 gptj granite granitemoe llama4 mamba mamba2 mpt "
@@ -121,13 +121,13 @@ GGUF_NEEDS: Mapping[str, Parts] = {
     gguf: tuple(part for part in NEEDS[name] if part not in (UNIT_OFFSET, IMAGES))
     for gguf, name in _GGUF_NAMES.items()
 }
-"""By `general.architecture`. These files store 1 + γ, and images in a file of their own."""
+"""By `general.architecture`. These files store 1 + γ, and keep images in a separate file."""
 
 
 def family_of(
     settings: Settings, key: str, known: Mapping[str, Family], needs: Mapping[str, Parts]
 ) -> Family:
-    """The family that a file names.
+    """Return the family that a file names.
 
     Raises:
         TracerError: it is not supported; the message names the parts that it needs.

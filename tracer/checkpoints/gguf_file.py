@@ -1,7 +1,7 @@
-"""A GGUF file: what it says of its model, and its tensors.
+"""Read a GGUF file: its values and its tensors.
 
-The gguf package reads the header of a small model in seconds, and of a damaged file without end;
-here each length is held against the file's before anything is taken.
+The gguf package takes seconds to read the header of a small model, and may never end on a damaged
+file. Here each length is compared with the file's size before anything is allocated.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ NUMBERS = {
     **{0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?"},
     **{10: "<u8", 11: "<i8", 12: "<f8"},
 }
-"""The types of values by their numbers in the file."""
+"""NumPy types of the values, by their type numbers in the file."""
 FLOAT, TEXT, ARRAY = 6, 8, 9
 SHORT, LONG = struct.Struct("<I"), struct.Struct("<Q")
-"""The whole numbers of the header itself."""
+"""The integers of the header itself."""
 MOST_ENTRIES, MOST_BYTES, MOST_AXES = 2**22, 2**24, 4
-"""Of a list, a text, a tensor: what is larger is none that a model needs."""
+"""Limits for the entries of a list, the bytes of a text, the axes of a tensor."""
 
 
 @frozen
@@ -43,10 +43,10 @@ class GGUFFile:
 
 
 def read_gguf(path: Path) -> GGUFFile:
-    """Read the header; the tensors stay where they are.
+    """Read the header; the tensors stay in the file.
 
     Raises:
-        TracerError: not a GGUF file, damaged, or in a form that is not known.
+        TracerError: not a GGUF file, damaged, or in an unknown form.
     """
     content = mapped(path)
     try:
@@ -56,18 +56,18 @@ def read_gguf(path: Path) -> GGUFFile:
 
 
 class _DamagedError(Exception):
-    """What does not fit together in the file."""
+    """The parts of the file contradict each other."""
 
 
 class _Header:
-    """Numbers and texts, one after the other, never beyond the end."""
+    """Reads numbers and texts in sequence, never beyond the end."""
 
     def __init__(self, content: Bytes) -> None:
         self._content = content.data
         self.at = 0
 
     def take(self, size: int) -> memoryview:
-        """The next bytes."""
+        """Return the next bytes."""
         begin, self.at = self.at, self.at + size
         if self.at > len(self._content):
             raise _DamagedError(
@@ -99,7 +99,7 @@ class _Header:
         return self._entries(kind, length)
 
     def place(self) -> TensorLocation:
-        """Where a tensor lies; the file counts its columns before its rows."""
+        """Read where a tensor is stored; the file lists its columns before its rows."""
         axes = self.number(SHORT)
         if not 1 <= axes <= MOST_AXES:
             raise _DamagedError(f"a tensor of {axes} axes, expected 1 to {MOST_AXES}")
@@ -113,7 +113,7 @@ class _Header:
             raise _DamagedError(f"a value of type {kind}, which is not known")
         form = np.dtype(NUMBERS[kind])
         entries = np.frombuffer(self.take(length * form.itemsize), form)
-        if kind == FLOAT:  # as the shortest decimal that it stands for: 0.00001
+        if kind == FLOAT:  # as the shortest decimal that rounds to it: 0.00001
             return [float(str(entry)) for entry in entries]
         return list(entries.tolist())
 

@@ -1,4 +1,4 @@
-"""What a GGUF file says of its model → the architecture."""
+"""The values of a GGUF file → the architecture."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ HARMLESS = frozenset({
     *("vocab_size", "tensor_data_layout"),
     *("rope.dimension_count", "rope.scaling.original_context_length", "rope.scaling.finetuned"),
 })  # fmt: skip
-"""What says nothing that the tensors do not say, or only how the model was made."""
+"""Keys that repeat what the tensors say, or only describe how the model was made."""
 
 
 def architecture_of(read: GGUFFile) -> Architecture:
-    """The architecture; Mistral's models call themselves llama here.
+    """Return the architecture; Mistral's models are called llama in these files.
 
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
@@ -63,7 +63,7 @@ def architecture_of(read: GGUFFile) -> Architecture:
 
 
 def _words(read: GGUFFile) -> int:
-    """How many words there are, which no value says in every file."""
+    """Return the size of the vocabulary from the embeddings; not every file has a value for it."""
     embeddings = read.tensors.get("token_embd.weight")
     if embeddings is None:
         raise TracerError(Problem("missing", read.file, address="token_embd.weight"))
@@ -71,15 +71,15 @@ def _words(read: GGUFFile) -> int:
 
 
 def _biases(read: GGUFFile) -> str:
-    """Those of the first layer: all must have them."""
+    """Return the projections with biases in the first layer; all other layers must match it."""
     names = {"Q": "attn_q", "K": "attn_k", "V": "attn_v", "O": "attn_output"}
     return "".join(part for part in names if f"blk.0.{names[part]}.bias" in read.tensors)
 
 
 def _rotary(settings: Settings, read: GGUFFile, family: Family, d_k: int) -> Rotary:
-    """Of Llama, queries and keys are written so that the two of a pair stand together."""
+    """Return the rotary positions; in llama's files, the two columns of a pair are adjacent."""
     settings.only("rope.dimension_count", d_k)
-    settings.only("rope.scale_linear", 1.0)  # the older way of saying it
+    settings.only("rope.scale_linear", 1.0)  # the older key
     is_scaled = settings.one_of("rope.scaling.type", {"none": False, "linear": True}, "none")
     linear = settings.number("rope.scaling.factor") if is_scaled else 1.0
     factor: RotaryFactor | None = (lambda pair, d_k: linear) if is_scaled else None

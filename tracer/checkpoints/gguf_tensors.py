@@ -1,4 +1,4 @@
-"""The tensors of a GGUF file, many of them quantised: blocks of small numbers with a scale."""
+"""The tensors of a GGUF file, many of them quantized: blocks of small numbers with a scale."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ PLAIN = {"F32": "<f4", "F16": "<f2", "F64": "<f8"}
 
 @frozen
 class TensorLocation:
-    """Where a tensor lies behind the header of its file."""
+    """The position of a tensor after the header of its file."""
 
     shape: tuple[int, ...]
     quantisation: int
-    """Its number in the file."""
+    """The number of the quantization in the file."""
     offset: int
-    """In bytes."""
+    """Bytes after the header."""
 
 
 @frozen
 class Quantisation:
-    """How numbers are stored: so many in each block of so many bytes."""
+    """A storage format: `block` numbers in `size` bytes."""
 
     block: int
     size: int
@@ -39,10 +39,10 @@ class Quantisation:
 
 
 def tensors_at(places: Mapping[str, TensorLocation], data: Bytes, file: str) -> dict[str, Tensor]:
-    """The tensors, by the names of their places.
+    """Return the tensors by name.
 
     Raises:
-        TracerError: a tensor lies beyond the end or in another, or cannot be read.
+        TracerError: a tensor is beyond the end, overlaps another, or cannot be read.
     """
     tensors, problems, end = dict[str, Tensor](), list[Problem](), 0
     for name, place in sorted(places.items(), key=lambda item: item[1].offset):
@@ -59,7 +59,7 @@ def tensors_at(places: Mapping[str, TensorLocation], data: Bytes, file: str) -> 
 
 
 def _stored(place: TensorLocation, data: Bytes, begin: int) -> tuple[Bytes, Quantisation]:
-    """The rows of bytes of a tensor that lies behind another's end."""
+    """Return the bytes of a tensor, row by row; it must not begin before `begin`."""
     quantisation = _quantisation(place.quantisation)
     *rows, columns = place.shape
     if columns % quantisation.block:

@@ -1,4 +1,4 @@
-"""The tokenizer that a GGUF file holds: vocabulary, merges, and a name of how text is split."""
+"""The tokenizer in a GGUF file: vocabulary, merges, and the name of the splitting rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tracer.tokenization.tokenizer import Tokenizer
 PREFIX, EOS = "tokenizer.ggml.", "eos_token_id"
 LLAMA_3, QWEN_2 = "llama-bpe", "qwen2"
 WHOLE = (3, 4)
-"""Types of the tokens that a text may hold as a whole: those for control, and a user's."""
+"""Types of tokens that are matched as a whole: control tokens and user-defined ones."""
 
 WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """GPT-2's: endings; words, numbers and signs, each with a space before it; other spaces."""
@@ -22,7 +22,7 @@ LATER_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,DIGITS}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-"""Llama 3's and Qwen2's: a word may have any sign before it, a number has few digits."""
+"""Llama 3's and Qwen2's: a word may have any sign before it; a number has few digits."""
 PATTERNS = {
     "gpt-2": [WORDS],
     "smollm": [r"\p{N}", WORDS],
@@ -30,14 +30,14 @@ PATTERNS = {
     QWEN_2: [LATER_WORDS.replace("DIGITS", "1")],
     "default": [r"[\p{P}\$\+<=>\^~\|]+", WORDS, r"\p{N}+", "[0-9][0-9][0-9]"],
 }
-"""What parts a text, one after the other, by the name that a file has for it."""
+"""The splitting steps, in order, by the name of the rule in a file."""
 
 
 def ends(read: GGUFFile) -> tuple[int, ...]:
-    """The number of the token that ends a text, if the file names one.
+    """Return the id of the end token, if the file names one.
 
     Raises:
-        TracerError: what it names is no number.
+        TracerError: the id is not a number.
     """
     settings = Settings(read.file, read.values, PREFIX)
     found = () if settings.get(EOS) is None else (settings.whole(EOS, least=0),)
@@ -46,7 +46,7 @@ def ends(read: GGUFFile) -> tuple[int, ...]:
 
 
 def tokenizer_of(read: GGUFFile) -> Tokenizer:
-    """The tokenizer, of byte-level merges; none of another kind is known.
+    """Return the tokenizer; only byte-level BPE is supported.
 
     Raises:
         TracerError: it is of another kind or damaged, or the tokenizers library is missing.
@@ -89,7 +89,7 @@ def tokenizer_of(read: GGUFFile) -> Tokenizer:
     return Tokenizer(library, vocabulary, added, merges, ByteLetters(), whole_first=name == LLAMA_3)
 
 
-# As tokenizer.json describes it, which the tokenizers library reads.
+# In the format of tokenizer.json, which the tokenizers library reads.
 
 _NO_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _LETTERS = {
@@ -99,13 +99,13 @@ _LETTERS = {
 
 
 def _split(pattern: str) -> dict[str, Any]:
-    """What makes each part that fits a piece of its own."""
+    """Return the step that makes each match of the pattern a separate piece."""
     regex = {"Regex": pattern}
     return {"type": "Split", "pattern": regex, "behavior": "Isolated", "invert": False}
 
 
 def _put_before(word: str, id: int) -> dict[str, Any]:
-    """What puts a token before each text."""
+    """Return the step that adds a token before each text."""
     token = {"SpecialToken": {"id": word, "type_id": 0}}
     text, other = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
     return {

@@ -1,4 +1,4 @@
-"""What Hugging Face's config.json says of a model → the architecture."""
+"""Hugging Face's config.json → the architecture."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CHANGES_NOTHING = {
     "exponential_decay_length_penalty",
 }
 HARMLESS = frozenset(key for keys in _CHANGES_NOTHING.values() for key in keys.split())
-"""Keys that change nothing of what is computed, in any family."""
+"""Keys that never affect the computation, in any family."""
 ONLY: Mapping[str, tuple[Any, str]] = {
     "is_causal": (True, "without a causal mask, tokens attend to later tokens"),
     "is_encoder_decoder": (False, "the model has an encoder and cross-attention"),
@@ -54,7 +54,7 @@ ONLY: Mapping[str, tuple[Any, str]] = {
     "pruned_heads": ({}, "heads are removed from the weights"),
     "return_dict": (True, "with false, transformers raises an error"),
 }
-"""Keys that change what is computed: the value that changes nothing, and what others mean."""
+"""Keys that affect the computation: the value without effect, and what other values mean."""
 ACTIVATIONS: Mapping[str, Activation] = {
     **{"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh"},
     **{"silu": "silu", "swish": "silu", "relu": "relu"},
@@ -63,15 +63,15 @@ ACTIVATIONS: Mapping[str, Activation] = {
 
 KEY_HEADS = "num_key_value_heads"
 UNSAID_KEY_HEADS: Mapping[Family, int] = {"mistral": 8, "qwen2": 32}
-"""How many there are where the key is missing; in Llama as many as heads."""
+"""The number of key heads if the key is missing; in Llama, the number of heads."""
 NOT_NULL: Mapping[str, Family] = {KEY_HEADS: "mistral", "head_dim": "qwen2"}
-"""Keys that transformers does not accept with null in one family; in others, null is a default."""
+"""Keys for which transformers rejects null in one family; in others, null is the default."""
 DIVIDED: Mapping[Family, str] = {"gpt2": "n_embd", "llama": "hidden_size"}
-"""The width, where transformers requires a multiple of the heads even with a head_dim."""
+"""Keys of the width, if it must be a multiple of the heads even with a head_dim."""
 
 
 def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
-    """The architecture that the values of a config.json mean.
+    """Return the architecture that the values of a config.json describe.
 
     Raises:
         TracerError: the family is not known, or a value is missing or wrong.
@@ -91,10 +91,10 @@ def architecture_of(config: Mapping[str, Any], file: str) -> Architecture:
 
 
 def ends(config: Mapping[str, Any], file: str) -> tuple[int, ...]:
-    """The numbers of the tokens that end a text, of which there may be one, several or none.
+    """Return the ids of the end tokens: one, several or none.
 
     Raises:
-        TracerError: it says something else.
+        TracerError: the value is not an id or a list of ids.
     """
     settings = Settings(file, config)
     if isinstance(settings.get(EOS), list):
@@ -169,7 +169,7 @@ def _llama(settings: Settings, family: Family) -> Architecture:
 
 
 def _window(settings: Settings, family: Family) -> int | None:
-    """Mistral's; Qwen2 has one for some layers, and names it where it does not use it, too."""
+    """Return the window of a Mistral; refuse one in a Llama, or one that a Qwen2 uses."""
     if family == "llama":
         settings.only("sliding_window", None)
     elif family == "qwen2":
@@ -185,7 +185,7 @@ def _window(settings: Settings, family: Family) -> int | None:
 
 
 def _check_ministral(settings: Settings) -> None:
-    """Keep a problem for what transformers needs of a Mistral with `layer_types`, Ministral."""
+    """Record a problem if a Mistral with `layer_types` lacks what transformers then requires."""
     for key, default in (("sliding_window", 4096), ("head_dim", None)):
         if settings.get(key, default) is None:
             reason = "with layer_types, transformers loads a Ministral, which needs it"
@@ -193,9 +193,9 @@ def _check_ministral(settings: Settings) -> None:
 
 
 def _rotary(settings: Settings) -> Rotary:
-    """Newer files say all of it in one place, older ones the base beside it.
+    """Return the rotary positions; older files keep the base apart from the other values.
 
-    Where there are both, transformers reads what stands in the older place, and the inner base.
+    If a file has both, transformers reads the older mapping, and the base inside of it.
     """
     newer, older = settings.within("rope_parameters"), settings.within("rope_scaling")
     scaling = older if settings.get("rope_scaling") else newer
@@ -214,7 +214,7 @@ def _linear(scaling: Settings, base: float) -> RotaryFactor:
 
 
 def _llama3(scaling: Settings, base: float) -> RotaryFactor:
-    """Waves that are long beside the first context are stretched, short ones stay (Llama 3.1)."""
+    """Divide the angles of wavelengths that are long compared to the first context (Llama 3.1)."""
     factor, context = scaling.number("factor"), scaling.number("original_max_position_embeddings")
     low, high = scaling.number("low_freq_factor"), scaling.number("high_freq_factor")
     if low >= high:
@@ -233,4 +233,4 @@ SCALINGS: Mapping[str, Callable[[Settings, float], RotaryFactor | None]] = {
     "linear": _linear,
     "llama3": _llama3,
 }
-"""The factors of the rotary angles, from what the file says and the base."""
+"""The factors of the rotary angles, by the kind of scaling in the file."""

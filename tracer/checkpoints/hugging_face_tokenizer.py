@@ -1,7 +1,7 @@
-"""The tokenizer of Hugging Face's folder: tokenizer.json.
+"""The tokenizer of a Hugging Face folder: tokenizer.json.
 
-Its post-processor says which tokens stand before and behind a text. As transformers 5 does, this
-reads no add_bos_token or add_eos_token from the tokenizer_config.json beside it.
+Its post-processor adds tokens before and after a text. As in transformers 5, add_bos_token and
+add_eos_token in the tokenizer_config.json beside it are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PREFIX_SPACE = "add_prefix_space"
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
-    """The tokenizer, of merges of bytes or of characters; without a file, one of numbers alone.
+    """Return a tokenizer with byte-level or character merges; without a file, it knows only ids.
 
     Raises:
         TracerError: it is damaged or of another kind, or the tokenizers library is missing.
@@ -30,8 +30,8 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     path = folder / FILE
     if not path.exists():
         return Tokenizer(None, {}, {}, (), Alphabet())
-    said = read_json(path)
-    model = Settings(str(path), said).within("model")
+    content = read_json(path)
+    model = Settings(str(path), content).within("model")
     model.one_of("type", {"BPE": None})
     whole_first = model.flag("ignore_merges", False)
     for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
@@ -40,9 +40,9 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     model.check()
     library = isolated(str(path))
     library.serve(read_file(path))
-    added = library.added()  # which is answered where all is as the library wants it
+    added = library.added()  # answered only if the library accepts the file
     vocabulary = model.get("vocab")
-    byte_levels = [*_byte_levels(said.get("pre_tokenizer"))]
+    byte_levels = [*_byte_levels(content.get("pre_tokenizer"))]
     _check_prefix_space(folder / BESIDE, byte_levels)
     alphabet = ByteLetters() if byte_levels else Characters(vocabulary)
     merges = [*_pairs(model.get("merges"))]
@@ -50,17 +50,17 @@ def tokenizer_of(folder: Path) -> Tokenizer:
 
 
 def _pairs(merges: list[Any]) -> Iterator[tuple[str, str]]:
-    """Older files write a pair with a space between, newer ones as a list."""
+    """Yield the merges; older files join a pair with a space, newer ones store a list."""
     for merge in merges:
         if not isinstance(merge, str):
             yield tuple(merge)
-        elif not merge.startswith("#version"):  # as merges.txt begins
+        elif not merge.startswith("#version"):  # the first line of merges.txt
             left, _, right = merge.partition(" ")
             yield left, right
 
 
 def _byte_levels(pre_tokenizer: Any) -> Iterator[dict[str, Any]]:
-    """The steps of the splitting that write bytes as letters."""
+    """Yield the splitting steps that write bytes as letters."""
     match pre_tokenizer:
         case {"type": "ByteLevel"}:
             yield pre_tokenizer
@@ -70,12 +70,12 @@ def _byte_levels(pre_tokenizer: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_prefix_space(path: Path, byte_levels: list[dict[str, Any]]) -> None:
-    """Raise where the file beside tokenizer.json contradicts its space before a text.
+    """Check that tokenizer_config.json agrees with tokenizer.json on a space before a text.
 
-    transformers then follows the one or the other, depending on the class of the tokenizer.
+    If they differ, the tokenizer's class decides which of them transformers follows.
 
     Raises:
-        TracerError: it says something else, or cannot be read.
+        TracerError: they differ, or the file cannot be read.
     """
     if not path.exists():
         return

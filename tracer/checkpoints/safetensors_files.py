@@ -1,4 +1,4 @@
-"""The tensors of a folder: in one safetensors file, or in several that an index names."""
+"""The tensors of a folder: in one safetensors file, or in several files listed in an index."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KINDS = {
     **{"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1"},
     **{"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "<u1"},
 }
-"""The types of numbers that are known, as NumPy calls what is stored."""
+"""The supported number types, and the NumPy types in which they are stored."""
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = "pytorch_model*.bin"
 
 
 def read_folder(folder: Path) -> dict[str, Tensor]:
-    """The tensors by name; they stay where they are. A whole file counts more than an index.
+    """Return the tensors by name, not read yet. A complete file takes precedence over an index.
 
     Raises:
         TracerError: a file is missing or damaged, or the index leads out of the folder.
@@ -60,21 +60,21 @@ def _sharded(index: Path) -> dict[str, Tensor]:
 
 
 def _is_beside(shard: Any) -> bool:
-    """Whether it is a file's name, and no way out of the folder on any system."""
+    """Return whether it is a plain file name, which on no system leads out of the folder."""
     return isinstance(shard, str) and shard.endswith(".safetensors") and not {*shard} & {*"/\\:\0"}
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of one file by name; they stay where they are.
+    """Return the tensors of one file by name, not read yet.
 
     Raises:
-        TracerError: it is missing or damaged, or holds numbers of a type that is not known.
+        TracerError: it is missing or damaged, or holds numbers of an unknown type.
     """
     content = mapped(path)
     with extra("safetensors"):
         from safetensors import SafetensorError, safe_open
     try:
-        # It holds every length, shape and offset of the header against the others.
+        # The library checks every length, shape and offset of the header.
         with safe_open(path, "numpy"):
             pass
     except SafetensorError as error:
@@ -104,5 +104,5 @@ def _tensor(entry: dict[str, Any], data: Bytes, file: str, name: str) -> Tensor:
 
 
 def widened(stored: NDArray[Any]) -> NDArray[Any]:
-    """BF16 is the first half of a float32."""
+    """Convert BF16, which is the upper half of a float32, to float32."""
     return (stored.astype("<u4") << 16).view("<f4")

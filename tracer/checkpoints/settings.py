@@ -1,4 +1,4 @@
-"""What the files of a model say of it, by their own keys; all that is wrong is told at once."""
+"""The values in a model's file, by their keys; all problems are reported together."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Meaning = TypeVar("Meaning")
 
 
 class Settings:
-    """Values of any type, taken as the type that is needed; without a default they must be there.
+    """Values of any type, each read as the type that is needed; one without a default is required.
 
-    Where one is wrong, that is kept to be raised by `check`, and something of its type is given.
-    A key that nobody asks for is wrong, too, unless it is known to change nothing.
+    For a wrong value, a problem is recorded for `check` to raise, and a substitute is returned.
+    A key that is never read is a problem, too, unless it is known to have no effect.
     """
 
     def __init__(self, file: str, values: Mapping[str, Any], prefix: str = "") -> None:
@@ -30,17 +30,17 @@ class Settings:
         self._asked = set[str]()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Whatever is there, be it null; the default where nothing is."""
+        """Return the value, which may be null; the default if the key is missing."""
         self._asked.add(key)
         return self._values.get(self._prefix + key, default)
 
     def says(self, key: str) -> bool:
-        """Whether the key is there, be it with null."""
+        """Return whether the key is present, even with null."""
         self._asked.add(key)
         return self._prefix + key in self._values
 
     def within(self, key: str) -> Settings:
-        """The mapping at a key, where none and null are empty; what is wrong is kept here, too."""
+        """Return the mapping at a key, empty if missing or null; `self` records its problems."""
         values = self.get(key)
         values = {} if values is None else values
         if not isinstance(values, dict):
@@ -54,7 +54,7 @@ class Settings:
     def whole(
         self, key: str, default: int | None = None, *, least: int = 1, most: int = MOST
     ) -> int:
-        """A whole number within bounds; null is the default, too."""
+        """Return an integer within bounds; null gives the default."""
         value = self.get(key)
         value = default if value is None else value
         if type(value) is int and least <= value <= most:
@@ -63,7 +63,7 @@ class Settings:
         return 1
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A positive number."""
+        """Return a positive number."""
         value = self.get(key, default)
         if type(value) in (int, float) and 0 < value <= sys.float_info.max:
             return float(value)
@@ -71,23 +71,23 @@ class Settings:
         return 1.0
 
     def one_of(self, key: str, known: Mapping[str, Meaning], default: str | None = None) -> Meaning:
-        """What a word means that is one of those known."""
+        """Return the meaning of a word that must be among the known ones."""
         value = self.get(key, default)
         if isinstance(value, str) and value in known:
             return known[value]
-        # No program misspells a word: one that is like another still means something else.
+        # No suggestion: programs write these files, so a similar word is not a typing error.
         self.wrong(key, f"supported are {', '.join(known)}")
         return next(iter(known.values()))
 
     def flag(self, key: str, default: bool) -> bool:
-        """Whether something holds."""
+        """Return a boolean."""
         value = self.get(key, default)
         if not isinstance(value, bool):
             self.wrong(key, "expected true or false")
         return bool(value)
 
     def entries(self, key: str, kind: type[Meaning]) -> list[Meaning]:
-        """A list of entries of one type."""
+        """Return a list whose entries all have one type."""
         value = self.get(key)
         if isinstance(value, list) and all(type(entry) is kind for entry in value):
             return value
@@ -95,30 +95,30 @@ class Settings:
         return []
 
     def only(self, key: str, known: Any, otherwise: str = "") -> None:
-        """Keep a problem where a key has another value than the known one; it may be missing.
+        """Record a problem if a key has another value than the known one; the key may be missing.
 
-        `otherwise` says what another value means. Null and false are not the same, nor 0 and false.
+        `otherwise` says what another value means. Null and false differ, and so do 0 and false.
         """
         value = self.get(key, known)
         if value != known or isinstance(value, bool) != isinstance(known, bool):
             self.wrong(key, f"supported is {_written(known)}{otherwise and f': {otherwise}'}")
 
     def nothing_else(self, harmless: Container[str] = ()) -> None:
-        """Keep a problem for each key that is neither asked for before nor harmless."""
+        """Record a problem for each key that has not been read and is not harmless."""
         for address in self._values:
             key = address.removeprefix(self._prefix)
             if address.startswith(self._prefix) and key not in self._asked and key not in harmless:
                 self.wrong(key, "this key is unknown and may change the result")
 
     def wrong(self, key: str, expected: str) -> None:
-        """Keep a problem."""
+        """Record a problem."""
         value = self.get(key)
         came = f"got {_written(value)}" if self.says(key) else "missing"
         address = self._prefix + key
         self._problems.append(Problem(f"{came}, {expected}", self._file, address=address))
 
     def check(self) -> None:
-        """Raise what is wrong.
+        """Raise the recorded problems.
 
         Raises:
             TracerError: a value is missing, or not what is needed.

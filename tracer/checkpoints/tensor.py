@@ -1,4 +1,4 @@
-"""A tensor as a file holds it; nothing of it is read before it is asked for."""
+"""A tensor in a file, which is not read until it is used."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from tracer.frozen import frozen
 Bytes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = slice | list[int] | NDArray[np.integer[Any]]
-"""Those of a slice, or by their numbers, counted from 0."""
+"""Rows as a slice, or by their indices from 0."""
 
 AT_ONCE = 2**18
-"""Numbers that are put into float64 at once: what is made on the way stays small."""
+"""Numbers converted to float64 at once, which bounds the temporary memory."""
 
 
 @frozen
 class Tensor:
-    """A vector or a matrix of a file that is mapped into memory."""
+    """A vector or a matrix in a file that is mapped into memory."""
 
     file: str
     name: str
-    """As the file calls it."""
+    """The name in the file."""
     shape: tuple[int, ...]
     stored: NDArray[Any]
-    """A row of the matrix in each row, in whatever form."""
+    """One stored row per row of the matrix, in any encoding."""
     decoded: Callable[[NDArray[Any]], NDArray[Any]]
-    """Stored rows → their numbers."""
+    """Decodes stored rows to numbers."""
     is_floats: bool = True
-    """Whether they are the numbers that a model is made of, and not the codes of such numbers."""
+    """Whether the numbers are the weights themselves, not the codes of quantized weights."""
 
     def read(self, *chosen: Rows) -> Floats:
-        """Some rows of some columns, or some numbers of a vector; new each time."""
+        """Return some rows of some columns, or some numbers of a vector, as a new array."""
         if len(self.shape) == 1:
             return np.asarray(self.decoded(self.stored)[chosen[0]], np.float64)
         rows, columns = chosen
@@ -52,7 +52,7 @@ class Tensor:
         return found
 
     def holds_the_same(self, other: Tensor) -> bool:
-        """Whether the bytes of both are equal."""
+        """Return whether both have the same bytes."""
         if (self.shape, self.stored.dtype) != (other.shape, other.stored.dtype):
             return False
         at_once = max(1, AT_ONCE // self.shape[-1])
@@ -63,12 +63,12 @@ class Tensor:
 
 
 def written(shape: tuple[int, ...]) -> str:
-    """`32 × 64`: rows and columns."""
+    """Return a shape as `32 × 64`: rows and columns."""
     return " × ".join(map(str, shape))
 
 
 def mapped(path: Path) -> Bytes:
-    """The bytes of a file, mapped into memory.
+    """Return the bytes of a file, mapped into memory.
 
     Raises:
         TracerError: it cannot be read, or is empty.
@@ -76,4 +76,4 @@ def mapped(path: Path) -> Bytes:
     with open_file(path) as file, reading_from(str(path)):
         if not os.fstat(file.fileno()).st_size:
             raise TracerError(Problem("cannot be read: it is empty", str(path)))
-        return np.asarray(np.memmap(file, np.uint8, "r"))  # whose parts are quicker to take
+        return np.asarray(np.memmap(file, np.uint8, "r"))  # slicing a memmap is slower

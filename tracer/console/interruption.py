@@ -1,4 +1,4 @@
-"""Ctrl-C: it ends the program at once, with one line, but never while files are put in place."""
+"""Ctrl-C ends the program at once, with one line, but never while files are put in place."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from contextlib import contextmanager, suppress
 INTERRUPTED = 130
 
 before_the_end: list[Callable[[], None]] = []
-"""What is done before the program is ended: whoever has something on the terminal takes it away."""
+"""Functions to call before the program ends; they clear what is shown on the terminal."""
 
 
 def ends_the_program() -> None:
-    """From now on Ctrl-C ends the program; where it was set to be ignored, it stays so."""
+    """Make Ctrl-C end the program; if it was set to be ignored, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _on_interruption)
 
 
 @contextmanager
 def defer_sigint() -> Iterator[Callable[[], None]]:
-    """Ctrl-C waits until the block is left.
+    """Defer Ctrl-C until the block ends.
 
-    The block gets a function that raises KeyboardInterrupt if one waits. Once the block is done,
-    Ctrl-C comes too late: what was asked for is there.
+    The block gets a function that raises KeyboardInterrupt if Ctrl-C was pressed. After a completed
+    block, Ctrl-C is ignored: the work is done.
     """
     if signal.getsignal(signal.SIGINT) is not _on_interruption:
-        yield lambda: None  # another program's Python: Ctrl-C is its own
+        yield lambda: None  # used as a library: Ctrl-C belongs to the program
         return
     waiting: list[int] = []
 
@@ -52,11 +52,11 @@ def _on_interruption(_signal: int, _frame: object) -> None:
 
 
 def _ignored(_signal: int, _frame: object) -> None:
-    """Python complains of a signal that comes in the moment in which it is set to SIG_IGN."""
+    """Do nothing: Python reports a signal that arrives while SIG_IGN is being set."""
 
 
 def _ignore_for_good() -> None:
-    """Also while Python ends, when handlers of ours are no longer asked."""
+    """Ignore Ctrl-C even while Python exits, when it no longer calls Python handlers."""
     signal.signal(signal.SIGINT, _ignored)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -65,7 +65,7 @@ def _ignore_for_good() -> None:
 
 
 def _end() -> None:
-    """End here and now: an exception would be lost in some libraries while they are imported."""
+    """End immediately: some libraries swallow an exception while they are being imported."""
     signal.signal(signal.SIGINT, _ignored)
     for take_away in before_the_end:
         take_away()

@@ -1,4 +1,4 @@
-"""A long text on a terminal: shown by the person's pager, as git does."""
+"""Show a long text on a terminal in the user's pager, as git does."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LESS = "FRX"
-"""What fits is only printed, colours are kept, the text stays on the screen behind it."""
+"""Options of less: quit if the text fits on one screen, keep colors, leave the text on screen."""
 
 
 def page(text: str) -> bool:
-    """Show a text in the pager, if standard output is a terminal that it is too long for.
+    """Show a text in the pager, if standard output is a terminal and the text does not fit on it.
 
-    False where it is to be printed instead, as where there is no pager. One that is quit early has
-    shown enough.
+    Return False if the text still has to be printed, as when there is no pager. A text counts as
+    shown even if the pager is quit early.
     """
     if not _is_long(text) or not (command := _command()):
         return False
@@ -32,7 +32,7 @@ def page(text: str) -> bool:
 
 
 def _is_long(text: str) -> bool:
-    """Whether it is for a screen, and longer than that."""
+    """Return whether standard output is a terminal, and the text is too long for it."""
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         return False
     import shutil
@@ -41,7 +41,7 @@ def _is_long(text: str) -> bool:
 
 
 def _command() -> list[str] | None:
-    """The pager and its options; None if there is none, or an empty one is named."""
+    """Return the pager and its options; None without a pager, or if an empty one is set."""
     import shlex
     import shutil
 
@@ -56,11 +56,11 @@ def _command() -> list[str] | None:
 
 @contextmanager
 def _left_to_the_pager() -> Iterator[None]:
-    """Ctrl-C, and the end of who reads, concern the pager alone."""
+    """Let only the pager react to Ctrl-C; survive the closed pipe of a pager that is quit early."""
     import signal
 
     def nothing(number: int, frame: object) -> None:
-        """Not ignored, which the pager would inherit."""
+        """Do nothing; unlike this handler, SIG_IGN would be inherited by the pager."""
 
     concerned = [signal.SIGINT, *([signal.SIGPIPE] if hasattr(signal, "SIGPIPE") else [])]
     before = [signal.signal(one, nothing) for one in concerned]

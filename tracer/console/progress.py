@@ -1,4 +1,4 @@
-"""A sign of life for who waits at a terminal, once something takes more than a second."""
+"""Show progress on a terminal when something takes more than a second."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tracer.console import interruption
 from tracer.errors import printable
 
 PATIENCE = 1.0
-"""Seconds until something is shown, and the most to wait for it when it is to be taken away."""
+"""Seconds before progress is shown, and the longest wait for it to be cleared."""
 
 
 class _Sign:
-    """What is being done, shown on standard error until it is stopped."""
+    """The current activity, shown on standard error until it is stopped."""
 
     def __init__(self, what: str) -> None:
         self.what = what
-        self.status: Any = None  # of Rich, which takes its time to import
+        self.status: Any = None  # Rich's status; Rich is slow to import
         self.timer = Timer(PATIENCE, self.show)
         self.timer.daemon = True
 
@@ -50,7 +50,7 @@ _signs: list[_Sign] = []
 
 @contextmanager
 def shown(what: str) -> Iterator[None]:
-    """Show what is being done while the block is at work; only where a person sees it."""
+    """Show an activity while the block runs, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -67,6 +67,6 @@ def shown(what: str) -> Iterator[None]:
 
 
 def report(what: str) -> None:
-    """Where the work is by now: `word 3 of 10`."""
+    """Update the activity: `word 3 of 10`."""
     for sign in _signs:
         sign.update(what)

@@ -1,4 +1,4 @@
-"""Standard output and standard error: what is printed arrives, or it is told why not."""
+"""Standard output and standard error: what cannot be written is reported."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tracer.errors import Problem, TracerError, format_problems
 
 
 def prepare() -> None:
-    """Signs that the encoding lacks come out as escapes; what cannot be written is told.
+    """Escape characters that the encoding lacks, and report what cannot be written.
 
-    A stream that was closed is one that cannot be written.
+    A closed stream counts as one that cannot be written.
     """
     sys.stdout = _Output(*_taken_over(sys.stdout))
-    # If it fails, nobody is left to be told; the exit code stays right.
+    # If standard error fails, nothing can report it; the exit code stays right.
     sys.stderr = _Stream(*_taken_over(sys.stderr))
-    # Where others ask how large the terminal is.
+    # Libraries ask these for the size of the terminal.
     sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
 
 
 @contextmanager
 def report_problems() -> Iterator[None]:
-    """Problems are a line each on standard error, and exit code 2; so is what the system refuses.
+    """Print each problem on a line of standard error and exit with 2; OSErrors count as problems.
 
-    A full disk may be told of at the very end only.
+    The final flush may be the first to fail, for example because the disk is full.
     """
     try:
         try:
@@ -38,7 +38,7 @@ def report_problems() -> Iterator[None]:
             sys.stdout.flush()
     except TracerError as error:
         _end(error.problems)
-    except OSError as error:  # where nobody looked for it: a home or a current folder that is gone
+    except OSError as error:  # an OSError that no other code expects, such as a missing home folder
         _end([Problem(f"cannot go on: {error.strerror or error}", error.filename)])
     except MemoryError:
         _end([Problem("cannot go on: not enough memory")])
@@ -50,7 +50,7 @@ def _end(problems: Sequence[Problem]) -> NoReturn:
 
 
 class _Stream(io.TextIOWrapper):
-    """A stream of the program's own, which can fail once."""
+    """One of the program's standard streams, which fails at most once."""
 
     def __init__(self, buffer: io.BufferedWriter, encoding: str, line_buffering: bool) -> None:
         super().__init__(buffer, encoding, "backslashreplace", line_buffering=line_buffering)
@@ -69,7 +69,7 @@ class _Stream(io.TextIOWrapper):
             self._fail(error)
 
     def _fail(self, error: OSError) -> None:
-        """What is left to write goes nowhere, lest it fails a second time at the very end."""
+        """Redirect the stream to the null device, so that it does not fail again at exit."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
 
 
@@ -81,12 +81,12 @@ class _Output(_Stream):
 
 
 def _taken_over(stream: TextIO | None) -> tuple[io.BufferedWriter, str, bool]:
-    """What a stream writes to, its encoding, and whether it writes line by line."""
+    """Return a stream's buffer, its encoding, and whether it is line-buffered."""
     if not isinstance(stream, io.TextIOWrapper):
-        # Closed. The null device, open for reading only, takes its number and fails as it does.
+        # Closed: the null device, opened read-only, gets its file descriptor and fails like it.
         return os.fdopen(os.open(os.devnull, os.O_RDONLY), "wb"), "utf-8", True
     encoding, line_buffering = stream.encoding, stream.line_buffering
     taken = stream.detach()
-    if isinstance(taken, io.RawIOBase):  # of PYTHONUNBUFFERED: it may write a part, and be content
+    if isinstance(taken, io.RawIOBase):  # unbuffered by PYTHONUNBUFFERED: a write may be partial
         taken = io.BufferedWriter(taken)
     return taken, encoding, line_buffering

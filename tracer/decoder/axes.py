@@ -28,7 +28,7 @@ class SameAxes:
     """The result has the axes of the first input."""
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
-        """Those of the first input."""
+        """Return the axes of the first input."""
         return first
 
 
@@ -36,5 +36,5 @@ class RowAxes:
     """The result has one entry for each row of its input."""
 
     def axes(self, a: Axes) -> Axes:
-        """The rows."""
+        """Return the row axis."""
         return a[:1]

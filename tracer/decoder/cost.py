@@ -19,7 +19,7 @@ def multiply_adds(record: Record) -> int:
 def degree(record: Record) -> int:
     """The power of the number of tokens with which the multiply-adds grow: 0, 1 or 2."""
     rows, inner, columns = _multiplied(record)
-    # The encoder's tokens stay as many: it attends to them, and so does cross-attention.
+    # The encoder's tokens stay constant: it attends to them, and so does cross-attention.
     place = record.output.place
     attends = not place.encoder and place.sub_layer != "cross_attention"
     over_keys = attends and inner.name == "key"

@@ -26,7 +26,7 @@ class Elementwise(Node, SameAxes):
 
     name = ""
     entry: ClassVar[ex.Expression]
-    """The formula of an entry, where it has no parameters."""
+    """The formula of an entry, if the operation has no parameters."""
 
     def expression(self) -> ex.Expression:
         """Return the formula of an entry."""
@@ -80,7 +80,7 @@ class Outer(Elementwise):
     entry = ex.Product((A_OF_ROW, B_OF_COLUMN))
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
-        """Those of both."""
+        """Return the axes of both operands."""
         return (*first, *others[0])
 
 
@@ -120,9 +120,10 @@ class Exp(Elementwise):
 
 
 class VanishingExp(Exp):
-    """e^a, and 0 where that is too small a number to work with.
+    """e^a, and 0 if that is too small a number to compute with.
 
-    For what a mask such as -1e9 puts far below the largest of its row, which is at most 0.
+    For a mask such as -1e9, which makes scores far smaller than the largest of their row. The
+    largest exponent of a row must be at most 0.
     """
 
 
@@ -187,7 +188,7 @@ class NegativeLogLikelihood(Elementwise):
         return ex.Negative(ex.Call("ln", (A,)))
 
     def axes(self, first: Axes, *others: Axes) -> Axes:
-        """The correct words."""
+        """Return the axis of the correct words."""
         return (Axis("target", self.targets),)
 
 

@@ -42,7 +42,7 @@ class Trace:
     pencil: Pencil
     records: tuple[Record, ...]
     others: Mapping[int, Scenario] = field(default_factory=dict)
-    """The other examples of its batch, if it has any, by their numbers."""
+    """The other examples of the batch, by number."""
 
     @property
     def tokens(self) -> Names:
@@ -61,7 +61,7 @@ class Trace:
 
     @property
     def masks(self) -> bool:
-        """Whether some layer has a mask."""
+        """Whether any layer has a mask."""
         return any(record.output.role is roles.MASKED for record in self.records)
 
     def __getitem__(self, address: str) -> Value:
@@ -134,11 +134,11 @@ def trace(
         check_numbers(scenario)
     pencil = Pencil(scenario.rounding, decimal=arithmetic is DECIMALS)
     others = others or {}
-    pinned, said = dict(_pinned(scenario, earlier.encoded)), dict[str, str]()
+    pinned, address_in_file = dict(_pinned(scenario, earlier.encoded)), dict[str, str]()
     for number, other in others.items():
         within = roles.Place(example=number).prefix
         pinned |= {within + address: numbers for address, numbers in other.given.items()}
-        said |= {within + address: address for address in other.given}
+        address_in_file |= {within + address: address for address in other.given}
     if pinned and arithmetic is not SHAPES:
         # Report pins that do not fit before anything is computed from them.
         loss = options.loss or options.gradients
@@ -147,7 +147,12 @@ def trace(
         )
         trace(name, scenario, shapes, others=others, earlier=earlier)
     tape = Tape(
-        arithmetic, pencil, pinned, options.overrides or {}, options.located, address_in_file=said
+        arithmetic,
+        pencil,
+        pinned,
+        options.overrides or {},
+        options.located,
+        address_in_file=address_in_file,
     )
     with tape.computing():
         predicted = forward(tape, scenario, options, earlier)
@@ -229,7 +234,7 @@ def run_layers(
     """
     x, rotary = input_vectors(tape, tower, first=len(cache.tokens) if cache else 0)
     earlier = cache.values if cache else None
-    # The tokens of an encoder see each other.
+    # The tokens of an encoder attend to each other in both directions.
     mask = attention_mask(tape, tower, x) if isinstance(tower, Scenario) else None
     hides = only_hides(mask)
 

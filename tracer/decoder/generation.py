@@ -57,7 +57,7 @@ class Generated:
 
 
 class UnreadableError(TracerError):
-    """A text cannot go on: there is no vector for the token, or, without one, for its position."""
+    """The text cannot continue: no vector for the token, or none for its position."""
 
     def __init__(self, problem: Problem, token: str | None = None) -> None:
         super().__init__(problem)
@@ -122,7 +122,7 @@ def generate(
                 raise
             met = error
             break
-        # The cached turns have predicted the words after the earlier tokens.
+        # The cached passes have predicted the words after the earlier tokens.
         before = turns[-1].outputs if earlier.cache else ()
         turns.append(GenerationStep(turn, (*before, *outputs), word))
         tokens = (*tokens, word)

@@ -46,20 +46,20 @@ def gradients(tape: Tape) -> dict[Value, Value]:
     records = tuple(tape.records)
     losses, counted = _losses(records)
     back = _BackwardPass(tape, {record.output: record for record in records}, _learned(records))
-    ways: dict[Value, list[GradientPath]] = defaultdict(list)
+    paths: dict[Value, list[GradientPath]] = defaultdict(list)
     found: dict[Value, Value] = {}
     for record in reversed(records):
         value = record.output
         if value in losses and isinstance(record.operation, el.NegativeLogLikelihood):
-            handed = back.from_the_loss(record, record.operation, counted)
-        elif value in ways:
-            found[value] = gradient = back.gathered(value, ways.pop(value))
-            handed = back.to_operands(record, gradient)
+            passed = back.from_the_loss(record, record.operation, counted)
+        elif value in paths:
+            found[value] = gradient = back.gathered(value, paths.pop(value))
+            passed = back.to_operands(record, gradient)
         else:
             continue
-        for operand, way in handed:
+        for operand, path in passed:
             if operand in back.learned:
-                ways[operand].append(way)
+                paths[operand].append(path)
     if not found:
         message = "nothing is learned: all values between the loss and the weights are given"
         raise TracerError(Problem(message, address="loss", yaml_path=("given",)))
@@ -101,22 +101,22 @@ class _BackwardPass:
         with self.tape.within(replace(of.place, phase="gradient")):
             return self.tape.record_as(role, operation, of.axes, *inputs)
 
-    def gathered(self, value: Value, ways: Sequence[GradientPath]) -> Value:
+    def gathered(self, value: Value, paths: Sequence[GradientPath]) -> Value:
         """∂L/∂value: the sum over its paths."""
         role = roles.derived(value.role, "gradient")
-        if len(ways) == 1:
-            return self.record(value, role, ways[0].operation, *ways[0].inputs)
-        summands = [self.along(value, way) for way in ways]
+        if len(paths) == 1:
+            return self.record(value, role, paths[0].operation, *paths[0].inputs)
+        summands = [self.along(value, path) for path in paths]
         return self.record(value, role, op.AccumulateGradients(), *summands)
 
-    def along(self, value: Value, way: GradientPath) -> Value:
+    def along(self, value: Value, path: GradientPath) -> Value:
         """The gradient along one path of several."""
-        if isinstance(way.operation, op.Copy):
-            return way.inputs[0]
-        by = way.by.output
+        if isinstance(path.operation, op.Copy):
+            return path.inputs[0]
+        by = path.by.output
         with self.tape.within(replace(by.place, phase="gradient")):
-            role = roles.derived(by.role, way.side)
-            return self.tape.record_as(role, way.operation, value.axes, *way.inputs)
+            role = roles.derived(by.role, path.side)
+            return self.tape.record_as(role, path.operation, value.axes, *path.inputs)
 
     def from_the_loss(
         self, record: Record, surprise: el.NegativeLogLikelihood, counted: int
@@ -144,7 +144,7 @@ class _BackwardPass:
         return record.inputs[0] if is_shifted else scores
 
     def to_operands(self, record: Record, g: Value) -> Iterator[tuple[Value, GradientPath]]:
-        """What an operation passes to each of its inputs, where g is the gradient of its result."""
+        """Yield what an operation passes to each of its inputs; g is the gradient of its result."""
         x, operation = record.inputs, record.operation
 
         def to(operand: int, by: op.Recorded, *inputs: Value) -> tuple[Value, GradientPath]:

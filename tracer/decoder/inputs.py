@@ -41,7 +41,7 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Rotar
         angles = rotary(tape, tower, positions.rotary, tokens)
         return tape.record(roles.INPUT, Copy(), x), angles
     if tape.address(roles.POSITION) in tape.pinned:
-        # Nothing of it is computed; the embedding has the shape, should the pinned numbers not.
+        # Pinned, not computed; the embedding's rows replace pinned numbers of a wrong shape.
         p = tape.given(roles.POSITION, rows, (tokens, features))
     elif positions is None:
         return tape.record(roles.INPUT, Copy(), x), None
@@ -68,7 +68,7 @@ def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:
     if merges:
         columns = Axis("of it", ("piece", "rank", "left", "right", "joined"))
         tape.given(roles.TEXT_MERGES, merges, (Axis("merge", _counted(len(merges))), columns))
-    # Last, so that the step goes by it.
+    # Last, because the step takes its position from it.
     tape.given(
         roles.TEXT, [piece.text for piece in pieces], (Axis("piece", _counted(len(pieces))),)
     )
@@ -109,8 +109,8 @@ def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngle
 def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
     """M (n, m): -∞ where a query must not attend to a key, else 0; None without mask or attention.
 
-    The mask is causal, a causal window, or typed. Padding is always hidden. A typed mask may hold
-    any other numbers, too.
+    The mask is causal, a causal window, or typed. Padding is always hidden. A typed mask may also
+    contain other numbers.
     """
     if not any(layer.attention for layer in scenario.layers):
         return None
@@ -137,7 +137,7 @@ def attention_mask(tape: Tape, scenario: Scenario, x: Value) -> Value | None:
 def hidden(
     tokens: Names, padding: str | None, asked: Literal["causal", "none"] | Window
 ) -> NDArray[np.bool_]:
-    """(n, n): whether the token of a row does not see the token of a column."""
+    """(n, n): whether the token of a row must not attend to the token of a column."""
     n = len(tokens)
     fills = np.array([token == padding for token in tokens])
     back = np.subtract.outer(np.arange(n), np.arange(n))
@@ -147,7 +147,7 @@ def hidden(
 
 
 def only_hides(mask: Value | None) -> bool:
-    """Whether it changes no score but those that it hides; else its numbers are added to them."""
+    """Return whether a mask is None or has only 0 and -∞; other numbers are added to scores."""
     if mask is None or not any(
         mask.numbers.strides
     ):  # of shapes alone, (n, n) numbers are not kept

@@ -64,7 +64,7 @@ class LazyTensor(LazyValue):
         self.stored = stored
 
     def fetch(self) -> None:
-        """Read and keep them."""
+        """Read the numbers, and keep them."""
         self.numbers = self.computed = self.lazy_context.arithmetic.array(self.stored)
         self.is_ready = True
 

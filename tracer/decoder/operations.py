@@ -23,7 +23,7 @@ class Given:
 
 
 class Pinned:
-    """Numbers that replace computed ones; the operands are those that are not used."""
+    """Numbers that replace computed ones; the operands are those of the replaced operation."""
 
     name: ClassVar[str] = "given"
 
@@ -40,7 +40,7 @@ class Append:
     name: ClassVar[str] = "append"
 
     def axes(self, a: Axes, b: Axes) -> Axes:
-        """The tokens of both."""
+        """Return the tokens of both operands."""
         return (Axis(a[0].name, a[0].labels + b[0].labels), a[1])
 
 
@@ -50,7 +50,7 @@ class Join:
     name: ClassVar[str] = "join"
 
     def axes(self, *rows: Axes) -> Axes:
-        """The labels of all."""
+        """Return the labels of all rows."""
         labels = [label for row in rows for label in row[0].labels]
         return (Axis(rows[0][0].name, tuple(labels)),)
 
@@ -90,7 +90,7 @@ class Interleave:
     features: tuple[str, ...]
 
     def axes(self, sin: Axes, cos: Axes) -> Axes:
-        """The features in place of the pairs."""
+        """Return the axis of the features, which replaces the pairs."""
         return (sin[0], Axis("feature", self.features))
 
 
@@ -195,7 +195,7 @@ class MeanOf:
     counted: tuple[int, ...]
 
     def axes(self, a: Axes) -> Axes:
-        """None: it is one number."""
+        """Return no axes: the result is one number."""
         return ()
 
 
@@ -225,7 +225,7 @@ class Pick:
     words: tuple[str, ...]
 
     def axes(self, cumulative: Axes, draw: Axes) -> Axes:
-        """The row of the sums."""
+        """Return the row axis of the sums."""
         return cumulative[:1]
 
 
@@ -312,7 +312,7 @@ class SumOfSquares:
 
 
 Moved: TypeAlias = Reused | Append | Join | Copy | Concat | Interleave | Mask | Select | Largest
-"""Operations that move the numbers of their inputs, which keep their digits."""
+"""Operations that move the numbers of their inputs without changing their digits."""
 
 Chosen: TypeAlias = ArgMax | Pick
 """Operations that choose a word, by the numbers before rounding."""

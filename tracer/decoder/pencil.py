@@ -25,7 +25,7 @@ from tracer.scenario.carry import Carry
 from tracer.scenario.rounding import MOST_DECIMALS, Digits, Rounding, Zeros
 
 GUARD_OF_LARGEST = 3
-"""The largest exponential of a row has `decimals` and this many significant digits."""
+"""The largest exponential of a row has `decimals` plus this many significant digits."""
 
 LARGE_POWER, SCIENTIFIC_DECIMALS = 7, 3
 """In full precision, exponentials from 10⁷ on are printed as 1.456×10⁹."""
@@ -34,17 +34,17 @@ OF_TRAINING = {"gradient.": Digits(significant=4), "update.": Digits(significant
 """Gradients span magnitudes. Only patterns of the author with the same prefix apply to them."""
 
 FLOAT_DIGITS = 13
-"""Digits of a float that are surely those of the result that was rounded to it."""
+"""Significant digits of a float that are certainly correct after one rounding to float."""
 
 DECIMALS_OF_NEW_WEIGHTS = 6
-"""At least this many, since an update may be small compared to the weight."""
+"""The least decimals, since an update may be small compared to the weight."""
 
 
 class Pencil:
     """The rounding of a scenario."""
 
     def __init__(self, rounding: Rounding, *, decimal: bool = True) -> None:
-        """Numbers that are not `decimal` are never rounded on the way."""
+        """Keep the rounding; numbers that are not `decimal` keep all digits between operations."""
         self.rounding = rounding
         self.decimal = decimal
         self.carry = rounding.carry if decimal else Carry.NEVER
@@ -68,7 +68,7 @@ class Pencil:
         return self._chosen[address]
 
     def _chosen_for(self, role: Role, address: str) -> Digits | None:
-        """The same; a new weight has more digits than its update, unless the author sets them."""
+        """The author's digits, if any; by default a new weight has more digits than its update."""
         chosen = self.chosen(address)
         unsaid = role.derivation == "new" and chosen is OF_TRAINING["update."]
         return self._of_new if unsaid else chosen
@@ -78,7 +78,7 @@ class Pencil:
         return self.chosen(address) or self._usual
 
     def kept(self, role: Role, address: str, numbers: Array, operand: Array | None) -> Array | None:
-        """The numbers to compute with; None where they are not rounded.
+        """Return the numbers to compute with; None if they are not rounded.
 
         Exponentials and their sums share the decimals of their row of `operand`, the first input.
         """
@@ -126,7 +126,7 @@ class Pencil:
             places = min(places, FLOAT_DIGITS - 1 - number.adjusted())
         if chosen or role.rounding_rule is not RoundingRule.SHARED:
             return places
-        # Of a large exponential nobody reads all digits; and its exponent would need as many.
+        # A large exponential has more digits than a reader needs, and so would its exponent.
         exponent = number.adjusted()
         if exponent >= LARGE_POWER:
             return SCIENTIFIC_DECIMALS - exponent
@@ -139,7 +139,7 @@ class Pencil:
         return lambda numbers: self._rounded(numbers, lambda x: self.part_places(address, x))
 
     def part_places(self, address: str, number: Decimal) -> int:
-        """The decimals of such an intermediate number: never fewer than usual."""
+        """The decimals of an intermediate number in a line: never fewer than usual."""
         usual, chosen = self._usual.places(number), self.chosen(address)
         if chosen is None:
             return usual
@@ -163,7 +163,7 @@ class Pencil:
         return max(self.rounding.decimals, -exponent_of(trimmed(number)))
 
     def _readable(self, number: Decimal) -> Decimal:
-        """A sum, without decimals that nobody reads: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
+        """A sum, rounded if it has too many decimals to read: 1.000 + 3.5×10⁻⁵⁷ is 1.000."""
         too_long = -exponent_of(number) > MOST_DECIMALS
         return self.printed(number, self._usual.places(number)) if too_long else number
 

@@ -77,7 +77,7 @@ def _result(
         case op.TransposedMatMul():
             return arithmetic.matmul(x[0].T, x[1], [], part)
         case op.AccumulateGradients():
-            return arithmetic.sum(np.stack([np.asarray(way) for way in x]), axis=0)
+            return arithmetic.sum(np.stack([np.asarray(summand) for summand in x]), axis=0)
         case op.RowDot(negative):
             total = arithmetic.sum(part(x[0] * x[1]), axis=1)
             return -total if negative else total
@@ -168,7 +168,7 @@ def _by_word(arithmetic: Arithmetic, rows: Array, words: tuple[int, ...], table:
 
 
 def _largest(p: Array, z: Array) -> int:
-    """The first of the largest probabilities; among equal ones, that of the largest logit."""
+    """The index of the largest probability; among equal ones, that of the largest logit."""
     first = int(p.argmax())
     equal = p == p[first]
     if np.count_nonzero(equal) == 1:

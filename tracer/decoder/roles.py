@@ -91,10 +91,10 @@ OfMoment: TypeAlias = Literal["first_moment", "second_moment", "unbiased_first",
 OfUpdate: TypeAlias = Literal["decayed", "velocity", "squared", "direction", "new"]
 
 Derivation: TypeAlias = Side | OfGradient | OfMoment | OfUpdate
-"""What training computes of a value: its gradient and parts of it; its new numbers."""
+"""What training derives from a value: its gradient, parts of the gradient, new numbers."""
 
 UNNAMED: tuple[Derivation, ...] = ("gradient", "new")
-"""They keep the name of their value; the phase in the address tells them apart."""
+"""Derived values that keep the value's name; the phase in the address distinguishes them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -116,7 +116,7 @@ class Role:
 
 @cache
 def derived(role: Role, derivation: Derivation) -> Role:
-    """The role of what training computes of a value."""
+    """The role of a value that training derives from another one."""
     name = role.name if derivation in UNNAMED else f"{role.name}.{derivation}"
     return Role(name, of=role, derivation=derivation)
 

@@ -1,4 +1,4 @@
-"""The gradients of tables of which a pass reads some rows: embeddings, learned positions."""
+"""The gradients of tables: embeddings and learned positions, of which a pass reads some rows."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def _of_embeddings(
     table = tower.embeddings
     learned = [(x, g) for x, g in found.items() if x.role is roles.EMBEDDING]
     if not isinstance(table, Mapping):
-        ways = [Along("left", Copy(), g) for _, g in learned]
-        _of_table(tape, place, roles.EMBEDDINGS, tower.tokens, ways)
+        paths = [Along("left", Copy(), g) for _, g in learned]
+        _of_table(tape, place, roles.EMBEDDINGS, tower.tokens, paths)
         return
     row_of = {word: i for i, word in enumerate(table)}
 
     def rows(words: Iterable[str]) -> tuple[int, ...]:
         return tuple([row_of[word] for word in words])
 
-    ways = [Along("left", ByWord(rows(x.axes[0].labels), len(table)), g) for x, g in learned]
+    paths = [Along("left", ByWord(rows(x.axes[0].labels), len(table)), g) for x, g in learned]
     for w_u, g in found.items():
         if is_tied and w_u.role is roles.W_U:
-            ways.append(Along("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
-    _of_table(tape, place, roles.EMBEDDINGS, tuple(table), ways)
+            paths.append(Along("right", AsRows(rows(w_u.axes[1].labels), len(table)), g))
+    _of_table(tape, place, roles.EMBEDDINGS, tuple(table), paths)
 
 
 def _of_positions(
@@ -78,26 +78,28 @@ def _of_positions(
     if not tower.positions or not (rows := tower.positions.table):
         return
     learned = [(p, g) for p, g in found.items() if p.role is roles.POSITION]
-    ways = [Along("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned]
+    paths = [Along("left", ByWord(tuple(range(p.shape[0])), len(rows)), g) for p, g in learned]
     counted = tuple([str(i) for i in range(1, len(rows) + 1)])
-    _of_table(tape, place, roles.POSITIONS, counted, ways)
+    _of_table(tape, place, roles.POSITIONS, counted, paths)
 
 
 def _of_table(
-    tape: Tape, place: roles.Place, role: roles.Role, words: tuple[str, ...], ways: Sequence[Along]
+    tape: Tape, place: roles.Place, role: roles.Role, words: tuple[str, ...], paths: Sequence[Along]
 ) -> None:
-    if not ways:
+    if not paths:
         return
-    first = ways[0].g.axes
-    axes = (Axis("word", words), first[0] if ways[0].side == "right" else first[1])
+    first = paths[0].g.axes
+    axes = (Axis("word", words), first[0] if paths[0].side == "right" else first[1])
     whole, at = roles.derived(role, "gradient"), replace(place, phase="gradient")
     with tape.within(at):
-        if len(ways) == 1:
-            tape.record_as(whole, ways[0].operation, axes, ways[0].g)
+        if len(paths) == 1:
+            tape.record_as(whole, paths[0].operation, axes, paths[0].g)
             return
     along: list[Value] = []
-    for way in ways:
-        with tape.within(replace(at, example=way.g.place.example)):
-            along.append(tape.record_as(roles.derived(role, way.side), way.operation, axes, way.g))
+    for path in paths:
+        with tape.within(replace(at, example=path.g.place.example)):
+            along.append(
+                tape.record_as(roles.derived(role, path.side), path.operation, axes, path.g)
+            )
     with tape.within(at):
         tape.record_as(whole, AccumulateGradients(), axes, *along)

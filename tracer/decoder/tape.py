@@ -65,7 +65,7 @@ class Tape:
     _prefix: str = ""
     """The prefix of addresses at the place, which every value needs."""
     _parameters: dict[str, Value] = field(default_factory=dict)
-    """By address; all examples of a batch share them."""
+    """Parameters by address; all examples of a batch share them."""
 
     def computing(self) -> AbstractContextManager[Any]:
         """The context of the operations, to be entered once for a pass."""
@@ -118,7 +118,7 @@ class Tape:
             return self._shared(role, address)
         if address in self.pinned and (pinned := self._pinned(role, address, axes)):
             return self._recorded(_PINNED, (), pinned)
-        # What was typed is printed as typed; what has a shape comes from a file that nobody typed.
+        # Typed numbers are printed as typed; an array with a shape comes from a file.
         from_file = hasattr(numbers, "shape")
         form = _ROUNDED if from_file else _AS_THEY_ARE
         if from_file and self.arithmetic is ON_DEMAND:
@@ -201,24 +201,24 @@ class Tape:
             if value.address in known and not value.place.example and not value.role.words
         ]
         for address in self.pinned:
-            # An example has the loss and the parameters of all.
-            said = self.address_in_file.get(address, address)
+            # The examples of a batch share the loss and the parameters.
+            in_file = self.address_in_file.get(address, address)
             if address in known and known[address].words:
                 self._misfit(address, "these are words; only numbers can be given")
-            elif not (address in known or said in known or self._is_left_out(address)):
-                near = closest(said, numbers)
+            elif not (address in known or in_file in known or self._is_left_out(address)):
+                near = closest(in_file, numbers)
                 self._misfit(address, f"given, but no such value exists{near}")
         if self.problems:
             raise TracerError(*self.problems)
 
     def _is_left_out(self, address: str) -> bool:
-        """Whether a file pins a part of a value that it pins whole: it is not computed then."""
+        """Whether it is part of a pinned value of a file, so that it is not computed."""
         whole, _, _ = address.rpartition(".")
         return isinstance(self.pinned[address], np.ndarray) and whole in self.pinned
 
     def _misfit(self, address: str, message: str) -> None:
-        said = self.address_in_file.get(address, address)
-        problem = Problem(message, address=said, yaml_path=("given", said))
+        in_file = self.address_in_file.get(address, address)
+        problem = Problem(message, address=in_file, yaml_path=("given", in_file))
         if problem not in self.problems:
             self.problems.append(problem)
 
@@ -269,7 +269,7 @@ def _unfit(role: roles.Role, array: Array, expected: tuple[int, ...]) -> str | N
 
 def _form_of_moved(operation: op.Recorded, inputs: tuple[Value, ...]) -> Form:
     if isinstance(operation, Mask):
-        return inputs[0].form  # of the scores; what is added to them has no digits of its own
+        return inputs[0].form  # the scores' form; the added mask has no digits of its own
     as_they_are = all(value.form is _AS_THEY_ARE for value in inputs)
     return _AS_THEY_ARE if as_they_are else _ROUNDED
 

@@ -27,7 +27,7 @@ KEYS: dict[roles.Role, YamlPath] = {
     roles.B_U: ("unembedding", "b_U"),
     roles.POSITIONS: ("positions", "table"),
 }
-"""The YAML keys of parameters whose addresses are named otherwise."""
+"""The YAML keys of parameters whose addresses have other names."""
 
 
 @frozen
@@ -134,7 +134,7 @@ def yaml_path_of(place: roles.Place, parameter: roles.Role) -> YamlPath:
 
 
 def _as_said(scenario: Scenario, parameter: Value, new: Value) -> object:
-    """The new numbers in the scenario's form: a table by word stays one."""
+    """The new numbers in the scenario's form: embeddings by word stay a mapping."""
     tower = scenario.encoder if parameter.place.encoder else scenario
     if parameter.role is roles.EMBEDDINGS and tower and isinstance(tower.embeddings, Mapping):
         return dict(zip(tower.embeddings, new.numbers, strict=True))

@@ -13,7 +13,7 @@ TRIES = 20
 
 
 def variant(name: str, scenario: Scenario, seed: int) -> Scenario:
-    """The first scenario of a seed that can be computed; its title names the seed.
+    """Return the first variant of a seed that can be computed; its title contains the seed.
 
     Raises:
         TracerError: there is none, or the numbers are not typed.

@@ -1,1 +1,1 @@
-"""Files as a whole: read within bounds, written all together or not at all."""
+"""Read files within limits; write several files together or not at all."""

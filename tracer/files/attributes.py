@@ -1,4 +1,4 @@
-"""What a file has beside its content, given to the one that takes its place."""
+"""Copy the attributes of a file to the file that replaces it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 
 def carry_over(old: Path, new: Path) -> None:
-    """Give a new file the owner, group, mode and extended attributes (ACLs among them) of the old.
+    """Copy owner, group, mode and extended attributes, which include ACLs, to a new file.
 
     Raises:
-        OSError: one of them cannot be given to it.
+        OSError: an attribute cannot be copied.
     """
     before = old.stat()
     if sys.platform != "win32":
@@ -22,7 +22,7 @@ def carry_over(old: Path, new: Path) -> None:
             with suppress(PermissionError):
                 os.chown(new, owner, group)
     _carry_over_extended(old, new)
-    new.chmod(stat.S_IMODE(before.st_mode))  # last: a new owner takes setuid and setgid away
+    new.chmod(stat.S_IMODE(before.st_mode))  # last: a new owner clears setuid and setgid
     after = new.stat()
     for what, is_kept in {
         "owner": before.st_uid == after.st_uid,
@@ -37,7 +37,7 @@ def _carry_over_extended(old: Path, new: Path) -> None:
     if sys.platform != "linux":
         return
     before, after = _extended(old), _extended(new)
-    for name in after.keys() - before.keys():  # what the folder gives to new files
+    for name in after.keys() - before.keys():  # those that the folder sets on new files
         os.removexattr(new, name)
     for name, content in before.items():
         if after.get(name) != content:
@@ -52,7 +52,7 @@ def _extended(path: Path) -> dict[str, bytes]:
         return {}
     try:
         names = os.listxattr(path)
-    except OSError:  # a file system that has none
+    except OSError:  # a file system without extended attributes
         return {}
     return {name: os.getxattr(path, name) for name in names}
 

@@ -1,6 +1,6 @@
 """Drafts: new files in a hidden folder beside their targets, until they are put in place.
 
-The folder is locked while a run is at work. One that a killed run has left is cleared by the next
+The folder is locked during a run. A folder that a killed run left behind is removed by the next
 run that writes beside it.
 """
 
@@ -18,7 +18,7 @@ PREFIX, LOCK = ".decoder-trace-", "lock"
 
 
 class Drafts:
-    """The hidden folder of a run in one folder; as a context, it is gone in the end."""
+    """The hidden folder of a run beside its targets; leaving the context removes it."""
 
     def __init__(self, beside: Path) -> None:
         _clear_abandoned(beside)
@@ -34,7 +34,7 @@ class Drafts:
         self._lock.close()
 
     def written(self, content: str | bytes) -> Path:
-        """A draft that is wholly on the disk, with the mode that any new file would have."""
+        """Return a new draft, flushed to the disk, with the mode of any new file."""
         draft = self._next()
         with draft.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
@@ -43,7 +43,7 @@ class Drafts:
         return draft
 
     def copied(self, path: Path) -> Path:
-        """A draft that holds what a file holds."""
+        """Return a draft that is a copy of a file."""
         return Path(shutil.copyfile(path, self._next()))
 
     def _next(self) -> Path:
@@ -52,12 +52,12 @@ class Drafts:
 
 
 def _made(beside: Path) -> tuple[Path, BinaryIO]:
-    """A new folder, and its open lock."""
+    """Create a folder; return it and its open lock."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
         try:
             lock = (folder / LOCK).open("xb")
-        except FileNotFoundError:  # another run took it for abandoned, as it had no lock yet
+        except FileNotFoundError:  # another run removed it as abandoned, before it had a lock
             continue
         _locks(lock, wait=True)
         if (folder / LOCK).exists():
@@ -73,7 +73,7 @@ def _clear_abandoned(beside: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether no other user has made it, to lead us elsewhere."""
+    """Return whether this user owns the folder, and it is no link that leads elsewhere."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     return sys.platform == "win32" or folder.stat().st_uid == os.getuid()
@@ -82,7 +82,7 @@ def _is_ours(folder: Path) -> bool:
 def _clear_if_abandoned(folder: Path) -> None:
     try:
         lock = (folder / LOCK).open("r+b")
-    except FileNotFoundError:  # killed before it had a lock, or when all else was removed
+    except FileNotFoundError:  # killed before it had a lock, or when only the lock was removed
         folder.rmdir()
         return
     with lock:
@@ -91,18 +91,18 @@ def _clear_if_abandoned(folder: Path) -> None:
 
 
 def _remove(folder: Path, lock: BinaryIO) -> None:
-    """Remove the lock last: what has none is empty."""
+    """Remove the folder; the lock goes last, so a folder without a lock is empty."""
     for file in folder.iterdir():
         if file.name != LOCK:
             file.unlink()
     if sys.platform == "win32":
-        lock.close()  # no open file can be removed there
+        lock.close()  # Windows cannot remove an open file
     (folder / LOCK).unlink()
     folder.rmdir()
 
 
 def _locks(file: BinaryIO, *, wait: bool) -> bool:
-    """Lock a file for as long as it is open; whether that could be done."""
+    """Lock a file for as long as it is open; return whether that succeeded."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -1,7 +1,7 @@
-"""The files of a running command: what it reads it never writes over.
+"""Keep a running command from overwriting the files that it reads.
 
-A file is registered where it is opened (`reading.py`) and where its name is checked for writing
-(`targets.py`): no command lists what it reads.
+A file is registered when it is opened (`reading.py`) and when its name is checked for writing
+(`targets.py`), so no command has to list its inputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _files: ContextVar[_Files | None] = ContextVar("files", default=None)
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """Register the files of the block; elsewhere, as in the library, none are."""
+    """Register the files of the block; outside of such a block, as in the library, none are."""
     token = _files.set(_Files())
     try:
         yield
@@ -39,7 +39,7 @@ def register_input(found: os.stat_result) -> None:
     """Register a file that is read.
 
     Raises:
-        TracerError: it is registered as one to be written.
+        TracerError: it is already registered for writing.
     """
     files = _files.get()
     if files is None or not stat.S_ISREG(found.st_mode):
@@ -51,10 +51,10 @@ def register_input(found: os.stat_result) -> None:
 
 
 def register_target(found: os.stat_result, problem: Problem) -> None:
-    """Register a file that is to be written, and the problem if it is an input.
+    """Register a file for writing, and the problem to report if it is an input.
 
     Raises:
-        TracerError: it is an input already.
+        TracerError: it is already an input.
     """
     files = _files.get()
     if files is None:

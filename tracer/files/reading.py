@@ -1,4 +1,4 @@
-"""Files are opened for reading here and nowhere else; and standard input."""
+"""Read files and standard input; all files are opened for reading here."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tracer.errors import Problem, TracerError
 from tracer.files.inputs import register_input
 
 MOST = 64 * 2**20
-"""Bytes that are read; what goes on for ever ends here."""
+"""The limit of bytes per file, which also stops endless input."""
 AT_ONCE = 2**16
-"""Bytes that are read at once: a small file takes little memory, however much may be read."""
+"""Bytes read at a time, so that a small file needs little memory."""
 
 
 def open_file(path: Path, name: str | None = None, *, is_input: bool = True) -> BinaryIO:
-    """A regular file, open for reading; a pipe or a device is refused without waiting for it.
+    """Open a regular file for reading; refuse a pipe or a device without waiting for it.
 
-    Problems call the file by `name`, or by its path. An input is not written over; a text that the
-    command itself replaces is none.
+    Problems call the file `name`, or its path if that is None. An input must not be overwritten; a
+    file that the command itself replaces is not an input.
 
     Raises:
         TracerError: the file cannot be read, or is to be written by the same command.
@@ -40,9 +40,9 @@ def open_file(path: Path, name: str | None = None, *, is_input: bool = True) -> 
 
 
 def read_file(path: Path, name: str | None = None, *, is_input: bool = True) -> str:
-    """The text of a file, its byte-order mark and its line endings as they are.
+    """Return the text of a file, with its byte-order mark and its line endings.
 
-    `name` and `is_input` are those of `open_file`.
+    `name` and `is_input` are as in `open_file`.
 
     Raises:
         TracerError: the file cannot be read, is too large, or is not UTF-8.
@@ -53,21 +53,21 @@ def read_file(path: Path, name: str | None = None, *, is_input: bool = True) -> 
 
 
 def read_standard_input(name: str) -> str:
-    """All of standard input.
+    """Return all of standard input.
 
     Raises:
         TracerError: it is closed, cannot be read, is too large, or is not UTF-8.
     """
     if sys.stdin is None:
         raise TracerError(Problem("cannot be read: standard input is closed", name))
-    with suppress(OSError):  # a stream without a file
+    with suppress(OSError):  # standard input may have no file descriptor
         register_input(os.fstat(sys.stdin.fileno()))
     return _text(sys.stdin.buffer, name)
 
 
 @contextmanager
 def reading_from(name: str) -> Iterator[None]:
-    """What the system says of reading a file is told with its name."""
+    """Raise the system's errors while reading a file as problems that name the file."""
     try:
         yield
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
@@ -75,12 +75,12 @@ def reading_from(name: str) -> Iterator[None]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Why a file cannot be read or written, without its name."""
+    """Return why a file cannot be read or written, without its name."""
     return str(getattr(error, "strerror", None) or error)
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # which Windows does not have
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no such flag
 
 
 def _text(file: BinaryIO, name: str) -> str:

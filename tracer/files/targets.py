@@ -1,4 +1,4 @@
-"""What a command may write to: looked at before anything is computed, and again then."""
+"""Check the files that a command is to write, before it computes and again when it writes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tracer.frozen import frozen
 
 @frozen
 class Target:
-    """A file to be written, as it was named."""
+    """A file to be written, with the name that the user gave."""
 
     name: Path
     path: Path
-    """Where it is, links followed."""
+    """The path with links resolved."""
     found: os.stat_result | None
-    """What is there."""
+    """The existing file, if any."""
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is no file to be replaced: a device, a pipe, or what the program prints to."""
+        """Whether it is written to directly: a device, a pipe, or the program's own output."""
         return self.found is not None and not (
             stat.S_ISREG(self.found.st_mode) and not _is_printed_to(self.found)
         )
@@ -36,12 +36,12 @@ class Target:
 def check(
     names: Iterable[Path], make: Path | None = None, *, force: bool | None = None
 ) -> list[Target]:
-    """The targets; `make` is a folder that need not be there yet.
+    """Return the targets, checked; the folder `make` need not exist yet.
 
-    `force` also writes over what the command reads; it is None of a command that has no --force.
+    `force` also overwrites files that the command reads; None if the command has no --force.
 
     Raises:
-        TracerError: one of them cannot be written, or the command reads it.
+        TracerError: a target cannot be written, or the command reads it.
     """
     hint = "" if force is None else " (--force overwrites it)"
     targets: list[Target] = []
@@ -58,7 +58,7 @@ def check(
 
 @contextmanager
 def writing_to(name: Path) -> Iterator[None]:
-    """What the system says of writing a file is told with its name."""
+    """Raise the system's errors while writing a file as problems that name the file."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -66,7 +66,7 @@ def writing_to(name: Path) -> Iterator[None]:
 
 
 def refused(name: Path, why: str) -> TracerError:
-    """The problem that a file is not written."""
+    """Return the error for a file that is not written."""
     return TracerError(_problem(name, why))
 
 
@@ -102,7 +102,7 @@ def _are_one(one: Target, other: Target) -> bool:
 
 
 def _is_printed_to(found: os.stat_result) -> bool:
-    """Whether it is the standard output or error: `-o /dev/stdout > file`."""
+    """Return whether it is the standard output or error: `-o /dev/stdout > file`."""
     for number in (1, 2):
         with suppress(OSError):
             if os.path.samestat(found, os.fstat(number)):

@@ -1,4 +1,4 @@
-"""Files written as a whole, several of them together or not at all."""
+"""Write files completely, and several of them together or not at all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def write(
     held: Mapping[Path, str] | None = None,
     force: bool | None = None,
 ) -> None:
-    """Put each text into its file; where one cannot be written, all files stay as they are.
+    """Write each text to its file; if one file cannot be written, all files stay as they are.
 
-    The folder `make` is made if it is not there; a file that no longer holds what `held` says was
-    changed by somebody else, and stays. `force` is that of `targets.check`.
+    The folder `make` is created if it is missing. `held` is the expected old text by name: a file
+    with another text has been changed meanwhile, and is refused. `force` is as in `targets.check`.
 
     Raises:
         TracerError: a file cannot be written, or must not be.
@@ -32,7 +32,7 @@ def write(
     texts = list(texts)
     targets = check((name for name, _ in texts), make, force=force)
     pairs = [(target, text) for target, (_, text) in zip(targets, texts, strict=True)]
-    # What is sent through a pipe cannot be taken back, so it is sent before any file is replaced.
+    # Text sent to a pipe cannot be taken back, so it is sent before any file is replaced.
     for target, text in pairs:
         if target.is_stream:
             _send(target, text)
@@ -52,10 +52,10 @@ def write(
 
 
 def create(path: Path, text: str) -> None:
-    """Write a file that was not there before, as a whole.
+    """Write a new file completely.
 
     Raises:
-        TracerError: there is something of that name, or it cannot be written.
+        TracerError: the name already exists, or the file cannot be written.
     """
     with defer_sigint() as let_through, writing_to(path), Drafts(path.parent) as drafts:
         draft = drafts.written(text)
@@ -68,7 +68,7 @@ def create(path: Path, text: str) -> None:
 
 @frozen
 class _Replacement:
-    """A file, the draft that takes its place, and a copy of what is there to be put back."""
+    """A file, the draft that replaces it, and a copy of the old file to restore."""
 
     target: Target
     new: Path
@@ -90,7 +90,7 @@ class _Replacement:
 
 
 def _prepared(target: Target, text: str | bytes, drafts: Drafts, *, alone: bool) -> _Replacement:
-    """What takes the place of a file; one that is replaced alone need never be put back."""
+    """Return the replacement of a file; a file written `alone` needs no copy to restore."""
     new = drafts.written(text)
     if target.found is None:
         return _Replacement(target, new, None)
@@ -115,7 +115,7 @@ def _put_all_in_place(replacements: list[_Replacement], held: Mapping[Path, str]
 
 
 def _put_where_nothing_is(draft: Path, path: Path) -> None:
-    """As `rename`, but never over anything, even if it appears meanwhile."""
+    """Rename a draft, but never over an existing file, even one that appears meanwhile."""
     try:
         path.hardlink_to(draft)
     except FileExistsError:
@@ -126,7 +126,7 @@ def _put_where_nothing_is(draft: Path, path: Path) -> None:
 
 
 def _send(target: Target, text: str | bytes) -> None:
-    """Write straight to a pipe, a device or what the program prints to."""
+    """Write directly to a pipe, a device or the program's own output."""
     with writing_to(target.name):
         handle = os.open(target.name, os.O_WRONLY | os.O_APPEND)
         with os.fdopen(handle, "wb") as stream:
@@ -135,7 +135,7 @@ def _send(target: Target, text: str | bytes) -> None:
 
 @contextmanager
 def _made(folder: Path | None) -> Iterator[None]:
-    """Make a folder, with those above it; those that were made are removed if the block fails."""
+    """Create a folder and its parents; remove those that were created if the block fails."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()] if folder else []
     try:
         for each in reversed(missing):

@@ -1,4 +1,4 @@
-"""The activation functions, one row each. All about a function is read from its formula."""
+"""The activation functions, one row each. Everything about a function follows from its formula."""
 
 from __future__ import annotations
 

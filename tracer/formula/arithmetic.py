@@ -31,10 +31,10 @@ PRECISION, GUARD = 50, 10
 """Significant digits of a stored Decimal, more than any line prints; more inside operations."""
 
 LONGEST_TIE, LONGEST_FLOAT_TIE = Context(prec=40, traps=[]), Context(prec=14, traps=[])
-"""With the most digits of a number that may be a tie when it is printed with one digit less."""
+"""A number with more digits cannot be a tie when it is printed with fewer digits."""
 
 NOISE, ROUNDED_NOISE, FLOAT_NOISE = Decimal("1e-40"), Decimal("1e-14"), 1e-13
-"""A sum below its terms times this factor has no digit that is sure, and becomes 0."""
+"""A sum smaller than its terms times this factor has no reliable digit, and becomes 0."""
 
 FEW_TERMS = 0.01
 """A sum of two floats has no more than the rounding error of one addition."""
@@ -58,7 +58,7 @@ class Arithmetic:
     """Arrays of float64, as a checkpoint's framework computes; other kinds override methods."""
 
     largest_exponent: float | Decimal = LARGEST_FLOAT_EXPONENT
-    """e to the power of more is beyond all bounds."""
+    """The largest exponent of e."""
 
     def array(self, numbers: object) -> Array:
         """Return a scenario's numbers as an array."""
@@ -92,7 +92,7 @@ class Arithmetic:
         return np.asarray(a.sum(axis=axis))
 
     def mean(self, a: Array, over: int) -> Array:
-        """The sum of each row, divided by a number: of numbers that may cancel."""
+        """The sum of each row, divided by a number; terms may cancel."""
         return _without_noise(a.sum(axis=1), lambda: abs(a).sum(axis=1)) / over
 
     def add(self, a: Array, b: Array) -> Array:
@@ -218,7 +218,7 @@ class Decimals(Arithmetic):
         return np.array([x.ln() for x in a.flat], object).reshape(a.shape)
 
     def sin(self, a: Array) -> Array:
-        # Decimals have no sine: that of the nearest float is right to more digits than are printed.
+        # Decimals have no sine: the nearest float's sine is right to more digits than are printed.
         return self.array(np.sin(a.astype(np.float64)))
 
     def cos(self, a: Array) -> Array:

@@ -27,7 +27,7 @@ HUGE = Context(prec=CONTEXT.prec, rounding=CONTEXT.rounding, Emin=MIN_EMIN, Emax
 """For the slope of SiLU at -10¹²: two numbers beyond 10^1000000 whose quotient is short."""
 
 DOUBTFUL_DIGITS = 10
-"""The last digits of a power, which may be wrong."""
+"""The number of last digits of a power that may be wrong."""
 
 
 def total_of(terms: Iterable[Decimal]) -> Decimal:
@@ -82,7 +82,7 @@ def _value(expression: ex.Expression, context: Context) -> Decimal:
             return context.plus(total_of([minuend, subtrahend.copy_negate()]))
         case ex.Quotient(over, under):
             dividend = _value(over, context)
-            # Nothing divided by anything is nothing, exactly: also by √2.
+            # 0 divided by anything is exactly 0: also by √2.
             return dividend / _value(under, context) if dividend else dividend
         case ex.Power(base, ex.Quotient(ex.Number(p), ex.Number(q))):
             return _root_of_power(_value(base, context), p, q)
@@ -137,7 +137,7 @@ def _root_of_power(base: Decimal, p: Decimal, q: Decimal) -> Decimal:
 def _wave(name: str, angle: Decimal, context: Context) -> Decimal:
     if not angle:
         return Decimal(0 if name == "sin" else 1)
-    # Decimals have no sine; that of the nearest float is right to far more digits than are printed.
+    # Decimals have no sine: the nearest float's sine is right to more digits than are printed.
     context.flags[Inexact] = True
     return Decimal(repr(math.sin(angle) if name == "sin" else math.cos(angle)))
 
@@ -166,5 +166,5 @@ def _same(left: ex.Expression, right: ex.Expression) -> bool:
 
 
 def holds(left: ex.Expression, right: ex.Number, places: int) -> bool:
-    """Whether `right` is `left`, correctly rounded to so many places."""
+    """Whether `right` is `left`, correctly rounded to `places` decimals."""
     return round_half_away(value(left)[0], places) == right.value

@@ -15,17 +15,17 @@ OfRows: TypeAlias = Literal["sum", "mean", "largest", "rotate", "rotate back"]
 OfTokens: TypeAlias = Literal["sum over tokens", "sum by word", "FFN", "Attention"]
 OfModels: TypeAlias = Literal["CrossAttention", "LayerNorm", "RMSNorm", "softmax"]
 InSymbols: TypeAlias = OfRows | OfTokens | OfModels
-"""Functions of matrices, which stand in formulas and have no value."""
+"""Functions of matrices, which occur in formulas and have no value."""
 
 
 class Number(Node):
-    """A number, or -∞, with its printed digits; `entry` tells where it was taken from."""
+    """A number, or -∞, with its printed digits; `entry` is the trace entry that it shows."""
 
     value: Decimal
     entry: Any = None
 
     def _parts(self) -> tuple[Decimal]:
-        """Where it was taken from makes no difference."""
+        """Equality ignores the entry."""
         return (self.value,)
 
     @staticmethod
@@ -35,7 +35,7 @@ class Number(Node):
 
     @property
     def places(self) -> int:
-        """Decimals printed; negative for 1.07×10¹³."""
+        """The printed decimals; negative for 1.07×10¹³."""
         exponent = self.value.as_tuple().exponent
         return -exponent if isinstance(exponent, int) else 0
 
@@ -54,14 +54,14 @@ class Rest(Node):
     terms: int
     total: Number
     hidden: Callable[[], list[Any]] | None = None
-    """The entries that they are made of."""
+    """Returns the entries of these terms."""
 
     def _parts(self) -> tuple[int, Number]:
         return (self.terms, self.total)
 
 
 class Pi(Node):
-    """π, which has no end."""
+    """π, which has infinitely many digits."""
 
 
 class Symbol(Node):

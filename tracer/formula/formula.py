@@ -29,7 +29,7 @@ class Formula:
     @cached_property
     def compute(self) -> Computation:
         """Return what computes it."""
-        if isinstance(self.expression, ex.Exponential):  # a step uses it: it has to be a number
+        if isinstance(self.expression, ex.Exponential):  # e^x as a result has to be finite
             exponent = computation(self.expression.exponent)
             return lambda x, kind, part: kind.exp(np.asarray(exponent(x, kind, part)))
         return computation(self.expression)
@@ -86,7 +86,7 @@ def _put_in(
 
 
 def _depth(e: Node) -> int:
-    """How deep parts that a line shows are nested."""
+    """Return the nesting depth of the parts that a line shows."""
     is_shown = isinstance(e, ex.Part | ex.Subtotal)
     return is_shown + max(map(_depth, nodes_in(e)), default=0)
 

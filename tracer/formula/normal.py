@@ -9,10 +9,10 @@ PI: Final = Decimal(
     "3.141592653589793238462643383279502884197169399375105820974944592307816406286"
     "208998628034825342117067982148086513282306647093844609550582231725359408128"
 )
-"""As many digits as the sum below needs where most of them cancel."""
+"""Enough digits for the sum below, in which most digits cancel."""
 
 FAR = 16
-"""From here on the asymptotic series has all digits of Φ."""
+"""From this value on, the asymptotic series gives all digits of Φ."""
 
 
 def normal(x: Decimal) -> Decimal:

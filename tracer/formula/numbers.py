@@ -9,7 +9,7 @@ CONTEXT = Context(prec=60, rounding=ROUND_05UP)
 """More digits than any line. ROUND_05UP keeps 0.5 - 10⁻³⁰⁰ below 0.5, so it is rounded down."""
 
 SUMS = Context(prec=400, rounding=ROUND_05UP)
-"""So many digits that a sum such as 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² is rounded only once."""
+"""Enough digits that a sum such as 0.5 + 10⁻¹⁷⁰ - 10⁻⁹² is rounded only once."""
 
 SCIENTIFIC_FROM = 12
 """From 10¹² a number is written as 1.069×10¹³."""
@@ -19,9 +19,10 @@ PLAIN_ZEROS = 4
 
 
 def visible_places(number: Decimal, decimals: int) -> int:
-    """`decimals`, or as many as give two significant digits where those would show too little.
+    """Return `decimals`, or enough places for two significant digits if `decimals` show too little.
 
-    That is a 0 for another number, or a power of ten with one digit (1×10⁻⁵ for 5.1×10⁻⁶).
+    They show too little if the number becomes 0, or a power of ten with one digit: 1×10⁻⁵ for
+    5.1×10⁻⁶.
     """
     if not number or number.adjusted() >= -decimals:
         return decimals
@@ -35,7 +36,7 @@ def round_half_away(number: Decimal, places: int) -> Decimal:
         return number
     try:
         rounded = number.quantize(_unit(places), ROUND_HALF_UP, CONTEXT)
-    except InvalidOperation:  # its last digit stands far before that place
+    except InvalidOperation:  # its last digit is far before that place
         return CONTEXT.plus(number)
     return rounded or rounded.copy_abs()
 
@@ -46,7 +47,7 @@ def _unit(places: int) -> Decimal:
 
 
 def trimmed(number: Decimal) -> Decimal:
-    """Without trailing zeros: 1.080 → 1.08, 5.000 → 5, 120 → 120, 1.50×10⁹ → 1.5×10⁹."""
+    """Return a number without trailing zeros: 1.080 → 1.08, 120 → 120, 1.50×10⁹ → 1.5×10⁹."""
     least = number.normalize(CONTEXT)
     power = exponent_of(least)
     whole = power > 0 and exponent_of(number) <= 0 and least.adjusted() < SCIENTIFIC_FROM
@@ -54,7 +55,7 @@ def trimmed(number: Decimal) -> Decimal:
 
 
 def guarded(number: Decimal, places: int, guard: int) -> int:
-    """`places` and at most `guard` more, but no more digits than the number has."""
+    """Return `places` plus at most `guard`, but no more digits than the number has."""
     return max(places, min(places + guard, -exponent_of(trimmed(number))))
 
 

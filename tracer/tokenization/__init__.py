@@ -1,1 +1,1 @@
-"""Text → tokens, each merge on the way, and back."""
+"""Text → tokens with every merge, and tokens → text."""

@@ -1,4 +1,4 @@
-"""How symbols of a vocabulary stand for bytes."""
+"""How the symbols of a vocabulary represent bytes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ LETTERS = {
     **{byte: chr(byte) for byte in _PRINTABLE},
     **{byte: chr(256 + number) for number, byte in enumerate(_OTHERS)},
 }
-"""A letter that can be seen for each byte (Radford et al. 2019): Ġ is a space."""
+"""A visible letter for each byte (Radford et al. 2019): Ġ is a space."""
 _NO_BYTE = 0xFFFF
 _BYTES = {
     **dict.fromkeys(range(256), _NO_BYTE),
     **{ord(letter): byte for byte, letter in LETTERS.items()},
 }
-"""Which byte a letter is, by their numbers."""
+"""Maps the code point of a letter to its byte."""
 
 
 class Alphabet:
-    """What the symbols of a vocabulary are made of: characters as they are."""
+    """The alphabet of a vocabulary; this one uses characters as they are."""
 
     def symbols(self, piece: str) -> list[str]:
-        """The symbols of a piece of text before any are joined."""
+        """Return the symbols of a piece of text before any merge."""
         return list(piece)
 
     def content(self, symbol: str) -> bytes:
-        """What a symbol stands for."""
+        """Return the bytes of a symbol."""
         return symbol.encode()
 
 
@@ -42,7 +42,7 @@ class ByteLetters(Alphabet):
     """A letter for each byte: `Ġcafé` is ` caf` and the two bytes of é."""
 
     def content(self, symbol: str) -> bytes:
-        """What a symbol stands for; what is written in no such letters stands for itself."""
+        """Return the bytes of a symbol; a symbol with other characters is encoded in UTF-8."""
         try:
             return symbol.translate(_BYTES).encode("latin-1")
         except UnicodeEncodeError:
@@ -51,13 +51,13 @@ class ByteLetters(Alphabet):
 
 @frozen
 class Characters(Alphabet):
-    """Characters as they are, ▁ for a space, and <0xC3> for a byte of those that are not known."""
+    """Characters as they are, ▁ for a space, and <0xC3> for each byte of an unknown character."""
 
     known: Collection[str]
     """The vocabulary."""
 
     def symbols(self, piece: str) -> list[str]:
-        """The symbols of a piece of text before any are joined."""
+        """Return the symbols of a piece of text before any merge."""
         parts = (
             [character]
             if character in self.known
@@ -67,11 +67,11 @@ class Characters(Alphabet):
         return [*chain.from_iterable(parts)]
 
     def content(self, symbol: str) -> bytes:
-        """What a symbol stands for."""
+        """Return the bytes of a symbol."""
         byte = BYTE.fullmatch(symbol)
         return bytes.fromhex(byte[1]) if byte else symbol.replace(SPACE, " ").encode()
 
 
 def as_text(content: bytes) -> str:
-    """Bytes as they are read; what is no whole character as \\xe2."""
+    """Return bytes as text; a byte that belongs to no whole character is written as \\xe2."""
     return content.decode(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Byte-pair encoding (Sennrich et al. 2016): of all neighbours, those learned first are joined."""
+"""Byte-pair encoding (Sennrich et al. 2016): neighbors are merged, pairs learned first first."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from tracer.frozen import frozen
 
 @frozen
 class Merge:
-    """Two neighbours that are joined."""
+    """Two neighboring symbols that are merged."""
 
     left: str
     right: str
     rank: int
-    """Its place in the list of merges, counted from 1: the smallest goes first."""
+    """The position in the list of merges, counted from 1; the lowest rank is merged first."""
     at: tuple[int, int]
-    """Where both begin, among the symbols that the piece had at first, counted from 0."""
+    """The starts of both symbols, among the piece's first symbols, counted from 0."""
 
     @property
     def joined(self) -> str:
-        """The new symbol."""
+        """The merged symbol."""
         return self.left + self.right
 
     @property
     def symbols(self) -> tuple[str, str, str]:
-        """Those that are joined, and the new one."""
+        """The two symbols and the merged one."""
         return (self.left, self.right, self.joined)
 
 
 def ranks(merges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """The rank of each pair, in the order in which they were learned."""
+    """Return the rank of each pair, in the order in which the pairs were learned."""
     return {pair: rank for rank, pair in enumerate(merges, 1)}
 
 
 def bpe(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterator[Merge]:
-    """The merges in their order, until no neighbours are known; of equal ones the leftmost."""
+    """Yield the merges in order, until no pair is known; of equal pairs, the leftmost first."""
     now = list(symbols)
     before = [at - 1 for at in range(len(now))]
     behind = [at + 1 for at in range(len(now))]
 
     def rank(at: int) -> int | None:
-        """That of a symbol and the one behind it; none where it is joined already, or the last."""
+        """Return the rank of a symbol and the next one; None if there is no such pair."""
         last = not 0 <= at < len(now) or behind[at] == len(now)
         return None if last else ranks.get((now[at], now[behind[at]]))
 
@@ -51,7 +51,7 @@ def bpe(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterato
     while known:
         first, at = heappop(known)
         if rank(at) != first:
-            continue  # one of the two was joined with another neighbour
+            continue  # one of the two was merged with another neighbor
         other = behind[at]
         yield Merge(now[at], now[other], first, (at, other))
         now[at], now[other] = now[at] + now[other], ""
@@ -64,7 +64,7 @@ def bpe(symbols: Sequence[str], ranks: Mapping[tuple[str, str], int]) -> Iterato
 
 
 def merged(symbols: Sequence[str], merges: Iterable[Merge]) -> tuple[str, ...]:
-    """What symbols become by merges."""
+    """Return the symbols after some merges."""
     now = list(symbols)
     for merge in merges:
         first, second = merge.at

@@ -1,8 +1,8 @@
-"""The tokenizers library: text → numbers of tokens and back.
+"""The tokenizers library: text → token ids, and back.
 
-As a program it serves one tokenizer over its standard streams. Its input is the length of what a
-tokenizer.json says in a line, then that, then a line for each question; it answers with a line.
-It then imports nothing of this project, so that it starts in a few hundredths of a second.
+As a program, it serves one tokenizer over its standard streams. Its input is the length of a
+tokenizer.json's text in a line, then that text, then a line for each request; it answers with a
+line. It then imports nothing of this project, so that it starts in a few hundredths of a second.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     import tokenizers
 
 MOST_SECONDS, MOST_BYTES = 20, 3 * 2**30
-"""What one answer may take, and the whole program."""
+"""Limits for one answer, and for the whole program."""
 
 
 class Library:
-    """A tokenizer of the library, whose arguments and answers can be written as JSON."""
+    """A tokenizer of the library, with arguments and results that can be written as JSON."""
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         self._tokenizer = tokenizer
 
     def added(self) -> dict[str, int]:
-        """The tokens that a text may hold as a whole, and their numbers."""
+        """Return the tokens that are matched as a whole, with their ids."""
         added = self._tokenizer.get_added_tokens_decoder()
         return {token.content: id for id, token in added.items()}
 
     def encode(self, text: str, parts: Sequence[str]) -> dict[str, list[Any]]:
-        """Its tokens, which of them stand for none of it, and the pieces of each of its parts."""
+        """Return the ids, which of them represent no text, and the pieces of each part."""
         found = self._tokenizer.encode(text)
         return {
             "ids": found.ids,
@@ -43,7 +43,7 @@ class Library:
         }
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens; bytes that are no whole character are �."""
+        """Return the text of tokens; bytes that form no whole character become �."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=False)
 
     def _pieces(self, text: str) -> list[str]:
@@ -64,7 +64,7 @@ def _opened(description: bytes) -> Library:
 
 
 def _limit() -> None:
-    """Bound the memory, where the system can; leave Ctrl-C to the parent, whose end ends this."""
+    """Limit the memory, if the system can; ignore Ctrl-C, since the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(ImportError, OSError, ValueError):
         import resource
@@ -83,7 +83,7 @@ def _serve() -> None:
         try:
             library = library or _opened(description)
             answer = {"found": getattr(library, name)(*arguments)}
-        except BaseException as error:  # a panic of the library is no Exception
+        except BaseException as error:  # a panic of the library is not an Exception
             answer = {"problem": str(error)}
         faulthandler.cancel_dump_traceback_later()
         sys.stdout.write(json.dumps(answer) + "\n")

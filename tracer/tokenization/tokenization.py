@@ -1,4 +1,4 @@
-"""What a text became: its pieces, the merges in each of them, the tokens."""
+"""The result of tokenizing a text: its pieces, the merges in each piece, the tokens."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ class Token:
     """A symbol of the vocabulary."""
 
     id: int | None
-    """Its number in a trained model's vocabulary."""
+    """The row of the embeddings in a trained model."""
     symbol: str
-    """As the vocabulary writes it: Ġthe."""
+    """The symbol in the vocabulary: Ġthe."""
     content: bytes
-    """What it stands for, which need not be whole characters."""
+    """The bytes of the token, which need not be whole characters."""
 
     @property
     def text(self) -> str:
-        """What it stands for: ` the`; bytes that are no whole character as \\xe2."""
+        """The token's text: ` the`; a byte that belongs to no whole character as \\xe2."""
         return as_text(self.content)
 
 
 @frozen
 class Piece:
-    """A part of the text that is taken by itself: no merge goes beyond its ends."""
+    """A part of the text that is tokenized separately: no merge crosses its ends."""
 
     text: str
-    """Empty for a token that is put before or behind all text."""
+    """Empty for a token that is added before or after every text."""
     symbols: tuple[str, ...]
-    """Before any are joined; a token that is known as a whole is one symbol."""
+    """The symbols before any merge; a token that is matched as a whole is one symbol."""
     merges: tuple[Merge, ...]
     tokens: tuple[Token, ...]
 
     @property
     def content(self) -> bytes:
-        """Its bytes."""
+        """The bytes of the piece."""
         return self.text.encode()
 
 
@@ -56,9 +56,9 @@ class Tokenization:
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """What a trained model reads: a row of the embeddings for each."""
+        """The ids that a trained model reads; each selects a row of the embeddings."""
         return tuple(token.id for token in self.tokens if token.id is not None)
 
     def read(self, symbol: str) -> str:
-        """A symbol as its text: ` the` for Ġthe."""
+        """Return a symbol as text: ` the` for Ġthe."""
         return as_text(self.alphabet.content(symbol))

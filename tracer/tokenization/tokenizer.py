@@ -1,4 +1,4 @@
-"""The tokenizer of a trained model: the tokenizers library says what, merges say why."""
+"""The tokenizer of a trained model: the library computes the tokens, merges explain them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
 
 class Tokenizer:
-    """Text → tokens and back.
+    """Text → tokens, and back.
 
-    A number that no token has, as of the rows that only fill up embeddings, is written `[304]`.
+    An id without a token, such as a padding row of the embeddings, is written `[304]`.
     """
 
     def __init__(
@@ -30,11 +30,10 @@ class Tokenizer:
         *,
         whole_first: bool = False,
     ) -> None:
-        """`added`: the tokens that a text may hold as a whole.
+        """Create a tokenizer; without a library, it knows only ids.
 
-        `whole_first`: a piece that is in the vocabulary as it is needs no merges.
-
-        Without a library there are numbers alone.
+        `added`: the tokens that are matched as a whole. `whole_first`: a piece that is in the
+        vocabulary needs no merges.
         """
         self._library, self._vocabulary = library, vocabulary
         self._ranks = ranks(merges)
@@ -43,12 +42,12 @@ class Tokenizer:
         self._whole_first = whole_first
         self._ids = {**vocabulary, **self._added}
         self._symbols = {id: symbol for symbol, id in self._ids.items()}
-        # The longest first: of two that begin alike, a text holds the longer one.
+        # The longest first: if one name begins with another, the longer one is matched.
         names = sorted(self._added, key=len, reverse=True)
         self._names = re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
 
     def encode(self, text: str) -> Tokenization:
-        """The pieces of a text, with what the model wants before and behind it.
+        """Return the pieces of a text, with the tokens that the model adds before and after it.
 
         Raises:
             TracerError: the text cannot be tokenized.
@@ -74,7 +73,7 @@ class Tokenizer:
         return tokenization
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens; bytes that are no whole character are �."""
+        """Return the text of tokens; bytes that form no whole character become �."""
         runs = groupby(ids, self._symbols.__contains__)
         return "".join(
             self._library.decode([*run]) if known and self._library else "".join(map(numbered, run))
@@ -82,7 +81,7 @@ class Tokenizer:
         )
 
     def token(self, id: int) -> Token:
-        """The token of a number.
+        """Return the token of an id.
 
         Raises:
             TracerError: there is none.
@@ -93,7 +92,7 @@ class Tokenizer:
         return Token(id, symbol, self._content(symbol))
 
     def texts(self, words: int) -> list[str]:
-        """What the tokens of the first so many numbers stand for, all at once."""
+        """Return the texts of all tokens with ids from 0 to before `words`."""
         return [
             as_text(self._content(self._symbols[id])) if id in self._symbols else numbered(id)
             for id in range(words)
@@ -110,7 +109,7 @@ class Tokenizer:
                 yield from map(self._piece, next(split))
 
     def _piece(self, piece: str) -> Piece:
-        """A piece as the library writes it, in symbols."""
+        """Return a piece, given as the library writes it, with its symbols, merges and tokens."""
         text = as_text(self._alphabet.content(piece))
         whole = self._vocabulary.get(piece) if self._whole_first else None
         if whole is not None:
@@ -127,12 +126,12 @@ class Tokenizer:
 
 
 def _put_in(token: Token) -> Piece:
-    """A token that stands for no part of the text."""
+    """Return the piece of a token that represents no part of the text."""
     return Piece("", (token.symbol,), (), (token,))
 
 
 def numbered(id: int) -> str:
-    """A number without a token."""
+    """Return the text for an id without a token."""
     return f"[{id}]"
 
 

@@ -10,11 +10,11 @@ from tracer.tokenization.bpe import bpe, merged, ranks
 from tracer.tokenization.tokenization import Piece, Token, Tokenization
 
 PIECES = re.compile(" ?[^ ]+| +(?![^ ])")
-"""Words, each with the space before it; of several spaces the last, the others by themselves."""
+"""Words, each with the space before it; any further spaces are a separate piece."""
 
 
 def encode(text: str, merges: Sequence[tuple[str, str]]) -> Tokenization:
-    """The text cut at its spaces; in each piece characters are joined as the merges say."""
+    """Split the text at its spaces, and merge the characters of each piece."""
     order, alphabet = ranks(merges), Alphabet()
 
     def piece(text: str) -> Piece:

@@ -1,1 +1,1 @@
-"""An author's own Markdown: marked parts, each replaced by what its mark asks for."""
+"""Weave an author's Markdown: replace each marked part by the output that its mark asks for."""

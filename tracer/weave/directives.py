@@ -1,4 +1,4 @@
-"""What a mark asks for, and what it becomes: as on the command line, within limits."""
+"""Run the command of a mark, as on the command line, within limits."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from tracer.weave.limits import (
 )
 
 NOT_WOVEN = ("check", "page")
-"""A text is checked, and the check is no part of it; a page is a file of its own."""
+"""A check's result is not part of the text; a page is a file of its own."""
 WOVEN = [name for name in COMMANDS if name not in NOT_WOVEN]
 WITHOUT_A_PASS = ("steps", "shapes", "generate", "train")
-"""Commands that compute nothing that other marks share."""
+"""Commands that need no pass which other marks could share."""
 QUOTE = "value"
-"""The command whose text stands inside a sentence."""
+"""The command whose output is placed inside a sentence."""
 
 WIDTH = 80
-"""Of the terminal that woven text is made for, in cells."""
+"""The width of woven text, in terminal cells."""
 
 Words = tuple[str, ...]
 _Asked = TypeVar("_Asked")
@@ -52,9 +52,9 @@ _Made = TypeVar("_Made")
 
 
 def renderer(path: Path) -> Callable[[Words], str]:
-    """How the marks of a file are rendered, the same words only once.
+    """Return the function that renders the marks of a file; equal words are rendered only once.
 
-    Paths are relative to the file, where it really lies. Marks about the same pass share it.
+    Paths are relative to the file's folder, links resolved. Marks about the same pass share it.
     """
     folder = path.resolve().parent
     allowed = Allowance()
@@ -84,7 +84,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
             options = TrainingOptions(loaded.scenario.optimizer, example=subject.example)
             return Computed(loaded, run_training(loaded, options).steps[0]), costs
         allowed.compute(costs, 1, len(loaded.scenario.tokens))
-        # A summary, and a step, of a trained model share a pass that has the lens.
+        # A summary and a step of a trained model share a pass with the logit lens.
         lens = subject.options.lens or loaded.scenario.on_demand
         return Computed(loaded, run_pass(loaded, replace(subject.options, lens=lens))), costs
 
@@ -96,7 +96,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
             return answer_about(request, loaded).content
         computed, costs = shared(subject)
         scenario = computed.trace.scenario
-        if request.is_whole_text and scenario.on_demand:  # the summary shows the lens
+        if request.is_whole_text and scenario.on_demand:  # the summary shows the logit lens
             costs = cost(scenario, lens=True)
         charge(costs, passes(request, scenario))
         if request.trains:
@@ -107,7 +107,7 @@ def renderer(path: Path) -> Callable[[Words], str]:
     def render(words: Words) -> str:
         request = replace(_request(words), folder=folder)
         found = content(request)
-        assert not isinstance(found, bytes)  # which only a file gets
+        assert not isinstance(found, bytes)  # only a request that writes a file has bytes
         text = rendered(request, found, WIDTH).strip("\n")
         is_plain = request.format is Format.MARKDOWN or request.command == QUOTE
         return text if is_plain else fenced(text.split("\n"))
@@ -132,7 +132,7 @@ def _request(words: Words) -> Request:
 
 
 def _once(make: Callable[[_Asked], _Made]) -> Callable[[_Asked], _Made]:
-    """What makes a thing only once, and tells every time what is wrong with it."""
+    """Cache the results of a function, and raise the error of a failed call again."""
     made: dict[_Asked, _Made | TracerError] = {}
 
     def known(asked: _Asked) -> _Made:

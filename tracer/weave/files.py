@@ -1,4 +1,4 @@
-"""An author's files, woven."""
+"""Weave an author's files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracer.weave.woven import weave
 
 @frozen
 class File:
-    """A file, what it holds, what it should hold, and how many marks it has."""
+    """A file, its old and new text, its number of marks, and its changes."""
 
     path: Path
     old: str
@@ -31,15 +31,15 @@ class File:
 
     @property
     def difference(self) -> str:
-        """What weaving changes, as a patch; empty if there is nothing."""
+        """The changes as a patch; empty if there are none."""
         return patch(self.old, self.text, self.changes, str(self.path))
 
 
 def woven(paths: Sequence[Path]) -> list[File]:
-    """The files as weaving makes them.
+    """Return the files with their woven text.
 
     Raises:
-        TracerError: all that is wrong in any of them.
+        TracerError: all problems in any of the files.
     """
     problems: list[Problem] = []
     files = []

@@ -1,6 +1,6 @@
-"""How much the marks of one file may ask for: a stranger's Markdown neither blocks nor exhausts.
+"""Limits for the marks of one file, so that untrusted Markdown cannot exhaust time or memory.
 
-It is generous for authors: a chapter asks for far less.
+They are generous: a chapter needs far less.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from tracer.scenario.shape_only import outline
 
 MOST_MARKS = 2_000
 LONGEST_MARK = 10_000
-"""Characters, which also bound what a mark pins."""
+"""Characters of one mark, its pinned values included."""
 MOST_BYTES = 20_000_000
-"""Of scenarios, each counted as often as it is read."""
+"""Bytes of scenarios; a scenario counts each time it is read."""
 MOST_PRODUCTS = 20_000_000
-"""Of two numbers, in all passes through the decoder and all texts about one."""
+"""Products of two numbers, in all passes and in all texts about a pass."""
 FLOATS = 500
-"""So many products of floats cost less than one of Decimals."""
+"""This many products of floats cost less than one product of Decimals."""
 PRODUCTS_OF_A_RECORD = 50
-"""What each value of a pass costs beside its products, in products; more than its shape alone."""
+"""The cost of recording a value besides its products, in products."""
 LOADED = 5
-"""The same where its scenario is loaded."""
+"""The cost of a value when its scenario is loaded, in products."""
 MOST_NUMBERS = 100_000_000
-"""Floats of all passes, of which a mark may ask again."""
+"""Floats kept from all passes, which later marks may use."""
 DECIMAL = 10
-"""So many floats need the memory of a Decimal."""
+"""A Decimal needs the memory of this many floats."""
 STEP_OF_TRAINING = 6
-"""So many passes does a step of training cost."""
+"""A training step costs as much as this many passes."""
 MOST_CHARACTERS = 10_000_000
-"""Of output."""
+"""Characters of output."""
 
 
 class LimitError(TracerError):
-    """The marks of a file ask for too much; no further one is looked at."""
+    """The marks of a file exceed a limit; the marks after it are not rendered."""
 
 
 @frozen
 class Cost:
-    """What a pass over so many tokens costs, known from shapes alone.
+    """The cost of a pass over `length` tokens, computed from shapes alone.
 
-    `products` and `numbers` are listed by the power of the tokens with which they grow: 0, 1, 2.
+    `products` and `numbers` list the parts that grow with the power 0, 1 and 2 of the tokens.
     """
 
     length: int
@@ -63,7 +63,7 @@ class Cost:
     numbers: list[int]
 
     def at(self, length: int) -> tuple[int, int]:
-        """Products and numbers of a pass over another number of tokens; 0 for shapes alone."""
+        """Return products and numbers of a pass over `length` tokens; 0 for shapes alone."""
         own = max(self.length, 1)
         products, numbers = (
             sum(found * length**power // own**power for power, found in enumerate(each))
@@ -73,10 +73,10 @@ class Cost:
 
 
 def cost(scenario: Scenario, *, lens: bool = False) -> Cost:
-    """The cost of a pass, each layer of several that are built alike looked at once.
+    """Return the cost of a pass; of several layers with equal shapes, only one is computed.
 
     Raises:
-        TracerError: what is pinned does not fit.
+        TracerError: a pinned value has the wrong shape.
     """
     outlined, floats = outline(scenario), scenario.arithmetic == "float64"
     found = trace("cost", outlined.scenario, PassOptions(arithmetic=SHAPES, lens=lens))
@@ -96,10 +96,10 @@ def cost(scenario: Scenario, *, lens: bool = False) -> Cost:
 
 
 def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
-    """What is computed to answer a request, beside the pass that it shares with others.
+    """Yield the passes of a request besides the pass that it shares: their number and tokens.
 
-    So many passes over so many tokens; a text about a pass costs as much as the pass, and what
-    knows only shapes is a pass over no tokens.
+    A text about a pass costs as much as the pass; a command that needs only shapes is a pass over
+    0 tokens.
     """
     length = len(scenario.tokens)
     match request.command:
@@ -108,7 +108,7 @@ def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
         case "generate":
             turns = request.max_tokens or scenario.generation.max_tokens
             yield turns, len(request.start or scenario.beginning) + turns
-        case "tutorial":  # also the pass without the mask, the loss and a generated text
+        case "tutorial":  # also a pass without the mask, the loss and a generated text
             yield MOST_TURNS + 3, length + MOST_TURNS + 3
         case "value" | "train":
             pass
@@ -119,20 +119,20 @@ def passes(request: Request, scenario: Scenario) -> Iterator[tuple[int, int]]:
 
 
 def passes_of_training(steps: int, scenario: Scenario) -> Iterator[tuple[int, int]]:
-    """Those of a training, each with its backward pass and its update, and the loss at the end."""
+    """Yield the passes of a training: steps with backward pass and update, then a final loss."""
     read = [len(each.tokens) for each in scenario.training] or [len(scenario.tokens)]
     yield from ((STEP_OF_TRAINING * (steps + 1), each) for each in read)
 
 
 def passes_of_variant(scenario: Scenario) -> Iterator[tuple[int, int]]:
-    """Those that other numbers are tried with: at most, and over each text that is read."""
+    """Yield the passes of finding a variant: at most `TRIES` over each text that is read."""
     yield TRIES, len(scenario.tokens)
     yield from ((TRIES, len(each.tokens)) for each in scenario.training)
 
 
 @dataclass
 class Allowance:
-    """What the marks of one file have asked for so far."""
+    """The limits of a file, and what its marks have used so far."""
 
     bytes: int = 0
     products: int = 0
@@ -149,11 +149,11 @@ class Allowance:
         if scenario == STANDARD_INPUT:
             raise TracerError(Problem("a mark reads files, not standard input"))
         if not os.path.isfile(path):  # noqa: PTH113  # Path.is_file() raises for too long a name
-            return  # one that comes with the program, or a mistake, which loading tells
+            return  # a scenario of the program itself, or a mistake that loading reports
         self.bytes = _sum("scenarios of", self.bytes, path.stat().st_size, MOST_BYTES, "bytes")
 
     def load(self, cost: Cost) -> None:
-        """Allow for loading a scenario whose passes cost so much.
+        """Allow for loading a scenario; `cost` is the cost of one of its passes.
 
         Raises:
             LimitError: too much is computed.
@@ -161,7 +161,7 @@ class Allowance:
         self._work(cost.records * LOADED, 0)
 
     def compute(self, cost: Cost, passes: int, length: int) -> None:
-        """Allow for passes through a decoder that reads so many tokens.
+        """Allow for some passes over `length` tokens each.
 
         Raises:
             LimitError: too much is computed, or kept.

@@ -1,4 +1,4 @@
-"""The marks of a Markdown file: where they stand, what they ask for, what is between them.
+"""The marks of a Markdown file: their positions, their commands, their contents.
 
 A line ends with "\\n" alone; all else that Python calls a line break is a character of the line.
 """
@@ -26,23 +26,23 @@ _TOO_DEEP = f"nested quotations and lists, expected at most {DEEPEST} levels"
 
 @frozen
 class Mark:
-    """A start, what is between it and its end, and how that is to be replaced."""
+    """A start, the content up to its end, and how to replace the content."""
 
     asked: str
-    """What the start says: `step attention --token 4`."""
+    """The command in the start: `step attention --token 4`."""
     line: int
     column: int
     prefix: str | None
-    """What each line of a block begins with; None of a mark within a line."""
+    """The prefix of each line of a block; None for a mark within a line."""
     content: slice
-    """What is replaced, as a part of the file's text."""
+    """The content, as a slice of the file's text."""
     is_whole: bool = True
-    """Whether all that its content opens ends before it does."""
+    """Whether all fences that open in the content also end in it."""
 
 
 @frozen
 class Complaint:
-    """What does not fit together, counted from 1."""
+    """A problem with a mark; line and column count from 1."""
 
     message: str
     line: int
@@ -50,9 +50,9 @@ class Complaint:
 
 
 def find(text: str) -> tuple[list[Mark], list[Complaint]]:
-    """The marks of a text, and what is wrong with them, in the order in which they stand.
+    """Return the marks of a text and the problems with them, both in text order.
 
-    What CommonMark takes for code or for a comment is left alone.
+    Code and comments, as CommonMark defines them, are left alone.
     """
     if "decoder-trace" not in text:
         return [], []
@@ -69,7 +69,7 @@ class _Finder:
         self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def blocks(self) -> None:
-        """Find those alone on their lines, and what other text there is to look at."""
+        """Find the marks that are alone on their lines, and search all other text for marks."""
         paragraph_end = None
         for token in blocks(self.text):
             begin, end = token.map or (0, 0)
@@ -98,12 +98,12 @@ class _Finder:
         line = self.lines[start]
         before = line[: line.index("<!--")]
         content = slice(self.starts[start + 1], self.starts[end])
-        said = line.partition("decoder-trace:")[2].partition("-->")[0]
+        asked = line.partition("decoder-trace:")[2].partition("-->")[0]
         prefix = _BULLET.sub(" ", before)
-        self.marks.append(Mark(said, start + 1, len(before) + 1, prefix, content, is_whole))
+        self.marks.append(Mark(asked, start + 1, len(before) + 1, prefix, content, is_whole))
 
     def within(self, first: int, end: int, *, in_html: bool = False) -> None:
-        """Find those within the lines of a paragraph, a heading or HTML."""
+        """Find the marks within the lines of a paragraph, a heading or HTML."""
         offset = self.starts[first]
         text = self.text[offset : self.starts[end]]
         if "decoder-trace" not in text:
@@ -133,6 +133,6 @@ class _Finder:
         self.complaints.append(Complaint(message, *self.place(offset + tag.at)))
 
     def place(self, at: int) -> tuple[int, int]:
-        """The line and column, counted from 1."""
+        """Return the line and column, counted from 1."""
         line = bisect_right(self.starts, at)
         return line, at - self.starts[line - 1] + 1

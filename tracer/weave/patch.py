@@ -1,4 +1,4 @@
-"""What weaving changes, as a patch; it costs as much as the file is long."""
+"""The changes of weaving as a patch, in time proportional to the file's length."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from tracer.frozen import frozen
 
 AROUND = 3
-"""Lines shown before and behind a change."""
+"""Unchanged lines shown before and after a change."""
 
 MOST_COMPARED = 400
-"""Lines of a change that are compared one by one: that takes up to the square of the time."""
+"""A larger change is not compared line by line, which takes up to quadratic time."""
 
 
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
@@ -21,14 +21,14 @@ _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 @frozen
 class Change:
-    """Lines, counted from 0, and those in their place."""
+    """A range of old lines, counted from 0, and the range of new lines in their place."""
 
     old: range
     new: range
 
 
 class _Opcodes(SequenceMatcher[str]):
-    """Opcodes that are known, to be grouped as hunks."""
+    """Groups opcodes that are already known into hunks."""
 
     def __init__(self, known: list[_Opcode]) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class _Opcodes(SequenceMatcher[str]):
 
 
 def patch(old: str, new: str, changes: Sequence[Change], file: str) -> str:
-    """The patch that makes the new text of the old one, all else than the changes being equal."""
+    """Return the patch from the old text to the new one, which differ only in the changes."""
     before, after = _lines(old), _lines(new)
     known = list(_opcodes(before, after, changes))
     hunks = []
@@ -59,7 +59,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _opcodes(old: list[str], new: list[str], changes: Sequence[Change]) -> Iterator[_Opcode]:
-    """As difflib has them: what becomes of which lines."""
+    """Yield difflib opcodes for the whole text."""
     i, j = 0, 0
     for tag, a, a_end, b, b_end in _changed(old, new, changes):
         yield "equal", i, a, j, b
@@ -69,7 +69,7 @@ def _opcodes(old: list[str], new: list[str], changes: Sequence[Change]) -> Itera
 
 
 def _changed(old: list[str], new: list[str], changes: Sequence[Change]) -> Iterator[_Opcode]:
-    for change in dict.fromkeys(changes):  # of two numbers in a line it is the same
+    for change in dict.fromkeys(changes):  # two numbers in one line make the same change
         (a, a_end), (b, b_end) = ((r.start, r.stop) for r in (change.old, change.new))
         if max(len(change.old), len(change.new)) > MOST_COMPARED:
             yield "replace", a, a_end, b, b_end
@@ -82,7 +82,7 @@ def _changed(old: list[str], new: list[str], changes: Sequence[Change]) -> Itera
 
 
 def _place(begin: int, end: int) -> str:
-    """The first line of a hunk, counted from 1, and their number; of none, the line before it."""
+    """Return a hunk's first line, from 1, and its length; if it is empty, the line before it."""
     count = end - begin
     first = begin + 1 if count else begin
     return f"{first}" if count == 1 else f"{first},{count}"

@@ -1,4 +1,4 @@
-"""The blocks of a Markdown file as CommonMark has them, marked blocks among them.
+"""The blocks of a Markdown file, as CommonMark defines them, and its marked blocks.
 
 A line ends with "\\n" alone, as in an author's file; a "\\r" before it is a space.
 """
@@ -16,22 +16,22 @@ from markdown_it.token import Token
 from tracer.weave.tags import END, START, tags
 
 DEEPEST = 20
-"""Block quotes, lists and items in each other; what is deeper is not read."""
+"""Deeper nesting of block quotes and lists is not read."""
 MARKED = "marked"
-"""The type of a marked block; its `meta` says whether all that its content opens ends in it."""
+"""The type of a marked block; its `meta` says whether its fences end inside it."""
 NO_END = "no_end"
-"""The type of the start of a block whose end is missing."""
+"""The type of a block's start whose end is missing."""
 
 _START_ALONE = re.compile(rf"{START.pattern}(?:(?!-->).)*+-->[ \t]*+")
 _END_ALONE = re.compile(rf"{END.pattern}[ \t]*+")
 _NOT_OF_THE_PAGE = ("<!", "<?")
-"""How HTML begins in which comments mean nothing."""
+"""The start of HTML in which a comment is not a comment."""
 
 
 def blocks(text: str) -> list[Token]:
-    """What stands in a text, each with its lines; paragraphs and headings are of type `inline`."""
+    """Return the blocks of a text with their lines; paragraphs and headings are `inline` tokens."""
     found: list[Token] = []
-    # The parser looks beyond the end of an empty line, and a fence's content has whole lines.
+    # The parser reads past the end of an empty line, and a fence's content has whole lines.
     source = re.sub(r"\r$", " ", text, flags=re.MULTILINE) + "\n\n"
     _parser().block.parse(source, _parser(), {}, found)
     return found
@@ -40,7 +40,7 @@ def blocks(text: str) -> list[Token]:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST})
-    parser.disable("reference")  # a paragraph like others
+    parser.disable("reference")  # reference definitions are read as paragraphs
     rules = parser.block.ruler
     interrupts: RuleOptionsType = {"alt": ["paragraph", "blockquote"]}
     rules.at("html_block", _html, interrupts)
@@ -49,7 +49,7 @@ def _parser() -> MarkdownIt:
 
 
 def _marked(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A rule of the parser: a start alone on its line, and all up to its end."""
+    """Parser rule: a start alone on its line, and everything up to its end."""
     if not _is_alone(state, start, _START_ALONE):
         return False
     if not silent:
@@ -63,10 +63,11 @@ def _marked(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] | None:
-    """The line of a block's end, the first that no fence in it hides; whether fences end.
+    """Return the line of a block's end and whether all fences before it end; None without an end.
 
-    A fence that nothing closes hides none. No other start or end may come before, not even in
-    a fence: a block whose end is missing must not reach into what the author wrote.
+    The end is the first one outside of fences; an unclosed fence hides no end. Another start or
+    end before it, even in a fence, ends the search: a block without its end must not extend into
+    the author's text.
     """
     ends = []
     stop = begin
@@ -84,13 +85,13 @@ def _end_of_block(state: StateBlock, begin: int, end: int) -> tuple[int, bool] |
             is_closed = token.map[1] - token.map[0] == token.content.count("\n") + 2
             closed |= dict.fromkeys(range(*token.map), is_closed)
     for line in ends:
-        if line not in closed:  # in no fence
+        if line not in closed:  # not in a fence
             return line, True
     return next(((line, False) for line in ends if not closed[line]), None)
 
 
 def _read(state: StateBlock, begin: int, end: int) -> list[Token]:
-    """The blocks of some lines in the same containers, read apart from the others."""
+    """Parse some lines in the same containers, separately from the other lines."""
     before = state.tokens, state.line, state.lineMax, state.parentType, state.tight
     state.tokens, state.lineMax = [], end
     state.md.block.tokenize(state, begin, end)
@@ -100,7 +101,7 @@ def _read(state: StateBlock, begin: int, end: int) -> list[Token]:
 
 
 def _html(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The parser's rule for HTML, which a marked block ends if comments mean something in it."""
+    """Parser rule for HTML; a marked block ends it if comments are comments in it."""
     is_html = html_block(state, start, end, silent)
     if is_html and not silent and not _line(state, start).startswith(_NOT_OF_THE_PAGE):
         for line in range(start + 1, state.line):
@@ -116,5 +117,5 @@ def _is_alone(state: StateBlock, line: int, tag: re.Pattern[str]) -> bool:
 
 
 def _line(state: StateBlock, line: int) -> str:
-    """What stands in a line behind its containers and its indentation."""
+    """Return the text of a line after its containers and its indentation."""
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]

@@ -19,7 +19,7 @@ _EMPTY = re.compile("-?>")
 
 @frozen
 class Tag:
-    """A start or an end; a start that does not end on its line asks for None."""
+    """A start or an end; `asked` is None for an end, and for a start cut off by its line end."""
 
     at: int
     end: int
@@ -28,9 +28,9 @@ class Tag:
 
 
 def tags(text: str, *, in_html: bool) -> Iterator[Tag]:
-    """The starts and ends of a paragraph that are not in a code span, another comment or escaped.
+    """Yield the starts and ends in a paragraph that are not escaped, in code or in a comment.
 
-    In HTML nothing is code, and nothing is escaped.
+    HTML has no code spans and no escapes.
     """
     sign = _SIGN_OF_HTML if in_html else _SIGN_OF_TEXT
     ends = _Ends(text)
@@ -57,7 +57,7 @@ def tags(text: str, *, in_html: bool) -> Iterator[Tag]:
 
 
 class _Ends:
-    """Where code spans and comments of a text end, each looked for once."""
+    """The ends of code spans and comments in a text; each one is searched for once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -65,20 +65,20 @@ class _Ends:
 
     @cached_property
     def bars(self) -> dict[int, list[int]]:
-        """Where there are runs of so many backticks."""
+        """The positions of backtick runs, by their length."""
         found = defaultdict[int, list[int]](list)
         for run in re.finditer("`+", self.text):
             found[len(run[0])].append(run.start())
         return found
 
     def of_code(self, bars: re.Match[str]) -> int:
-        """Behind the code span that backticks begin; behind them if they begin none."""
+        """Return the end of the code span that backticks begin; without a span, their own end."""
         same = self.bars.get(len(bars[0]), [])
         following = bisect_right(same, bars.start())
         return same[following] + len(bars[0]) if following < len(same) else bars.end()
 
     def of_comment(self, at: int) -> int:
-        """The next `-->` from there on; the end of the text if there is none."""
+        """Return the position of the next `-->`; the end of the text if there is none."""
         if self.comment < at:
             found = self.text.find("-->", at)
             self.comment = len(self.text) if found < 0 else found

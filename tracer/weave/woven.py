@@ -1,4 +1,4 @@
-"""A Markdown file with what its marks ask for; all else stays as it is, byte for byte."""
+"""Weave a Markdown text: replace its marked parts and keep all else byte for byte."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 @frozen
 class Woven:
-    """A text after weaving, how many marks it has, and which of its lines are theirs."""
+    """A text after weaving, its number of marks, and the changed lines."""
 
     text: str
     marks: int
@@ -26,10 +26,11 @@ class Woven:
 
 
 def weave(text: str, file: str, render: Callable[[tuple[str, ...]], str]) -> Woven:
-    """The text with every mark rendered anew; `render` is given its words, as of a shell.
+    """Return the text with every mark rendered anew; `render` gets the mark's words, split as in a
+    shell.
 
     Raises:
-        TracerError: marks that do not fit together, and whatever `render` could not do.
+        TracerError: the marks do not fit together, or `render` fails.
     """
     body = text.removeprefix(BYTE_ORDER_MARK)
     marks, complaints = find(body)
@@ -76,7 +77,7 @@ def _words(asked: str) -> tuple[str, ...]:
 
 
 def _content(mark: Mark, text: str, output: str) -> str:
-    """The output as it stands in the file: within a line, or as lines with blank ones around."""
+    """Return the output as it is written to the file: inline, or between blank lines."""
     output = output.strip("\r\n")
     if mark.prefix is None:
         if "\n" in output:
@@ -85,14 +86,14 @@ def _content(mark: Mark, text: str, output: str) -> str:
         return output
     line_end = "\r\n" if text.endswith("\r\n", 0, mark.content.start) else "\n"
     blank = mark.prefix.rstrip(" \t")
-    # What follows a quotation's sign without a space would lose one of its own.
+    # A space directly after `>` belongs to the quote marker, so a line needs a second one.
     prefix = f"{mark.prefix} " if mark.prefix.endswith(">") else mark.prefix
     lines = ["", *re.split(r"\r*\n", output), ""]
     return "".join(f"{prefix + line if line else blank}{line_end}" for line in lines)
 
 
 def _here(problem: Problem, file: str, mark: Mark) -> Problem:
-    """The problem at its mark; a place that it has already is told behind it."""
+    """Return the problem at its mark; an earlier position becomes part of the message."""
     if problem.file or problem.line:
         return Problem(str(problem), file, mark.line, mark.column)
     return replace(problem, file=file, line=mark.line, column=mark.column)
@@ -109,7 +110,7 @@ def _replaced(text: str, marks: Sequence[Mark], contents: Sequence[str]) -> str:
 def _first_lost(
     marks: Sequence[Mark], contents: Sequence[str], again: Sequence[Mark], woven: str
 ) -> Mark | None:
-    """The first mark that is not found again with its content in the woven text."""
+    """Return the first mark that is not found again with its content in the woven text."""
     for mark, content, found in zip(marks, contents, again, strict=False):
         same = (found.asked, found.prefix, woven[found.content], found.is_whole)
         if same != (mark.asked, mark.prefix, content, True):
@@ -122,7 +123,7 @@ def _first_lost(
 def _last_before(
     complaints: Sequence[Complaint], marks: Sequence[Mark], again: Sequence[Mark]
 ) -> Mark | None:
-    """The mark whose output has led to the first complaint, if there is one."""
+    """Return the mark whose output caused the first complaint, if there is one."""
     if not complaints:
         return None
     place = (complaints[0].line, complaints[0].column)
@@ -131,7 +132,7 @@ def _last_before(
 
 
 def _lines(text: str, mark: Mark) -> range:
-    """The lines that are a mark's, counted from 0."""
+    """Return the lines of a mark, counted from 0."""
     if mark.prefix is None:
         return range(mark.line - 1, mark.line)
     return range(mark.line, mark.line + text.count("\n", mark.content.start, mark.content.stop))
