@@ -70,7 +70,7 @@ def test_the_limit_stops_it(most: int, cached: tuple[str, ...]) -> None:
     text = printed("generate", "pizza", "--max-tokens", str(most), *cached)
     assert text.count("\nTurn ") == most
     assert f"“{' '.join(SENTENCE[: most + 1])}”\n" in text
-    assert "The limit" in text
+    assert "The text stops at the limit" in text
     assert "The end token" not in text
 
 

@@ -168,7 +168,7 @@ def _inline(part: doc.Inline) -> Text:
         case doc.Plain(words):
             return Text(visible(words))
         case doc.Code(code):
-            return Text(visible(code), NAME)
+            return Text(name_text(code), NAME)
         case doc.Emphasis(parts, strong):
             inner = Text.assemble(*(_inline(each) for each in parts))
             inner.stylize("bold" if strong else "italic")

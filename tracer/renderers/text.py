@@ -58,10 +58,10 @@ def _words(part: Inline) -> str:
     match part:
         case str():
             return part
-        case Name(name):
+        case Name(name) | Code(name):
             return name_text(name)
-        case Plain(said) | Code(said):
-            return visible(said)
+        case Plain(words):
+            return visible(words)
         case Emphasis(parts):
             return words(parts)
         case Percent():

@@ -56,8 +56,16 @@ def test_nothing_is_in_the_way_of_readers_of_other_pages(
         assert violations(page) == []
 
 
+def unfold(page: Any) -> None:
+    """Open what repeats earlier steps, as a reader does."""
+    folded = page.locator("details.fold:not([open]) > summary")
+    while folded.count():
+        folded.first.click()
+
+
 def test_what_is_read_aloud(alex: Any) -> None:
     """Every number once; each matrix by its name, with its headings; the line as one sentence."""
+    unfold(alex)
     session = alex.context.new_cdp_session(alex)
     tree = session.send("Accessibility.getFullAXTree")["nodes"]
     nodes = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in tree]
@@ -84,6 +92,7 @@ def test_without_scripts_it_is_the_tutorial(browser: Any, saved: Saved) -> None:
     with opened(browser, saved("alex"), java_script_enabled=False) as page:
         assert page.locator("button:visible, select:visible, input:visible").count() == 0
         assert "Point at" not in page.locator("body").inner_text()
+        unfold(page)
         seen = re.sub(r"\s+", "", page.locator("#text").inner_text())
         tutorial = printed("tutorial", "alex", "--format", "markdown")
         fenced = re.findall("```text\n(.*?)```", tutorial, re.DOTALL)

@@ -67,12 +67,10 @@ class Blocks:
                 return part
             case doc.Plain(words):
                 return visible(words)
-            case doc.Code(words):
-                return self.macro("name", visible(words))
             case doc.Emphasis(parts, strong):
                 inner = [self.inline(each, anchor) for each in parts]
                 return self.macro("emphasis", inner, strong)
-            case doc.Name(name):
+            case doc.Name(name) | doc.Code(name):
                 return self.macro("name", name_text(name))
             case doc.Percent(number):
                 return self.macro("number", f"{text(in_percent(part))} %", self.name(number))

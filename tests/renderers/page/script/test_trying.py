@@ -34,6 +34,6 @@ def test_a_result_is_a_blank_until_it_is_typed(alex: Any) -> None:
 def test_another_token_is_tried_from_the_start(alex: Any) -> None:
     alex.locator("#try").press("Enter")
     alex.select_option("#token", label="Emma")
-    assert alex.locator("#score").inner_text().startswith("0 right")
+    assert alex.locator("#score").inner_text().startswith("0 correct")
     assert alex.locator("#step-7 tr.followed .blank").count() > 1
     assert alex.locator("#step-7 tr:not(.followed) .blank").count() == 0
