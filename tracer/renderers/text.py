@@ -60,8 +60,8 @@ def _words(part: Inline) -> str:
             return part
         case Name(name) | Code(name):
             return name_text(name)
-        case Plain(words):
-            return visible(words)
+        case Plain(said):
+            return visible(said)
         case Emphasis(parts):
             return words(parts)
         case Percent():
