@@ -69,3 +69,10 @@ def violations(page: Any) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8") + "; undefined")
     found = page.evaluate("axe.run().then(({violations}) => violations)")
     return [f"{each['id']}: {each['nodes'][0]['html'][:300]}" for each in found]
+
+
+def unfold(page: Any) -> None:
+    """Open what repeats earlier steps, as a reader does."""
+    folded = page.locator("details.fold:not([open]) > summary")
+    while folded.count():
+        folded.first.click()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.browser import opened, violations
+from tests.helpers.browser import opened, unfold, violations
 from tests.helpers.command import printed
 from tests.helpers.small_scenario import SMALL
 from tests.renderers.page.conftest import Saved
@@ -54,13 +54,6 @@ def test_nothing_is_in_the_way_of_readers_of_other_pages(
         assert violations(page) == []
         page.locator("#board").press("Enter")
         assert violations(page) == []
-
-
-def unfold(page: Any) -> None:
-    """Open what repeats earlier steps, as a reader does."""
-    folded = page.locator("details.fold:not([open]) > summary")
-    while folded.count():
-        folded.first.click()
 
 
 def test_what_is_read_aloud(alex: Any) -> None:

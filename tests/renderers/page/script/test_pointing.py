@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.browser import opened
+from tests.helpers.browser import opened, unfold
 from tests.helpers.truth import false_equations, unreadable
 from tests.renderers.page.conftest import Saved
 
@@ -65,6 +65,7 @@ def assert_worked(pointed: list[dict[str, Any]]) -> int:
 
 def test_every_number_of_alex_has_its_line(alex: Any) -> None:
     alex.check("#unmasked")
+    unfold(alex)
     assert assert_worked(alex.evaluate(POINT_AT_EACH, "main")) > 400
 
 
@@ -72,6 +73,7 @@ def test_every_number_of_alex_has_its_line(alex: Any) -> None:
 @pytest.mark.parametrize("token", ["Frank", "Emma", "Daniel"])
 def test_every_number_has_its_line_for_every_token(token: str, alex: Any) -> None:
     alex.select_option("#token", label=token)
+    unfold(alex)
     assert assert_worked(alex.evaluate(POINT_AT_EACH, "main")) > 350
 
 
