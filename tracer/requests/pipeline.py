@@ -244,18 +244,18 @@ def _forward_pass(request: Request, computed: Computed) -> Content:
     return forward_pass(found, chosen, token, whole=is_run, full=full, terms=request.terms)
 
 
-def _with_blanks(request: Request, computed: Computed, told: Content) -> Content:
+def _with_blanks(request: Request, computed: Computed, content: Content) -> Content:
     """Return a tutorial, as a worksheet with questions if requested."""
-    if not request.blanks or not isinstance(told, Document):
-        return told
+    if not request.blanks or not isinstance(content, Document):
+        return content
     from tracer.lesson.texts.questions import with_questions
     from tracer.lesson.texts.worksheet import RESULTS, worksheet
 
     found = computed.trace
     seed = DEFAULT_SEED if request.seed is None else request.seed
     if not found.scenario.on_demand and not of_encoder(_chosen(request, found)):
-        told = with_questions(told, found, _token(request, found.tokens), seed)
-    return worksheet(told, request.level or RESULTS, seed)
+        content = with_questions(content, found, _token(request, found.tokens), seed)
+    return worksheet(content, request.level or RESULTS, seed)
 
 
 def _data(

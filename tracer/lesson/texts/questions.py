@@ -85,11 +85,13 @@ def _of_the_mask(step: Step, ctx: LessonContext, text: doc.Document, drawn: Rand
     padding = {n for n, t in zip(names, ctx.tower.tokens, strict=True) if t == ctx.padding}
     masks = {None, *(s.number for s in steps(ctx.trace.records) if s.kind is MASK_STEP)}
     about = tuple(section.blocks for section in text.sections if section.number in masks)
-    told = [[each.text for each in nodes(p, doc.Name)] for p in nodes(about, doc.Paragraph)]
+    named = [[each.text for each in nodes(p, doc.Name)] for p in nodes(about, doc.Paragraph)]
     author = [{n for n in names if _is_in(_by_author(p), n)} for p in nodes(text, doc.Paragraph)]
-    told += [[n, *h] for n, h in hidden.items() if any({n, *h} <= a < {*names} for a in author)]
-    says = [(each[:1], {*each}) for each in told]
-    among = [n for n, h in hidden.items() if not padding >= {*h} and ([n], {n, *h}) not in says]
+    named += [[n, *h] for n, h in hidden.items() if any({n, *h} <= a < {*names} for a in author)]
+    given_away = [(each[:1], {*each}) for each in named]
+    among = [
+        n for n, h in hidden.items() if not padding >= {*h} and ([n], {n, *h}) not in given_away
+    ]
     if not among:
         return None
     name = _one_of([n for n in among if n != ctx.name.text] or among, drawn)
@@ -99,8 +101,8 @@ def _of_the_mask(step: Step, ctx: LessonContext, text: doc.Document, drawn: Rand
 
 def _prediction(step: Step, ctx: LessonContext, document: doc.Document) -> str | None:
     """Return the followed token's predicted word; None for a tie, or if the title names it."""
-    said, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
-    word = str(said.numbers[ctx.row(said)])
+    predicted, shares = (ctx.trace[role.name] for role in (roles.PREDICTION, roles.PROBABILITIES))
+    word = str(predicted.numbers[ctx.row(predicted)])
     rows = [Row.of(value, ctx) for value in (step.last.output, shares)]
     ties = any(not row.ranked() or row.labels[row.ranked()[0]] != word for row in rows)
     given = isinstance(ctx.trace.producers[shares].operation, op.Pinned)
@@ -124,8 +126,8 @@ def _of_a_weight(among: Sequence[Step], ctx: LessonContext, drawn: Random) -> Qu
         old = ctx.number(value, at, column)
         new = entries.number(doubled.pencil, doubled[value.address], (at, column))
         if by := new.value - old.value:
-            says = (" changes from ", old, " to ", new, " (by ", Number(by), ")")
-            changes.append((doc.Name(label), *says))
+            change = (" changes from ", old, " to ", new, " (by ", Number(by), ")")
+            changes.append((doc.Name(label), *change))
     row, weight = distinct(w.axes[0].labels)[i], distinct(w.axes[1].labels)[j]
     asks: doc.Sentence = (
         *("Suppose that the weight of ", ctx.symbols[w.address], " in row ", doc.Name(row)),
