@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from tests.helpers.judge import AHEAD, UNNAMED, Judge, check_ahead, column, form, not_of, number
+from tests.helpers.judge import (
+    AHEAD,
+    POWERS,
+    UNNAMED,
+    Judge,
+    check_ahead,
+    column,
+    form,
+    not_of,
+    number,
+)
 
 # --- masks ---------------------------------------------------------------------------------------
 
@@ -115,6 +126,9 @@ def check_shared(at: Judge, head: str | None) -> None:
     r"Every key is masked for “(?P<who>.+?)”, so the sum is 0 and nothing can be divided by it: "
     r"all "
     r"its weights are set to 0)\.)?"
+    r"(?: The mask adds (?P<added>\S+) to the score of “(?P<key>.+?)”, which multiplies its "
+    r"exponential by e\^\((?P<power>\S+)\), about (?P<factor>\S+)\. (?:Its weight is "
+    r"(?P<weight>\S+)|Before rounding, its weight is greater than 0; it is printed as 0)\.)?"
 )
 def softmax(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".weights") and not at.pinned(at.address)
@@ -127,6 +141,25 @@ def softmax(at: Judge, said: dict[str, Any]) -> None:
         assert not any(at.row(at.result).data)
     else:
         assert bool(more) == bool(unseen) and "cross_attention" not in at.address
+    check_added(at, said)
+
+
+def check_added(at: Judge, said: dict[str, Any]) -> None:
+    """What the most negative number of the mask, if it has any, leaves of a key's weight."""
+    masked = at.near("masked")
+    if masked is None or at.pinned(masked["address"]) or not any(at.row(at.result).data):
+        assert said["added"] is None
+        return
+    row = at.row(at.values["mask"]).data
+    negative = [x for x in row if -1e300 < x < 0]
+    assert bool(negative) == (said["added"] is not None)
+    if negative:
+        key = at.key(f"“{said['key']}”")
+        assert number(said["added"]) == number(said["power"]) == row[key] == min(negative)
+        mantissa, _, power = said["factor"].partition("×10")
+        log = math.log10(float(mantissa)) + float(power.translate(POWERS) or 0)
+        assert abs(log - row[key] / math.log(10)) < 0.022 + 1e-9 * abs(row[key])
+        assert number(said["weight"] or "0") == number(at.row(at.result).shown[key])
 
 
 @form(softmax_of("logit"))

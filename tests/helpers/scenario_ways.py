@@ -244,7 +244,8 @@ def pins(spec: Scenario, rng: random.Random) -> None:
         given["unembedding.b_U"] = [_tenth(rng) for _ in spec["vocabulary"]]
     if "attention" in first and spec.get("mask") != "none" and rng.random() < 0.6:
         given["mask"] = [
-            [0 if j <= i else rng.choice(HIDDEN) for j in range(length)] for i in range(length)
+            [0 if j <= i else rng.choice((*HIDDEN, Decimal(-99))) for j in range(length)]
+            for i in range(length)
         ]
     if given:
         spec["given"] = given

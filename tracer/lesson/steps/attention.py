@@ -11,7 +11,7 @@ from tracer.lesson.document import Sentence, Sign
 from tracer.lesson.steps import attention_claims, attention_reasons as why, query_key_value
 from tracer.lesson.steps.claims import main_column
 from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf, linear
-from tracer.lesson.steps.masks import HIDDEN, mask_goal, why_masked
+from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
 
 W_O = ex.Symbol("W", "O")
@@ -127,7 +127,7 @@ def _softmax_goal(step: Step, ctx: LessonContext) -> Sentence:
     gathers = weights is None or any(weights.numbers[ctx.row(weights)])
     if gathers or len(unseen) < len(ctx.names):
         zero: Sentence = (" ", ex.Exponential(HIDDEN), " is 0, so masked tokens get the weight 0.")
-        return (made, *(zero if unseen else ()))
+        return (made, *(zero if unseen else ()), *still_weighted(step, ctx))
     nothing = ", so the sum is 0 and nothing can be divided by it: all its weights are set to 0."
     return (f"{made} Every key is masked for ", ctx.name, nothing)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import MIN_EMIN, Context, Decimal
 
 import numpy as np
 
+from tracer.decoder.elementwise import Add
 from tracer.decoder.inputs import hidden
-from tracer.formula.expression import Number
+from tracer.decoder.roles import MASKED, WEIGHTS
+from tracer.formula.expression import Exponential, Number
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Name, Sentence
 from tracer.lesson.steps.kind import Step
@@ -49,6 +51,33 @@ def mask_goal(step: Step, ctx: LessonContext) -> Sentence:
             added, mask = "The mask is added to the scores.", step.last.inputs[1].array
             hides: Sentence = (" Where it is ", HIDDEN, ", the token is hidden.")
             return (added, *hides) if np.isneginf(mask).any() else (added,)
+
+
+ANY_EXPONENT = Context(prec=2, Emin=MIN_EMIN)
+"""A context of two digits in which e^(-10¹²) is not 0."""
+
+TOO_SMALL = " Before rounding, its weight is greater than 0; it is printed as 0."
+
+
+def still_weighted(step: Step, ctx: LessonContext) -> Sentence:
+    """Say how much the key with the most negative finite number in the mask still gets."""
+    weights, mask = ctx.value(step.place, WEIGHTS), ctx.mask
+    if mask is None or weights is None or not isinstance(ctx.operation(step.place, MASKED), Add):
+        return ()
+    row = ctx.row(mask)
+    added = [ctx.number(mask, row, column) for column in range(mask.shape[1])]
+    negative = [number for number in added if number.value.is_finite() and number.value < 0]
+    if not negative:
+        return ()
+    lowest = min(negative, key=lambda number: number.value)
+    key = added.index(lowest)
+    weight, name = ctx.number(weights, row, key), Name(ctx.names[key])
+    return (
+        *(" The mask adds ", lowest, " to the score of ", name, ", which multiplies its "),
+        *("exponential by ", Exponential(lowest), ", about "),
+        *(Number(ANY_EXPONENT.exp(lowest.value)), "."),
+        *((" Its weight is ", weight, ".") if weight.value else (TOO_SMALL,)),
+    )
 
 
 def why_masked(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
