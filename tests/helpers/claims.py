@@ -41,14 +41,12 @@ __all__ = [
 UNNUMBERED = {
     **{"What the mask prevents": "unmasked", "Targets and predictions": "loss"},
     **{"Probabilities": "loss", "Cross-entropy loss": "loss", "Summary": "own", "The text": ""},
-    "What is left out": "own",
+    **{"What is left out": "own", "Stacking layers": "own", "No cross-attention": "own"},
+    "Padding": "own",
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
 
-ONE_OF_SEVERAL = (
-    *("of_heads twice", "normalized twice", "sampled twice"),
-    *("learned_pair twice", "counted twice"),
-)
+ONE_OF_SEVERAL = ("of_heads twice", "normalized twice", "sampled twice")
 """Checks of sentences that stand beside each other."""
 
 ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"

@@ -322,22 +322,32 @@ def without_bias(at: Judge, said: dict[str, Any]) -> None:
     r"its own weights; positions are added only once, before the first layer\."
 )
 def stacked(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "output" and at.spec["layers"]
+    assert at.heading == "Stacking layers" and at.spec["layers"]
     ends = re.compile(r"layer\d+\.\w+\.(residual|norm|output)|input|output")
     shapes = {str(v["shape"]) for a, v in at.values.items() if ends.fullmatch(a)}
     assert len(shapes) == 1 and "position" in at.values
 
 
-@form(r"This model has no cross-attention, because it has no encoder to attend to\.")
+@form(
+    r"This model has no cross-attention, because it has no encoder to attend to\. Models that only "
+    r"continue a text, such as GPT, need no encoder; for a translation, an encoder can read the "
+    r"source text\."
+)
 def decoder_only(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "output" and "encoder" not in at.spec
+    assert at.heading == "No cross-attention" and "encoder" not in at.spec
     assert any("attention" in layer for layer in at.spec["layers"])
 
 
 @form(
-    r"The output vectors are also called hidden states\. To continue the text, only the hidden "
-    r"state of its last token is needed\."
+    r"A hidden state holds what its token gathered in all layers, so that it alone is needed to "
+    r"predict the next word\."
 )
+def in_one_vector(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "output"
+    assert any("attention" in layer or "cross_attention" in layer for layer in at.spec["layers"])
+
+
+@form(r"To continue the text, only the hidden state of its last token is needed\.")
 def hidden_states(at: Judge, said: dict[str, Any]) -> None:
     assert at.address == "logits" and "output" in at.result["operands"]
 

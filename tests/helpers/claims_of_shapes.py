@@ -13,6 +13,7 @@ ANYWHERE = frozenset(
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
         "W_U is the transposed table of embeddings, so its numbers are counted there.",
+        "Its sizes:",
         "Bytes, with each number stored as float32 (4) or float16 (2):",
     }
 )
@@ -73,6 +74,16 @@ def of_a_token(closed: Closed, said: list[int | str], sentence: str) -> bool:
 def next_word(closed: Closed, said: list[int | str], sentence: str) -> bool:
     one = closed.d * closed.words
     return closed.n > 1 and said == [closed.words, one, one * closed.n]
+
+
+def purpose(closed: Closed, said: list[int | str], sentence: str) -> bool:
+    what, mask, around = said
+    norm = {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm"}.get(closed.of("norm", "layer_norm"))
+    pre = closed.of("placement", "pre") == "pre"
+    names = [norm, "residual connection"] if pre else ["residual connection", norm]
+    has_mask = closed.spec.get("mask") != "none" if "from each" in str(what) else False
+    expected = " and ".join(name for name in names if name)
+    return bool(mask) == has_mask and around == expected
 
 
 def of_each_layer(closed: Closed, said: list[int | str], sentence: str) -> bool:
@@ -157,6 +168,8 @@ def cache(closed: Closed, said: list[int | str], sentence: str) -> bool:
 
 FORMS = {
     r"This text counts numbers.*": read_as,
+    r"(Tokens gather information from each other|Tokens gather information from the encoder|Each "
+    r"token is transformed separately)(, as far as the mask allows)?; with (.*)\.": purpose,
     r"The W_Q of the # heads, side by side, form a matrix \[#, (\d+)\]\.": side_by_side,
     r"Their concatenated outputs have # × # = # numbers for each token\.": outputs,
     r"The width of a token's vector: # → # → #\.": of_a_token,

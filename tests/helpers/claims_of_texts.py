@@ -57,7 +57,8 @@ def forcing(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"The batch has (?P<n>\d+) examples?\."
-    r"(?P<shifted> Each target is its input, shifted by one token\.)?"
+    r"(?P<shifted> Each target is its input, shifted by one token: the text itself has the correct "
+    r"words \(self-supervised learning\)\.)?"
 )
 def batch(at: Judge, said: dict[str, Any]) -> None:
     examples = at.spec["training"]
@@ -287,9 +288,41 @@ def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
     assert (table if "table" in said[""] else waves) and "position" not in at.spec.get("given", {})
 
 
-@form(r"The id of a token is the number that stands for it in the model\.")
+@form(
+    r"The id of a token is the number that stands for it in the model"
+    r"(: the text becomes \[(?P<ids>.+)\])?\."
+)
 def ids(at: Judge, said: dict[str, Any]) -> None:
-    assert "token_ids" in at.values
+    found = [str(each) for each in at.values["token_ids"]["data"]]
+    assert said["ids"] == (", ".join(found) if len(found) <= 12 else None)
+
+
+@form(
+    r"All sequences of a batch have the same length: shorter ones are filled up with "
+    r"“(?P<token>.+)”\. This padding has no meaning, so the mask hides it from every token\."
+)
+def padded(at: Judge, said: dict[str, Any]) -> None:
+    batch, token = at.spec["batch"], said["token"]
+    assert token == at.spec["padding"] and any(token in map(str, row) for row in batch)
+    assert len({len(row) for row in batch}) == 1 and at.tokens not in batch
+
+
+@form(r"In sequence (?P<i>\d+)(, (?P<where>.+))?, the mask and the weights:")
+def in_sequence(at: Judge, said: dict[str, Any]) -> None:
+    padded = [at.spec["padding"] in map(str, row) for row in at.spec["batch"]]
+    assert int(said["i"]) == padded.index(True) + 1
+
+
+@form(
+    r"For all (?P<examples>\d+) examples, the model's output has the shape \[(?P<shape>.+)\]: a "
+    r"probability for each of (?P<words>\d+) words at each of (?P<n>\d+) positions\."
+)
+def shape_of_all(at: Judge, said: dict[str, Any]) -> None:
+    examples = at.spec["training"]
+    assert {len(example["tokens"]) for example in examples} == {int(said["n"])}
+    words = len(at.spec["vocabulary"])
+    assert (int(said["words"]), int(said["examples"])) == (words, len(examples))
+    assert said["shape"] == f"{len(examples)}, {said['n']}, {words}"
 
 
 @form(r"There are no positions here: the embeddings are passed on (?P<how>.+)\.")
@@ -316,8 +349,7 @@ def turns(at: Judge) -> bool:
 )
 @form(
     r"The (?P<normalized>normalized )?result of the last layer is the decoder's output, a vector "
-    r"for "
-    r"each token\."
+    r"for each token: its hidden state\."
 )
 def answer(at: Judge, said: dict[str, Any]) -> None:
     assert said[""].startswith("There are no") == (at.layers == 0) and not at.pinned("output")

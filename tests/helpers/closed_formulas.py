@@ -61,6 +61,23 @@ class Closed:
         """Tokens of the encoder."""
         return len(self.encoder["tokens"]) if self.encoder else 0
 
+    @property
+    def sizes(self) -> dict[str, str]:
+        """What the table of sizes shows."""
+        context = self.of("context") if self.of("positions", "learned") == "learned" else None
+        found = {
+            "tokens": self.n,
+            "context": context,
+            "d_model": self.d,
+            "layers": self.layers,
+            "heads": self.heads,
+            "d_k": self.d_k,
+            "hidden units": self.hidden,
+            "vocabulary": self.words,
+            "parameters": sum(self.parameters.values()),
+        }
+        return {name: f"{size:,}" for name, size in found.items() if size}
+
     # --- parameters, each of one layer -----------------------------------------------------------
 
     def attention(self, source: int) -> int:

@@ -63,20 +63,18 @@ ANYWHERE = frozenset(
         "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
         "first in the list of merges is joined. This is repeated until no pair is in the list; the "
         "symbols that remain are the tokens.",
-        "Each word of the corpus is split into characters. Every pair of neighbors is counted, in "
-        "each word as often as the word occurs. The most frequent pair is merged into one symbol "
-        "in all words; then the pairs are counted again.",
-        "The merges in the order in which they are learned:",
         "The same model in formulas:",
         "Its sizes:",
         "What each sub-layer changed most:",
         "The parts, in order:",
+        "All steps in one table. The formula of like steps is that of the first.",
         "Read the diagram from bottom to top. Each box shows a result, its shape (rows×columns), "
         "and the number of the step that computes it.",
         "In each turn the model reads all words so far and predicts a word after each of them. "
         "Only the last prediction is kept and appended to the input of the next turn; the words "
-        "after the others are already known. Training needs one pass for all positions. "
-        "Generation needs one pass for each word, because each pass reads the word before.",
+        "after the others are already known. Words cannot be generated at the same time, because "
+        "each pass reads the word before.",
+        "Training repeats these stages, each time with the changed parameters.",
         # Captions.
         "The frequencies, one for each pair of columns:",
         "The position times each frequency:",
@@ -119,8 +117,9 @@ ANYWHERE = frozenset(
         "Because of this sum, the sub-layer only has to compute a change, and in training the "
         "gradient has a direct path around it. The sub-layer's output must be as wide as its "
         "input.",
-        "Trained models have many layers, because each layer can build on the results of the layer "
-        "before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
+        "A second layer reads vectors that hold what the first layer gathered, so it can follow "
+        "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has "
+        "96.",
         "Probabilities are computed so that a word can be drawn and training can measure how "
         "probable the correct word is. They also show how sure the model is.",
         "To continue the text, the word is appended and the decoder runs again. It generates one "

@@ -201,6 +201,15 @@ def check_random_dimensions(spec: dict[str, Any], more: int) -> None:
     said = sentences(told("-", "--length", str(n), stdin=text))
     assert [wrong for each in said if (wrong := fault(each, closed))] == []
     SAID.extend(said)
+    assert sizes(told("-", "--length", str(n), stdin=text)) == closed.sizes
+
+
+def sizes(text: str) -> dict[str, str]:
+    """The table of sizes: the name of each and what it is here."""
+    _, _, rest = text.partition("\nIts sizes:\n\n")
+    rows = [re.split(" {2,}", row.strip()) for row in rest.partition("\n\n")[0].split("\n")]
+    assert rows[0] == ["size", "here", "meaning"]
+    return {name: here for name, here, _ in rows[1:]}
 
 
 def test_random_dimensions() -> None:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.helpers.command import printed
 from tests.helpers.sentences import told
 
 WORDS = """
@@ -83,6 +84,65 @@ def test_what_follows_the_steps(case: str) -> None:
     assert [words for words in unsaid if words in text] == []
 
 
+def table(text: str, heading: str) -> list[list[str]]:
+    """The rows of the first table below a Markdown heading."""
+    _, _, rest = text.partition(f"# {heading}\n")
+    lines = rest[rest.index("\n|") + 1 :].partition("\n\n")[0].split("\n")
+    return [[cell.strip(" *") for cell in line.split(" | ")] for line in [*lines[:1], *lines[2:]]]
+
+
+def test_layers_are_stacked() -> None:
+    text = printed("tutorial", "pizza")
+    _, first, second = table(text, "Stacking layers")
+    assert [row[:4] for row in (first, second)] == [
+        ["| 1", "X′", "x₃", "5 × 6"],
+        ["| 2", "x₃", "x₆", "5 × 6"],
+    ]
+    attention, crossed, ffn = 6 * 3 * 6 + 36, 6 * 3 * 2 + 4 * 3 * 4 + 36, 6 * 4 * 2 + 4 + 6
+    numbers = [int(row[4].rstrip(" |")) for row in (first, second)]
+    assert numbers == [attention + crossed + ffn + 12, attention + crossed + ffn]
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "unsaid"),
+    [
+        (WORDS, ["No cross-attention"], ["Stacking layers", "Self-attention and cross-attention"]),
+        (TABLE, ["No cross-attention", "Stacking layers"], []),
+        (WORDS.replace("W_V: [[1, 0], [0, 1]]}]}", "W_V: [[1], [1]]}], W_O: [[1, 1]]}"),
+         ["No cross-attention"], ["Stacking layers"]),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_the_architecture(source: str, said: list[str], unsaid: list[str]) -> None:
+    text = printed("tutorial", "-", stdin=source)
+    assert [title for title in said if f"### {title}" not in text] == []
+    assert [title for title in unsaid if f"### {title}" in text] == []
+
+
+def test_cross_attention_is_compared_where_there_is_one() -> None:
+    text = printed("tutorial", "pizza")
+    assert "### Self-attention and cross-attention" in text and "No cross-attention" not in text
+    assert "### Stacking layers" not in printed("tutorial", "pizza", "--brief")
+
+
+def test_the_stages_of_training_name_their_steps() -> None:
+    without = table(printed("tutorial", "comics"), "One step of training")
+    assert [row[2].rstrip(" |") for row in without] == [
+        *("where", "below", "steps 1 to 30", "below", "decoder-trace train", "decoder-trace train")
+    ]
+    trained = table(printed("train", "comics", "--format", "markdown"), "I like reading comics")
+    assert [row[2].rstrip(" |") for row in trained] == [
+        *("where", "below", "steps 1 to 30", "step 31", "steps 32 to 58", "steps 59 to 63")
+    ]
+
+
+@pytest.mark.parametrize("has_mask", [True, False])
+def test_training_is_compared_with_generation(has_mask: bool) -> None:
+    source = WORDS if has_mask else f"{WORDS}mask: none\n"
+    rows = table(printed("tutorial", "-", stdin=source), "Training and generation")
+    assert (["| mask", "hides later tokens", "the same |"] in rows) == has_mask
+    assert rows[0][1:] == ["training", "generation |"]
+
+
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_a_word_that_cannot_be_read_is_set_apart(form: str) -> None:
     text = told("tutorial", "-", "--format", form, stdin=TO_C)
@@ -104,3 +164,23 @@ unembedding: tied
     assert "W_U has" not in tied
     assert re.search("parameters +18 ", untied)
     assert re.search("parameters +14 ", tied)
+
+
+PADDED = f"""{WORDS.replace("b: [0.5, 2]}", "b: [0.5, 2], o: [0, 0]}")}
+padding: o
+batch: [[b, a], [b, o]]
+"""
+
+
+def test_padding_of_a_batch_is_hidden() -> None:
+    text = printed("tutorial", "-", stdin=PADDED)
+    assert [row[1].strip("` *|") for row in table(text, "Padding")] == ["tokens", "b a", "b o"]
+    _, _, mask = text.partition("In sequence 2, the mask and the weights:\n\n")
+    assert mask.startswith("| M | b | o |\n| --- | ---: | ---: |\n| **b** | **0** | **-∞** |\n")
+    assert "| A | b | o |\n| --- | ---: | ---: |\n| **b** | **1.000** | **0** |" in mask
+
+
+@pytest.mark.parametrize("batch", ["[[b, b], [b, a]]", "[[a, b], [b, o]]"])
+def test_nothing_is_said_of_padding_without_it(batch: str) -> None:
+    source = PADDED.replace("[[b, a], [b, o]]", batch)
+    assert "### Padding" not in printed("tutorial", "-", stdin=source)

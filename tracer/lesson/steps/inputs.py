@@ -26,12 +26,23 @@ REGIONS: doc.Sentence = (
     "An encoder's tokens need not be text: they can also be regions of a picture.",
 )
 
-IDS: doc.Sentence = ("The id of a token is the number that stands for it in the model.",)
+IDS = "The id of a token is the number that stands for it in the model"
+MOST_IDS = 12
+"""So many ids are listed in a sentence."""
+
+
+def _ids(step: Step) -> tuple[doc.Sentence, ...]:
+    """What an id is, and the ids of a short text."""
+    read = (r.output for r in step.records if r.output.role is roles.TOKEN_IDS)
+    ids = [str(number) for value in read for number in value.numbers]
+    if not ids:
+        return ()
+    listed = f": the text becomes [{', '.join(ids)}]" if len(ids) <= MOST_IDS else ""
+    return ((f"{IDS}{listed}.",),)
 
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     width = ex.Number.of(step.last.output.shape[-1])
-    ids = any(record.output.role is roles.TOKEN_IDS for record in step.records)
     named = " Here the author has named the features." * (ctx.tower.features is not None)
     vectors: doc.Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token; each column is a "),
@@ -39,7 +50,7 @@ def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
         f"has a meaning that a person could name.{named}",
     )
     what = REGIONS if ctx.in_encoder else PIECES
-    return (what, *([IDS] if ids else []), vectors)
+    return (what, *_ids(step), vectors)
 
 
 WAVE = ex.Call(

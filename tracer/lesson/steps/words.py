@@ -10,7 +10,6 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
-from tracer.lesson.wiring import leaving
 
 Z = Symbol("z")
 
@@ -20,7 +19,7 @@ def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if not ctx.layers:
         return (f"There are no layers: the {normalized}input vectors are the decoder's output.",)
     result = f"The {normalized}result of the last layer"
-    return (f"{result} is the decoder's output, a vector for each token.",)
+    return (f"{result} is the decoder's output, a vector for each token: its hidden state.",)
 
 
 def _compared_with_the_input(step: Step, ctx: LessonContext) -> doc.Sentence | None:
@@ -85,22 +84,9 @@ def _drawn(step: Step, ctx: LessonContext) -> list[doc.Block]:
     return [doc.Paragraph(("The random number is ", drawn, *falls))]
 
 
-STACKED: doc.Sentence = (
-    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "
-    "its own weights; positions are added only once, before the first layer.",
-)
-
-
-def _can_be_stacked(step: Step, ctx: LessonContext) -> bool:
-    """Whether the layers keep the shape of their input, to which positions were added."""
-    value, position = (ctx.value(step.place, role) for role in (roles.INPUT, roles.POSITION))
-    left = [v for v in leaving(ctx.trace.records) if v.place.layer and not v.place.encoder]
-    keep = [value is not None and value.shape == v.shape for v in left]
-    return position is not None and bool(keep) and all(keep)
-
-
-DECODER_ONLY: doc.Sentence = (
-    "This model has no cross-attention, because it has no encoder to attend to.",
+IN_ONE_VECTOR: doc.Sentence = (
+    "A hidden state holds what its token gathered in all layers, so that it alone is needed to "
+    "predict the next word.",
 )
 
 OUTPUT_STEP = StepKind(
@@ -110,14 +96,7 @@ OUTPUT_STEP = StepKind(
     _output_goal,
     {roles.OUTPUT: RoleText(Symbol("y"))},
     sign=(Symbol("y"),),
-    reasons=lambda step, ctx: (
-        (
-            "Trained models have many layers, because each layer can build on the results of the "
-            "layer before: the smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
-        ),
-        *([STACKED] if _can_be_stacked(step, ctx) else []),
-        *([DECODER_ONLY] if ctx.attends and ctx.trace.scenario.encoder is None else []),
-    ),
+    reasons=lambda step, ctx: (IN_ONE_VECTOR,) if ctx.layers and ctx.attends else (),
     claim=_compared_with_the_input,
 )
 
@@ -130,8 +109,7 @@ def _of_columns(step: Step) -> doc.Sentence:
 
 
 HIDDEN_STATE: doc.Sentence = (
-    "The output vectors are also called hidden states. To continue the text, only the hidden "
-    "state of its last token is needed.",
+    "To continue the text, only the hidden state of its last token is needed.",
 )
 
 LOGITS_STEP = StepKind(

@@ -154,12 +154,13 @@ SIZE_ROLES: tuple[tuple[str, roles.Role, int, str], ...] = (
 """The axis of which values is a size of the model, and what it means."""
 
 
-def sizes(teacher: Teacher) -> tuple[doc.Block, ...]:
-    """The sizes of the decoder: their names, their values here, their meaning."""
-    ctx = teacher.ctx
+def sizes(ctx: LessonContext, parameters: int, layers: int | None = None) -> tuple[doc.Block, ...]:
+    """The sizes of the decoder: their names, their values here, their meaning.
+
+    `layers`: their number, where some of them stand for several.
+    """
     forward = [r.output for r in ctx.trace.records if _is_of_decoder(r.output.place)]
     heads = _several(ctx.heads_of(v.place) for v in forward if v.role is roles.QUERY)
-    number = number_used(ctx.trace.records, teacher.parameter_shapes)
     known = {
         name: (_several(value.shape[axis] for value in forward if value.role is role), meaning)
         for name, role, axis, meaning in SIZE_ROLES
@@ -168,16 +169,28 @@ def sizes(teacher: Teacher) -> tuple[doc.Block, ...]:
         known["d_k"] = (known["d_k"][0], "width of queries, keys and values in each head")
         del known["d_v"]
     d_model = known.pop("d_model")
+    positions = ctx.trace.scenario.positions
+    table = positions.table if positions else None
     rows = [
-        ("tokens", str(len(ctx.names)), "pieces of text that the model reads"),
+        ("tokens", _several([len(ctx.names)]), "pieces of text that the model reads"),
+        ("context", _several([len(table)] if table else []), "most tokens that it can read"),
         ("d_model", *d_model),
-        ("layers", str(ctx.layers or ""), "one after the other"),
+        ("layers", str(layers or ctx.layers or ""), "one after the other"),
         ("heads", heads, "attention patterns computed in parallel"),
         *((name, *size) for name, size in known.items()),
-        ("parameters", f"{number:,}" if number else "", "numbers that training would adjust"),
+        (
+            "parameters",
+            f"{parameters:,}" if parameters else "",
+            "numbers that training would adjust",
+        ),
     ]
-    table = doc.Table.of(("size", "here", "meaning"), [row for row in rows if row[1]])
-    return (doc.Paragraph(SIZES), table)
+    found = doc.Table.of(("size", "here", "meaning"), [row for row in rows if row[1]])
+    return (doc.Paragraph(SIZES), found)
+
+
+def parameters_used(teacher: Teacher) -> int:
+    """The number of parameters that a pass uses."""
+    return number_used(teacher.trace.records, teacher.parameter_shapes)
 
 
 def _is_of_decoder(place: roles.Place) -> bool:
@@ -187,4 +200,4 @@ def _is_of_decoder(place: roles.Place) -> bool:
 
 def _several(found: Iterable[int]) -> str:
     """The sizes that there are: `2`, or `1 or 2` where layers or heads differ."""
-    return " or ".join(map(str, sorted(set(found))))
+    return " or ".join(f"{size:,}" for size in sorted(set(found)))

@@ -1,9 +1,8 @@
-"""The end of a tutorial: the parts in order, and the followed token's numbers on their way."""
+"""The followed token's numbers on their way, and what each sub-layer changed most."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from tracer.decoder import roles
 from tracer.decoder.elementwise import Add
@@ -12,46 +11,15 @@ from tracer.decoder.tape import Record
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
 from tracer.lesson.steps.claims import Row
-from tracer.lesson.texts import sentences
 from tracer.lesson.texts.picture import NAMES
-from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import leaving, summands
 from tracer.names import distinct
-
-PARTS: doc.Sentence = ("The parts, in order:",)
-
-OF_SUB_LAYERS: dict[roles.SubLayer, str] = {
-    "attention": "tokens gather information from each other",
-    "cross_attention": "tokens gather information from the encoder",
-    "ffn": "each token is transformed separately",
-}
-"""What a sub-layer does, with its residual connection and its norm around it."""
 
 MOST_STATIONS = 4
 """So many columns of numbers fit beside each other."""
 
 CHANGES: doc.Sentence = ("What each sub-layer changed most:",)
-
-
-def parts(teacher: Teacher) -> tuple[doc.Block, ...]:
-    """A table of the parts of the calculation: their steps, and what each does."""
-    rows = []
-    for name, together in groupby(
-        teacher.steps, lambda s: sentences.part(s, teacher.ctx.at(s.place))
-    ):
-        first, *others = together
-        last = others[-1] if others else first
-        numbers = str(first.number) if last is first else f"{first.number} to {last.number}"
-        rows.append((name, numbers, _what(last)))
-    return (doc.Paragraph(PARTS), doc.Table.of(("part", "steps", "what it does"), rows))
-
-
-def _what(step: Step) -> str:
-    """What a part does, by its last step."""
-    sub_layer = step.place.sub_layer
-    return OF_SUB_LAYERS.get(sub_layer, step.kind.summary) if sub_layer else step.kind.summary
 
 
 def before_and_after(ctx: LessonContext) -> tuple[doc.Block, ...]:

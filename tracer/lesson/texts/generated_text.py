@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tracer.decoder.forward import Trace
 from tracer.decoder.generation import Generated, GenerationStep, UnreadableError
 from tracer.decoder.operations import Pinned
 from tracer.decoder.roles import MASK
@@ -17,9 +18,18 @@ KEPT, DISCARDED = "kept", "discarded"
 TURN_BY_TURN: doc.Sentence = (
     "In each turn the model reads all words so far and predicts a word after each of them. Only "
     "the last prediction is kept and appended to the input of the next turn; the words after the "
-    "others are already known. Training needs one pass for all positions. Generation needs one "
-    "pass for each word, because each pass reads the word before.",
+    "others are already known. Words cannot be generated at the same time, because each pass reads "
+    "the word before.",
 )
+DIFFERENCES = (
+    ("known", "the whole text and its targets", "the words so far"),
+    ("input", "the correct words", "the words so far, with the generated ones"),
+    ("passes", "one for all positions", "one for each word"),
+    ("result", "changed weights", "a longer text"),
+)
+"""Of what, in training, in generation."""
+SAME_MASK = ("mask", "hides later tokens", "the same")
+
 THE_MASK_STAYS: doc.Sentence = (
     "The mask is the same as in training, so a word's vectors do not change when another word is "
     "appended.",
@@ -36,7 +46,9 @@ def generated_text(
     sections: list[doc.Section] = []
     for number, generation_step in enumerate(generated.steps, 1):
         teacher = Teacher(generation_step.trace, full=full and number == 1)
-        why = _why(teacher) if teacher.full and not cached else []
+        explained = teacher.full and not cached
+        sections += [_compared(teacher)] if explained else []
+        why = _why(teacher) if explained else []
         shown = _turn(generation_step, cached and number > 1)
         sections.append(doc.Section(None, f"Turn {number}", (*why, *shown)))
         for step in teacher.steps:
@@ -72,12 +84,24 @@ def cannot_go_on(met: TracerError) -> doc.Sentence:
     return (doc.Name(met.token), " has no embedding, so the model cannot read it.")
 
 
+def _compared(teacher: Teacher) -> doc.Section:
+    """Compare training with generation."""
+    mask = [SAME_MASK] if _hides_later_tokens(teacher.trace) else []
+    header = ("", "training", "generation")
+    table = doc.Table.of(header, (*DIFFERENCES[:-1], *mask, DIFFERENCES[-1]))
+    return doc.Section(None, "Training and generation", (table,))
+
+
 def _why(teacher: Teacher) -> list[doc.Block]:
     """Say why each turn adds one word, and why the mask stays, if there is one."""
-    trace = teacher.trace
-    own = trace.masks and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
-    mask = [doc.Paragraph(THE_MASK_STAYS)] if own and not trace.scenario.looks_ahead else []
+    mask = [doc.Paragraph(THE_MASK_STAYS)] if _hides_later_tokens(teacher.trace) else []
     return [doc.Paragraph(TURN_BY_TURN), *mask]
+
+
+def _hides_later_tokens(trace: Trace) -> bool:
+    """Whether the model has a mask of its own, which hides later tokens."""
+    own = trace.masks and not isinstance(trace.producers[trace[MASK.name]].operation, Pinned)
+    return bool(own) and not trace.scenario.looks_ahead
 
 
 def _turn(step: GenerationStep, cached: bool) -> list[doc.Block]:

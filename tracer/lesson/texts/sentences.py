@@ -94,16 +94,17 @@ def _carried(pencil: Pencil) -> str:
 def title(step: Step, ctx: LessonContext) -> str:
     """`Layer 1, head 2 · Query`; only what there are several of is named."""
     places = ", ".join(_tower(step, ctx) + _within_tower(step, ctx))
-    return f"{_begun(places)} · {_words(step)}" if places else _words(step)
+    return f"{_begun(places)} · {named(step)}" if places else named(step)
 
 
 def within(step: Step, ctx: LessonContext) -> tuple[str, ...]:
     """`Head 2`, `Query`: the title under that of its part."""
     head = step.place.head
-    return (*([f"Head {head}"] if head and ctx.heads > 1 else []), _words(step))
+    return (*([f"Head {head}"] if head and ctx.heads > 1 else []), named(step))
 
 
-def _words(step: Step) -> str:
+def named(step: Step) -> str:
+    """Return the name of a step: `LayerNorm after attention`."""
     if step.place.final:
         return f"{step.kind.title} behind the layers"
     if step.place.sub_layer and not step.kind.inner:

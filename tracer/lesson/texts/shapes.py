@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import isqrt, prod
 
@@ -13,7 +14,8 @@ from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import OPERANDS
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.at_a_glance import diagram
+from tracer.lesson.texts.at_a_glance import diagram, sizes
+from tracer.lesson.texts.parts import does
 from tracer.lesson.texts.picture import NAMES
 from tracer.lesson.texts.survey import LAYER_PARTS, NUMBER_TYPES, Shaped, Survey, table_symbol
 from tracer.lesson.texts.symbols import symbols
@@ -51,8 +53,13 @@ def _introduction(survey: Survey) -> Iterator[doc.Block]:
             "Elementwise operations, such as those of a norm or a softmax, are not counted.",
         )
     )
-    ctx = LessonContext(survey.trace, survey.length - 1, symbols(survey.trace.records))
+    ctx = _context(survey)
     yield from diagram(ctx, survey.steps, survey.layers)
+    yield from sizes(ctx, survey.parameters, sum(map(len, survey.outline.layers)))
+
+
+def _context(survey: Survey) -> LessonContext:
+    return LessonContext(survey.trace, survey.length - 1, symbols(survey.trace.records))
 
 
 # --- stages --------------------------------------------------------------------------------------
@@ -62,7 +69,17 @@ def _stages(survey: Survey) -> Iterator[tuple[str, list[doc.Block]]]:
     for title, together in groupby(survey.matrices, lambda each: _stage(each, survey)):
         matrices = list(together)
         table = doc.Table.of(HEADER, _rows(matrices, survey))
-        yield title, [table, *map(doc.Paragraph, _said(matrices, survey))]
+        what = doc.paragraphs(_purpose(matrices[0].value.place, survey))
+        yield title, [*what, table, *map(doc.Paragraph, _said(matrices, survey))]
+
+
+def _purpose(place: roles.Place, survey: Survey) -> doc.Sentence | None:
+    """What a sub-layer does."""
+    if place.sub_layer is None:
+        return None
+    where = replace(place, head=None)
+    what = does([s for s in survey.steps if replace(s.place, head=None) == where], _context(survey))
+    return (f"{what[0].upper()}{what[1:]}.",)
 
 
 def _stage(matrix: Shaped, survey: Survey) -> str:

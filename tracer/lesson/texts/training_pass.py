@@ -29,7 +29,7 @@ def told_of_the_loss(teacher: Teacher) -> tuple[doc.Section, doc.Section, doc.Se
     trace = teacher.trace
     guesses = (*_batch(trace), doc.Paragraph(_forcing(trace)), *_answers(trace))
     probabilities = trace[PROBABILITIES.name]
-    shown = tuple(teacher.shown(probabilities))
+    shown = (*doc.paragraphs(_of_all_examples(trace)), *teacher.shown(probabilities))
     teacher.tables.add(probabilities)
     loss = next(step for step in teacher.steps if step.kind is LOSS_STEP)
     return (
@@ -75,9 +75,25 @@ def _batch(trace: Trace) -> tuple[doc.Block, ...]:
         for i, example in enumerate(examples, 1)
     ]
     shifted = all(x.tokens[1:] == x.targets[:-1] and x.tokens[1:] for x in examples)
-    each = " Each target is its input, shifted by one token." * shifted
+    each = (
+        " Each target is its input, shifted by one token: the text itself has the correct words "
+        "(self-supervised learning)."
+    ) * shifted
     said = f"The batch has {count(len(examples), 'example')}.{each}"
     return (doc.Paragraph((said,)), doc.Table.of(("example", "input", "target"), rows))
+
+
+def _of_all_examples(trace: Trace) -> doc.Sentence | None:
+    """Return how many probabilities there are, if several examples are equally long."""
+    examples = trace.scenario.training
+    if len(examples) < 2 or len({len(example.tokens) for example in examples}) > 1:
+        return None
+    positions, words = trace[PROBABILITIES.name].shape
+    return (
+        f"For all {len(examples)} examples, the model's output has the shape "
+        f"[{len(examples)}, {positions}, {words}]: a probability for each of {words} words at each "
+        f"of {positions} positions.",
+    )
 
 
 def _answers(trace: Trace) -> tuple[doc.Block, ...]:

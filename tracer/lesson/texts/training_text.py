@@ -18,6 +18,7 @@ from tracer.lesson.steps.updates import CLIP_STEP, UPDATE_STEP
 from tracer.lesson.texts.picture import picture_back
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import RIGHT, WRONG, told_of_the_loss
+from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_teacher import TrainingTeacher, parameter_of
 from tracer.names import closest, count
 from tracer.scenario.optimizer import Optimizer
@@ -92,6 +93,7 @@ def training_text(
 
 def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Block]:
     if full:
+        yield from stages(teacher.steps)
         yield doc.Paragraph(SLOPE)
         yield doc.Paragraph(CHAIN_RULE)
         chain = ex.Product((ex.Partial(B), ex.Partial(A, B)))

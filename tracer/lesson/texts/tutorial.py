@@ -18,13 +18,17 @@ from tracer.lesson.steps import Step
 from tracer.lesson.steps.attention import UNMASKED_STEP
 from tracer.lesson.steps.words import PREDICTION_STEP
 from tracer.lesson.texts import sentences
-from tracer.lesson.texts.at_a_glance import diagram, formulas, sizes
-from tracer.lesson.texts.before_and_after import before_and_after, parts
+from tracer.lesson.texts.architecture import architecture
+from tracer.lesson.texts.at_a_glance import diagram, formulas, parameters_used, sizes
+from tracer.lesson.texts.before_and_after import before_and_after
 from tracer.lesson.texts.forward_pass import SUMMARY, padded_batch
 from tracer.lesson.texts.generated_text import cannot_go_on, generated_text
+from tracer.lesson.texts.padding import padding
+from tracer.lesson.texts.parts import every_step, parts
 from tracer.lesson.texts.selection import steps
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.texts.training_pass import told_of_the_loss
+from tracer.lesson.texts.training_stages import stages
 from tracer.lesson.texts.training_text import training_text
 
 TRAINING, GENERATION = "Training", "Generation"
@@ -53,7 +57,8 @@ def tutorial(
     teacher = Teacher(found, token, refers=whole, full=full)
     told = worked_for(teacher, chosen)
     further = _further(found, training, full) if whole else ()
-    return replace(told, sections=(*told.sections, *further, *_summary(teacher, whole)))
+    common = architecture(teacher) if whole and full else ()
+    return replace(told, sections=(*told.sections, *common, *further, *_summary(teacher, whole)))
 
 
 def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
@@ -65,8 +70,10 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
     asked = sentences.question(teacher.ctx, terms, predicts=predicts, whole=whole)
     # The author's own opening takes the place of the general question.
     general = map(doc.Paragraph, asked[1:] if intro else asked)
-    sized = (*formulas(teacher), *(sizes(teacher) if teacher.full else ())) if whole else ()
-    glance = (*diagram(teacher.ctx, teacher.steps), *sized)
+    glance = diagram(teacher.ctx, teacher.steps)
+    if whole:
+        sized = sizes(teacher.ctx, parameters_used(teacher)) if teacher.full else ()
+        glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
     introduction = (*intro, *general, *padded_batch(found), *glance)
     sections = tuple(map(teacher.section, chosen))
     return doc.Document(found.name, found.scenario.title, introduction, sections)
@@ -74,6 +81,7 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
 
 def _further(found: Trace, training: Training | None, full: bool) -> Iterator[doc.Section]:
     yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
+    yield from _or_why_not("Padding", TRAINING, padding(found, TRAINING))
     if training:
         yield from _trained(training, full)
     else:
@@ -130,7 +138,10 @@ def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
         yield doc.Section(None, "Cross-entropy loss", (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
     learned = trace(found.name, scenario.without_words(), PassOptions(loss=True))
-    targets, probabilities, loss = told_of_the_loss(Teacher(learned, full=full))
+    teacher = Teacher(learned, full=full)
+    if full:
+        yield doc.Section(None, "One step of training", stages(teacher.steps), TRAINING)
+    targets, probabilities, loss = told_of_the_loss(teacher)
     # The probabilities of the same tokens stand above.
     shown = [probabilities] if learned.tokens != found.tokens else []
     for section in (targets, *shown, loss):
@@ -163,5 +174,9 @@ def _generated(found: Trace, full: bool) -> Iterator[doc.Section]:
 def _summary(teacher: Teacher, whole: bool) -> Iterator[doc.Section]:
     """The author's, and of a whole calculation what came of the followed token."""
     if whole:
-        blocks = (*teacher.author.summary(), *parts(teacher), *before_and_after(teacher.ctx))
+        blocks = (
+            *teacher.author.summary(),
+            *every_step(teacher.ctx, teacher.steps),
+            *before_and_after(teacher.ctx),
+        )
         yield doc.Section(None, SUMMARY, blocks)

@@ -1,0 +1,102 @@
+"""The tables of parts and of steps, held against the list of steps."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.helpers.command import printed, run
+from tests.helpers.random_scenarios import Scenario, scenarios, to_yaml
+from tests.lesson.texts.test_at_a_glance import WIDE, block
+
+SEVERAL = settings(
+    phases=[Phase.generate],
+    database=None,
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+PARTS = "The parts, in order:"
+STEPS = "All steps in one table. The formula of like steps is that of the first."
+
+
+def cells(text: str, title: str) -> list[list[str]]:
+    _, *rows = block(text, title)
+    return [re.split(" {2,}", row) for row in rows]
+
+
+@SEVERAL
+@given(scenarios(max_tokens=3))
+def test_each_step_is_in_one_row(spec: Scenario) -> None:
+    yaml = to_yaml(spec)
+    ran = run("tutorial", "-", "--format", "terminal", width=WIDE, stdin=yaml)
+    if ran.exit_code:
+        return
+    listed = printed("steps", "-", width=WIDE, stdin=yaml)
+    steps = re.findall(r"^  (\d+) +(\S+) +\S+ +(\S+)$", listed, re.MULTILINE)
+    names = {int(number): name for number, name, _ in steps}
+    found: list[int] = []
+    for numbers, *_ in cells(ran.stdout, STEPS):
+        several = [int(number) for number in numbers.replace("…, ", "").split(", ")]
+        assert len({names[number] for number in several}) == 1
+        found += several if "…" not in numbers else every(several, steps)
+    assert sorted(found) == sorted(names)
+    spans = [numbers.split(" to ") for _, numbers, _ in cells(ran.stdout, PARTS)]
+    in_order = [
+        n for first, *last in spans for n in range(int(first), int((last or [first])[0]) + 1)
+    ]
+    assert in_order == sorted(names)
+
+
+def every(shown: list[int], steps: list[tuple[str, str, str]]) -> list[int]:
+    """All numbers of the steps of one kind in one kind of sub-layer."""
+    kinds = {int(n): (name, re.sub(r"\d+", "", address)) for n, name, address in steps}
+    of = kinds[shown[0]]
+    numbers = [n for n, kind in kinds.items() if kind == of]
+    assert numbers[:2] == shown[:2] and numbers[-1] == shown[-1] and len(numbers) > 4
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("alex", ["4, 11", "Q¹", "X′ · W_Q¹", "Query (what each token looks for)"]),
+        ("alex", ["9, 16", "A¹", "softmax(S¹ + M)", "Softmax: the attention weights (the scores as "
+         "shares of 1)"]),
+        ("alex", ["26", "x₂", "LayerNorm(r₂)", "LayerNorm after the FFN (each token's numbers, "
+         "centered and scaled)"]),
+        ("pizza", ["24, 30, 63, 69", "K¹", "E · W_K¹", "Key (what each token can be found by)"]),
+        ("science", ["17", "y", "x₂", "Output of the decoder (the decoder's vector for each "
+         "token)"]),
+    ],
+)  # fmt: skip
+def test_formulas_are_those_of_the_steps(name: str, row: list[str]) -> None:
+    assert row in cells(printed("tutorial", name, "--format", "terminal", width=WIDE), STEPS)
+
+
+def test_what_is_given_has_no_formula() -> None:
+    made = printed(
+        *("tutorial", "alex", "--format", "terminal", "--given"),
+        "layer1.ffn.hidden=" + json.dumps([[1, 2, 3]] * 4),
+        width=WIDE,
+    )
+    (hidden,) = [row for row in cells(made, STEPS) if row[1] == "h"]
+    assert hidden[2] == "–"
+
+
+@pytest.mark.parametrize(
+    ("name", "does"),
+    [
+        ("alex", "each token gathers information from the tokens before it; with residual "
+         "connection and LayerNorm"),
+        ("science", "each token is transformed separately"),
+        ("pizza", "tokens gather information from the encoder; with residual connection and "
+         "LayerNorm"),
+    ],
+)  # fmt: skip
+def test_a_part_says_what_its_sub_layer_does(name: str, does: str) -> None:
+    made = printed("tutorial", name, "--format", "terminal", width=WIDE)
+    assert does in [row[2] for row in cells(made, PARTS)]

@@ -1,0 +1,87 @@
+"""What a model's layers have in common, and which attention it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from tracer.decoder import roles
+from tracer.decoder.value import Value
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.texts.teacher import Teacher
+from tracer.lesson.wiring import leaving
+
+ARCHITECTURE = "Architecture"
+
+STACKED: doc.Sentence = (
+    "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "
+    "its own weights; positions are added only once, before the first layer.",
+)
+MANY: doc.Sentence = (
+    "A second layer reads vectors that hold what the first layer gathered, so it can follow "
+    "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has 96.",
+)
+DECODER_ONLY: doc.Sentence = (
+    "This model has no cross-attention, because it has no encoder to attend to. Models that only "
+    "continue a text, such as GPT, need no encoder; for a translation, an encoder can read the "
+    "source text.",
+)
+FROM_WHERE = (
+    ("queries", "the decoder's tokens", "the decoder's tokens"),
+    ("keys", "the decoder's tokens", "the encoder's tokens"),
+    ("values", "the decoder's tokens", "the encoder's tokens"),
+)
+"""From which tokens they are computed, in self-attention and in cross-attention."""
+
+
+def architecture(teacher: Teacher) -> Iterator[doc.Section]:
+    """Sections about stacking layers, and about self-attention and cross-attention."""
+    ctx = teacher.ctx
+    if layers := _layers(teacher):
+        header = ("layer", "reads", "returns", "shape", "parameters")
+        stacked: tuple[doc.Block, ...] = (
+            *doc.paragraphs(STACKED, MANY),
+            doc.Table.of(header, layers),
+        )
+        yield doc.Section(None, "Stacking layers", stacked, ARCHITECTURE)
+    table = doc.Table.of(("computed from", "self-attention", "cross-attention"), FROM_WHERE)
+    if ctx.attends and ctx.trace.scenario.encoder is None:
+        said = (doc.Paragraph(DECODER_ONLY), table)
+        yield doc.Section(None, "No cross-attention", said, ARCHITECTURE)
+    elif ctx.attends_to_the_encoder:
+        title = "Self-attention and cross-attention"
+        yield doc.Section(None, title, (table,), ARCHITECTURE)
+
+
+def _layers(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
+    """A row for each layer, if each keeps the shape of the input, to which positions were added."""
+    ctx = teacher.ctx
+    reads, position = (ctx.value(roles.Place(), role) for role in (roles.INPUT, roles.POSITION))
+    if reads is None or position is None:
+        return []
+    rows: list[tuple[str | doc.Cell, ...]] = []
+    for layer, left in _leaving(ctx).items():
+        if any(value.shape != reads.shape for value in left):
+            return []
+        returns = left[-1]
+        shape = " × ".join(map(str, returns.shape))
+        own = (
+            prod(shape)
+            for address, shape in teacher.parameter_shapes.items()
+            if address.startswith(f"layer{layer}.")
+        )
+        symbols = (ctx.symbols[value.address] for value in (reads, returns))
+        rows.append((str(layer), *symbols, shape, f"{sum(own):,}"))
+        reads = returns
+    return rows
+
+
+def _leaving(ctx: LessonContext) -> dict[int, list[Value]]:
+    """The results of the sub-layers of each layer of the decoder."""
+    found: dict[int, list[Value]] = {}
+    for value in leaving(ctx.trace.records):
+        place = value.place
+        if place.layer and not place.encoder and place.example is None:
+            found.setdefault(place.layer, []).append(value)
+    return found

@@ -1,0 +1,110 @@
+"""The parts of a calculation, and all its steps, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from tracer.decoder import roles
+from tracer.decoder.operations import Copy
+from tracer.formula import expression as ex
+from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import Step
+from tracer.lesson.texts import sentences
+from tracer.lesson.working.formulas import formula
+
+PARTS: doc.Sentence = ("The parts, in order:",)
+STEPS: doc.Sentence = ("All steps in one table. The formula of like steps is that of the first.",)
+
+OF_SUB_LAYERS: dict[roles.SubLayer, str] = {
+    "attention": "tokens gather information from each other",
+    "cross_attention": "tokens gather information from the encoder",
+    "ffn": "each token is transformed separately",
+}
+"""What a sub-layer does."""
+
+FUNCTIONS: dict[roles.Role, ex.OfModels] = {
+    roles.WEIGHTS: "softmax",
+    roles.PROBABILITIES: "softmax",
+    roles.NORM: "LayerNorm",
+    roles.RMS_NORM: "RMSNorm",
+}
+"""Steps of several operations that have one name."""
+
+HEADER = ("steps", "result", "formula", "step")
+NONE = "–"
+MOST_NUMBERS = 4
+"""So many numbers of like steps are listed."""
+
+
+def parts(ctx: LessonContext, steps: Sequence[Step]) -> tuple[doc.Block, ...]:
+    """A table of the parts of the calculation: their steps, and what each does."""
+    rows = []
+    for name, together in groupby(steps, lambda s: sentences.part(s, ctx.at(s.place))):
+        of_part = list(together)
+        first, last = of_part[0], of_part[-1]
+        numbers = str(first.number) if last is first else f"{first.number} to {last.number}"
+        rows.append((name, numbers, does(of_part, ctx)))
+    return (doc.Paragraph(PARTS), doc.Table.of(("part", "steps", "what it does"), rows))
+
+
+def does(steps: Sequence[Step], ctx: LessonContext) -> str:
+    """What a part does: its sub-layer and what is around it, or what its steps compute."""
+    place = steps[0].place
+    if place.sub_layer not in OF_SUB_LAYERS:
+        return "; ".join(step.kind.summary for step in steps)
+    what = _gathers(ctx.at(place)) if place.sub_layer == "attention" else None
+    what = what or OF_SUB_LAYERS[place.sub_layer]
+    around = dict.fromkeys(_begun(step.kind.title) for step in steps if not step.kind.inner)
+    return f"{what}; with {' and '.join(around)}" if around else what
+
+
+def _gathers(ctx: LessonContext) -> str:
+    """From which tokens self-attention gathers information, as far as the mask says it."""
+    if not ctx.trace.scenario.has_numbers:
+        return f"{OF_SUB_LAYERS['attention']}, as far as the mask allows" if ctx.mask else ""
+    return f"each token gathers information from {seen}" if (seen := ctx.visible_tokens) else ""
+
+
+def _begun(title: str) -> str:
+    """The title of a residual connection or a norm, inside a sentence."""
+    return title if "Norm" in title else title.lower()
+
+
+def every_step(ctx: LessonContext, steps: Sequence[Step]) -> tuple[doc.Block, ...]:
+    """A table of all steps: what each is for, and its formula; like steps in one row."""
+    alike: dict[tuple[object, ...], list[Step]] = {}
+    for step in steps:
+        place = step.place
+        key = (step.kind, place.encoder, place.sub_layer, place.final)
+        alike.setdefault(key, []).append(step)
+    rows = []
+    for first, *others in alike.values():
+        numbers = _listed([first.number, *(step.number for step in others)])
+        symbol = ctx.symbols[first.last.output.address]
+        right = _formula(first, ctx) or NONE
+        name = f"{sentences.named(first)} ({first.kind.summary})"
+        rows.append((numbers, symbol, right, name))
+    return (doc.Paragraph(STEPS), doc.Table.of(HEADER, rows))
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """`4, 11`, or `4, 11, …, 58` if there are many."""
+    shown: Iterable[object] = numbers
+    if len(numbers) > MOST_NUMBERS:
+        shown = (*numbers[: MOST_NUMBERS - 2], "…", numbers[-1])
+    return ", ".join(map(str, shown))
+
+
+def _formula(step: Step, ctx: LessonContext) -> ex.Expression | None:
+    """The right side of a step's formula, if it has one."""
+    if step.is_partly_given:
+        return None
+    function = FUNCTIONS.get(step.last.output.role)
+    if function:
+        return ex.Call(function, (ctx.symbols[step.records[0].inputs[0].address],))
+    if isinstance(step.last.operation, Copy):
+        return ctx.symbols[step.last.inputs[0].address]
+    chain = formula(step.last, ctx.symbols)
+    return chain.sides[1] if chain else None
