@@ -127,6 +127,9 @@ unembedding: {W_U: [[1, 0, 2], [0, 1, 1]], b_U: [0, 0, 1]}
 """
 MERGED = """text: "ab b"
 merges: [[" ", b]]"""
+LEARNED_MERGES = """text: a b
+corpus: {a: 1, ab: 2}
+merges: 1"""
 WIDER = (
     "{W_Q: [[1], [2]], W_K: [[1], [0]], W_V: [[1], [1]], b_Q: [1], b_K: [2], b_V: [3]}",
     "{W_Q: identity, W_K: identity, W_V: [[1], [1]]}",
@@ -150,6 +153,7 @@ def passes() -> Iterator[Trace]:
     whole = trace("f", scenario, RECORDED)
     yield whole
     yield traced(EVERYTHING.replace("tokens: [a, b]\ntoken_ids: [7, 8]", MERGED))
+    yield traced(EVERYTHING.replace("tokens: [a, b]\ntoken_ids: [7, 8]", LEARNED_MERGES))
     more = scenario.reading(("a", "b", "a"))
     second = trace("f", more, earlier=Earlier(whole))
     yield second

@@ -46,7 +46,10 @@ UNNUMBERED = {
 }
 """The headings behind the steps of a tutorial, and in which further pass its values are."""
 
-ONE_OF_SEVERAL = ("of_heads twice", "normalized twice", "sampled twice")
+ONE_OF_SEVERAL = (
+    *("of_heads twice", "normalized twice", "sampled twice"),
+    *("learned_pair twice", "counted twice"),
+)
 """Checks of sentences that stand beside each other."""
 
 ALONE = r"Summary|The text|Turn |Targets and|Probabilities|\d+ · |After \d"

@@ -5,9 +5,11 @@ The pieces are walked through with their merges, as the JSON has both.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from tests.helpers.judge import Judge, form
+from tests.helpers.learned_merges import recounted
 
 
 def shown(text: str) -> str:
@@ -23,9 +25,16 @@ def merges(at: Judge) -> list[list[str]]:
     return found
 
 
+def spelled(at: Judge, piece: str) -> list[str]:
+    """The characters of a piece; one that the corpus does not have is unknown."""
+    corpus = at.spec.get("corpus")
+    known = set(piece) if corpus is None else set("".join(corpus))
+    return [character if character in known else "[UNK]" for character in piece]
+
+
 def symbols(at: Judge) -> list[list[str]]:
     """What each piece is when its merges are done: of those alike the leftmost first."""
-    pieces = [list(piece) for piece in at.values["text"]["data"]]
+    pieces = [spelled(at, piece) for piece in at.values["text"]["data"]]
     for number, _, left, right, joined in merges(at):
         piece = pieces[int(number) - 1]
         i = next(i for i in range(len(piece)) if piece[i : i + 2] == [left, right])
@@ -59,9 +68,9 @@ def of_its_piece(at: Judge, said: dict[str, Any]) -> None:
     own = [merge for merge in merges(at) if int(merge[0]) == number + 1]
     assert said["piece"] == shown(piece) and len(piece) > 1
     if "begins" not in said:
-        assert own == [] and symbols(at)[number] == list(piece)
+        assert own == [] and symbols(at)[number] == spelled(at, piece)
         return
-    assert said["begins"] == shown("·".join(piece)) and own
+    assert said["begins"] == shown("·".join(spelled(at, piece))) and own
     if "some" in said:
         assert int(said["some"]) < len(own) == int(said["all"])
     else:
@@ -89,9 +98,58 @@ def of_other_pieces(at: Judge, said: dict[str, Any]) -> None:
 def in_numbers(at: Judge, said: dict[str, Any]) -> None:
     assert int(said["bytes"]) == len("".join(at.values["text"]["data"]).encode())
     assert int(said["tokens"]) == len(at.tokens)
-    by_length = sorted({len(token.encode()) for token in at.tokens}, reverse=True)
-    longest = {token for token in at.tokens if len(token.encode()) == by_length[0]}
+    known = [token for token in at.tokens if "corpus" not in at.spec or token != "[UNK]"]
+    by_length = sorted({len(token.encode()) for token in known}, reverse=True)
+    longest = {token for token in known if len(token.encode()) == by_length[0]}
     clear = len(longest) == 1 < len(by_length)
     assert clear == ("longest" in said)
     if clear:
         assert (said["longest"], int(said["wide"])) == (shown(*longest), by_length[0])
+
+
+@form(r"“(?P<first>.+?)” does not occur in the corpus: the token is \[UNK\]\.")
+@form(
+    r"“(?P<first>.+?)” and (?P<others>\d+) other characters? do not occur in the corpus: the token "
+    r"is \[UNK\]\."
+)
+def unknown(at: Judge, said: dict[str, Any]) -> None:
+    corpus = set("".join(at.spec["corpus"]))
+    characters = dict.fromkeys(c for c in "".join(at.values["text"]["data"]) if c not in corpus)
+    first, *others = characters
+    assert said["first"] == first and int(said.get("others", 0)) == len(others)
+
+
+def learned(at: Judge) -> list[tuple[str, str, Counter[tuple[str, str]]]]:
+    """The merges with the counts of all pairs."""
+    return recounted({w: int(n) for w, n in at.spec["corpus"].items()}, int(at.spec["merges"]))
+
+
+@form(
+    r"Merge (?P<rank>\d+) joins “(?P<left>.+?)” and “(?P<right>.+?)”, which are neighbors "
+    r"(?P<times>\d+) times?\.(?: Of (?P<tied>\d+) pairs with this count, it is the first in the "
+    r"corpus\.)?"
+)
+def learned_pair(at: Judge, said: dict[str, Any]) -> None:
+    left, right, counts = learned(at)[int(said["rank"]) - 1]
+    most = max(counts.values())
+    assert (said["left"], said["right"], int(said["times"])) == (left, right, most)
+    tied = sum(each == most for each in counts.values())
+    assert tied == int(said["tied"] or 1)
+
+
+@form(r"The counts of the pairs:")
+@form(r"The counts of the pairs, the 8 largest of (?P<all>\d+):")
+def counted(at: Judge, said: dict[str, Any]) -> None:
+    numbers = [len(counts) for _, _, counts in learned(at)]
+    assert (
+        int(said["all"]) in numbers and int(said["all"]) > 8 if "all" in said else min(numbers) < 9
+    )
+
+
+@form(
+    r"The corpus has (?P<letters>\d+) characters?; the merges add (?P<made>\d+) merged symbols?\."
+)
+def symbols_in_all(at: Judge, said: dict[str, Any]) -> None:
+    letters = set("".join(at.spec["corpus"]))
+    made = {left + right for left, right, _ in learned(at)}
+    assert (int(said["letters"]), int(said["made"])) == (len(letters), len(made))

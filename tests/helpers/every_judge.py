@@ -131,7 +131,7 @@ def _faults_of_sentences(
     text: str, document: Any, plain: Scenario, written: Scenario
 ) -> Iterator[str]:
     values = {value["address"]: value for value in document["values"]}
-    said: Scenario = {key: written[key] for key in ("text", "merges") if key in written}
+    said: Scenario = {key: written[key] for key in ("text", "merges", "corpus") if key in written}
     last = len(values["tokens"]["data"]) - 1
     text, amiss = without_words(text, plain, values["input"]["printed"][0][0])
     yield from (f"words: {each}" for each in amiss)

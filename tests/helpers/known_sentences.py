@@ -63,6 +63,10 @@ ANYWHERE = frozenset(
         "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
         "first in the list of merges is joined. This is repeated until no pair is in the list; the "
         "symbols that remain are the tokens.",
+        "Each word of the corpus is split into characters. Every pair of neighbors is counted, in "
+        "each word as often as the word occurs. The most frequent pair is merged into one symbol "
+        "in all words; then the pairs are counted again.",
+        "The merges in the order in which they are learned:",
         "The same model in formulas:",
         "Its sizes:",
         "What each sub-layer changed most:",

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from tests.helpers.authored import words
+from tests.helpers.learned_merges import recounted
 from tests.helpers.scenario_yaml import Scenario
 
 Way: TypeAlias = Callable[[Scenario, random.Random], None]
@@ -161,10 +162,20 @@ def what_is_meant_anyway(spec: Scenario, rng: random.Random) -> None:
         spec["encoder"].setdefault("positions", "none")
 
 
+WORDS = ("hug", "pug", "low", "lower", "anna", "b")
+
+
 def text(spec: Scenario, rng: random.Random) -> None:
-    """In place of tokens: a text without spaces whose merges leave just these."""
+    """In place of tokens: a text whose merges, typed or learned, leave just these."""
     tokens = spec["tokens"]
     if not _is_list(tokens) or "batch" in spec or any(" " in t or not t for t in tokens):
+        return
+    if rng.random() < 0.4:
+        corpus = {word: rng.randint(1, 20) for word in (*tokens, *rng.sample(WORDS, 2))}
+        if number := len(recounted(corpus, 1000)):  # enough that each word is one symbol
+            spec["text"] = " ".join(tokens)
+            spec["corpus"], spec["merges"] = corpus, number
+            del spec["tokens"]
         return
     merges = [
         [token[:i], token[i]] for token in dict.fromkeys(tokens) for i in range(1, len(token))

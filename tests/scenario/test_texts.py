@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.small_scenario import END, problems, scenario
+from tracer.scenario.loading import parse
+from tracer.scenario.writer import written
 
 TEXT = 'text: "ab a"\nmerges: [[" ", a]]'
 EMBEDDED = "  a: [1, 2]\n"
@@ -47,6 +49,29 @@ def test_ids_are_places_in_the_vocabulary_where_it_has_all() -> None:
 def test_other_tokens_have_no_text() -> None:
     assert scenario(typed(TEXT), WITH_A_SPACE).reading(("b",)).tokenization is None
     assert scenario().tokenization is None
+
+
+CORPUS = "corpus: {ab: 3, b: 2}"
+
+
+def test_merges_are_learned_from_a_corpus() -> None:
+    found = scenario(typed(f'text: "ab  b"\n{CORPUS}\nmerges: 1'), ("  a: [1", "  ab: [1"))
+    assert found.merges == (("a", "b"),)
+    assert found.tokens == ("ab", "b")
+
+
+def test_a_character_that_the_corpus_does_not_have_is_unknown() -> None:
+    found = scenario(
+        typed(f"text: xab €\n{CORPUS}\nmerges: 1"),
+        ("  a: [1, 2]", "  ab: [1, 2]\n  '[UNK]': [0, 0]"),
+    )
+    assert found.tokens == ("[UNK]", "ab", "[UNK]")
+
+
+def test_what_is_learned_is_written_as_it_was_typed() -> None:
+    found = scenario(typed(f"text: ab b\n{CORPUS}\nmerges: 1"), ("  a: [1", "  ab: [1"))
+    again = written(found)
+    assert "merges: 1\n" in again and parse(again, "f.yaml") == found
 
 
 @pytest.mark.parametrize(
@@ -96,6 +121,29 @@ def test_other_tokens_have_no_text() -> None:
             "text: ab\nmerges: a b",
             "3:1: merges: expected a list, such as merges: [[l, o], [lo, w]], got 'a b'",
         ),
+        (
+            "text: ab\nmerges: 2",
+            "3:1: merges: a number of merges without a corpus, expected corpus: {hug: 10, pug: 5} "
+            "or pairs, such as [[l, o], [lo, w]]",
+        ),
+        (
+            f"text: ab\n{CORPUS}\nmerges: [[a, b]]",
+            "4:1: merges: with a corpus, expected how many merges to learn, such as merges: 3",
+        ),
+        (f"text: ab\n{CORPUS}\nmerges: 0", "4:1: merges: 0, expected at least 1"),
+        (
+            f"text: ab\n{CORPUS}\nmerges: 2",
+            "4:1: merges: 2, expected at most 1: no more can be learned from this corpus",
+        ),
+        (
+            "text: ab\ncorpus: {a b: 3, ab: 1}\nmerges: 1",
+            "3:10: corpus.a b: 'a b', expected a word without spaces",
+        ),
+        (
+            "text: ab\ncorpus: {ab: 0}\nmerges: 1",
+            "3:10: corpus.ab: expected at least 1, got '0'",
+        ),
+        (f"tokens: [a]\n{CORPUS}", "3:1: corpus: a corpus without a text, expected text: hug pug"),
         ("text: [ab]\nmerges: []", "2:1: text: expected text, got a list"),
         ('text: ""\nmerges: []', "2:1: text: empty, expected at least one entry"),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from tracer.decoder.value import Value, tokens_of
 from tracer.formula.arithmetic import SHAPES
 from tracer.scenario.fields import Names, Window
 from tracer.scenario.model import Rotary, Scenario, Tower
+from tracer.tokenization.learning import Learned
 from tracer.tokenization.tokenization import Tokenization
 
 SEEN, HIDDEN = Decimal(0), Decimal("-Infinity")
@@ -28,6 +30,8 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Rotar
     """X′ = X + P (n, d_model) from the `first` token on; with rotary positions X and the angles."""
     tokens = Axis(tokens_of(tape.place), tower.tokens[first:])
     if isinstance(tower, Scenario):
+        if tower.tokenization and tower.corpus:
+            learned_merges(tape, tower.corpus, tower.tokenization.learned)
         text_in_pieces(tape, tower.tokenization)
     tape.given(roles.TOKENS, tokens.labels, (tokens,))
     if isinstance(tower, Scenario) and tower.token_ids is not None:
@@ -53,6 +57,27 @@ def input_vectors(tape: Tape, tower: Tower, *, first: int) -> tuple[Value, Rotar
             roles.POSITION, positions.table[first : len(tower.tokens)], (tokens, features)
         )
     return tape.record(roles.INPUT, Add(), x, p), None
+
+
+def learned_merges(tape: Tape, corpus: Mapping[str, int], learned: Sequence[Learned]) -> None:
+    """Record the merges with their counts, each pair that was counted, and the corpus."""
+    merges = [
+        (str(rank), *each.pair, "".join(each.pair), str(each.count))
+        for rank, each in enumerate(learned, 1)
+    ]
+    of_merge = Axis("of it", ("rank", "left", "right", "joined", "count"))
+    tape.given(roles.CORPUS_MERGES, merges, (Axis("merge", _counted(len(merges))), of_merge))
+    pairs = [
+        (str(rank), *pair, str(sum(counts)))
+        for rank, each in enumerate(learned, 1)
+        for pair, counts in each.counts.items()
+    ]
+    of_pair = Axis("of it", ("rank", "left", "right", "count"))
+    tape.given(roles.CORPUS_PAIRS, pairs, (Axis("pair", _counted(len(pairs))), of_pair))
+    words = [(word, str(count)) for word, count in corpus.items()]
+    axes = Axis("entry", _counted(len(words))), Axis("of it", ("word", "count"))
+    # Last, because the step takes its position from it.
+    tape.given(roles.CORPUS, words, axes)
 
 
 def text_in_pieces(tape: Tape, tokenization: Tokenization | None) -> None:

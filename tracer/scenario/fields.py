@@ -159,6 +159,7 @@ class Frozen(BaseModel):
 WholeNumber = Annotated[int, BeforeValidator(_whole)]
 AtLeastOne = Annotated[WholeNumber, Field(ge=1)]
 Count = Annotated[WholeNumber, Field(ge=1, le=1000)]
+Frequency = Annotated[WholeNumber, Field(ge=1, le=1_000_000_000)]
 Text = Annotated[str, Field(min_length=1)]
 
 _NUMBER = core.no_info_before_validator_function(_number, core.decimal_schema())
@@ -189,6 +190,17 @@ Pair: TypeAlias = Annotated[
     tuple[Word, Word], Parsed("Pair", core.no_info_plain_validator_function(_pair))
 ]
 """Two adjacent symbols to merge."""
+
+
+def _learned(value: Any) -> Any:
+    """A number of merges is replaced by the merges before; why it is not is reported elsewhere."""
+    return () if isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value) else value
+
+
+Merges: TypeAlias = Annotated[
+    tuple[Pair, ...] | None, BeforeValidator(_learned), Or({"type": "integer", "minimum": 1})
+]
+"""Pairs to merge, or how many to learn."""
 
 
 class Random(Frozen):

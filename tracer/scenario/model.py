@@ -236,10 +236,17 @@ class Scenario(Tower):
         "low lower lowest",
         None,
     )
-    merges: tuple[fields.Pair, ...] | None = described(
+    merges: fields.Merges = described(
         "Pairs of neighbors to merge, in the order in which they were learned; without merges, "
-        "every character is a token.",
+        "every character is a token. With a corpus: the number of merges to learn.",
         "[[l, o], [lo, w]]",
+        None,
+    )
+    corpus: Annotated[dict[fields.Word, fields.Frequency] | None, Field(min_length=1)] = described(
+        "Words and how often each occurs: the merges are learned from them, the most frequent "
+        "pair first. The text is split into words at its spaces; a character that no word of the "
+        "corpus has is the token [UNK].",
+        "{hug: 10, pug: 5}",
         None,
     )
     token_ids: tuple[fields.WholeNumber, ...] | None = described(
@@ -347,7 +354,9 @@ class Scenario(Tower):
     @property
     def tokenization(self) -> Tokenization | None:
         """How the text became tokens, where there is a text."""
-        return None if self.text is None else encode(self.text, self.merges or ())
+        if self.text is None:
+            return None
+        return encode(self.text, self.merges or (), self.corpus)
 
     @property
     def beginning(self) -> Names:

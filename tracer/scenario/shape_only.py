@@ -88,7 +88,7 @@ def outline(scenario: Scenario, length: int | None = None) -> Outline:
     return Outline(without, numbers, encoder_numbers)
 
 
-UNREAD = ("features", "text", "merges", "targets", "batch", "training")
+UNREAD = ("features", "text", "merges", "corpus", "targets", "batch", "training")
 """Keys that do not affect the shapes of a pass."""
 
 

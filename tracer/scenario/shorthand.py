@@ -5,6 +5,7 @@ The result is plain data as if it had been typed, so every number keeps its digi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from random import Random as Generator
 
@@ -16,6 +17,7 @@ from tracer.scenario.fields import Random, pair_of
 from tracer.scenario.parts import address, with_part
 from tracer.scenario.reader import Data, Source, YamlPath
 from tracer.scenario.sizes import Counting, part, words_of
+from tracer.tokenization.learning import learn
 from tracer.tokenization.typed import encode
 
 Rows = list[Data]
@@ -109,14 +111,20 @@ def _tied(data: Data) -> Data | None:
 
 
 def with_tokens(source: Source) -> Source:
-    """Add the tokens of the text, and their ids if the vocabulary has all of them.
+    """Add the merges of the corpus, the tokens of the text, and their ids.
 
-    Without a text, or if it has problems, the data stays unchanged.
+    Ids are added if the vocabulary has all tokens. Without a text, or if it has problems, the data
+    stays unchanged.
     """
-    text, pairs = part(source.data, ("text",)), _pairs(source.data)
-    if not isinstance(text, str) or pairs is None or any(_faults(source.data)):
+    text, corpus = part(source.data, ("text",)), _corpus(source.data)
+    if not isinstance(text, str) or any(_faults(source.data)):
         return source
-    tokens: list[Data] = [token.text for token in encode(text, pairs).tokens]
+    if corpus is not None and (number := _number_of_merges(source.data)):
+        learned: list[Data] = [[*merge.pair] for merge in learn(corpus, number)]
+        source = source.at("merges", "merges", learned)
+    if (pairs := _pairs(source.data)) is None:
+        return source
+    tokens: list[Data] = [token.text for token in encode(text, pairs, corpus).tokens]
     words = words_of(part(source.data, ("vocabulary",))) or []
     if part(source.data, ("token_ids",)) is None and all(token in words for token in tokens):
         source = source.at("text", "token_ids", [str(words.index(each)) for each in tokens])
@@ -138,7 +146,53 @@ def _faults(data: Data) -> Iterator[tuple[YamlPath, str]]:
         yield ("text",), f"a text without merges, expected {form}"
     if has_merges and not has_text:
         yield ("merges",), "merges without a text, expected text: low lower lowest"
+    yield from _faults_of_corpus(data)
     yield from _unknown_symbols(_pairs(data) or [])
+
+
+def _faults_of_corpus(data: Data) -> Iterator[tuple[YamlPath, str]]:
+    typed, number = part(data, ("merges",)), _number_of_merges(data)
+    if part(data, ("corpus",)) is None:
+        if number is not None:
+            form = "corpus: {hug: 10, pug: 5} or pairs, such as [[l, o], [lo, w]]"
+            yield ("merges",), f"a number of merges without a corpus, expected {form}"
+        return
+    if part(data, ("text",)) is None and typed is None:
+        yield ("corpus",), "a corpus without a text, expected text: hug pug"
+    elif number is None:
+        place = "corpus" if typed is None else "merges"
+        yield (place,), "with a corpus, expected how many merges to learn, such as merges: 3"
+    corpus = _corpus(data)
+    for word in corpus or ():
+        if " " in word or not word:
+            yield ("corpus", word), f"{word!r}, expected a word without spaces"
+    if number == 0:
+        yield ("merges",), "0, expected at least 1"
+    elif number is not None and corpus:
+        most = sum(1 for _ in learn(corpus, number))
+        if number > most:
+            message = f"{number}, expected at most {most}: no more can be learned from this corpus"
+            yield ("merges",), message
+
+
+def _number_of_merges(data: Data) -> int | None:
+    """Return how many merges to learn; None if they are typed or malformed."""
+    number = part(data, ("merges",))
+    return int(number) if isinstance(number, str) and re.fullmatch("[0-9]{1,9}", number) else None
+
+
+def _corpus(data: Data) -> dict[str, int] | None:
+    """Return the words of the corpus and their counts; None if malformed."""
+    match part(data, ("corpus",)):
+        case dict() as typed:
+            counts = {
+                str(word): int(count)
+                for word, count in typed.items()
+                if isinstance(count, str) and re.fullmatch("[0-9]{1,10}", count) and int(count)
+            }
+            return counts if counts and len(counts) == len(typed) else None
+        case _:
+            return None
 
 
 def _unknown_symbols(pairs: list[tuple[str, str]]) -> Iterator[tuple[YamlPath, str]]:

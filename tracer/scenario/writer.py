@@ -32,6 +32,8 @@ def written(scenario: Scenario) -> str:
         data["unembedding"] = "tied"
     if scenario.text is not None:
         del data["tokens"]
+    if scenario.corpus is not None:
+        data["merges"] = len(scenario.merges or ())
     text: str = yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, indent=2
     )

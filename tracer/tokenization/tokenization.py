@@ -5,6 +5,10 @@ from __future__ import annotations
 from tracer.frozen import frozen
 from tracer.tokenization.alphabets import Alphabet, as_text
 from tracer.tokenization.bpe import Merge
+from tracer.tokenization.learning import Learned
+
+UNKNOWN = "[UNK]"
+"""The token for a character that the corpus does not have."""
 
 
 @frozen
@@ -48,6 +52,8 @@ class Tokenization:
     text: str
     pieces: tuple[Piece, ...]
     alphabet: Alphabet
+    learned: tuple[Learned, ...] = ()
+    """The merges with the counts from which they were learned, if they were learned here."""
 
     @property
     def tokens(self) -> tuple[Token, ...]:

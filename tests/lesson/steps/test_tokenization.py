@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from tests.helpers.claims import Judge, faults
 from tests.helpers.command import printed, run_json
+from tests.helpers.learned_merges import recounted
 from tests.helpers.scenario_yaml import to_yaml
 from tests.helpers.sentences import unbroken
 from tests.tokenization.test_bpe import learned
@@ -105,6 +106,65 @@ def test_what_is_said_is_true(pairs: Merges, text: str, data: st.DataObject) -> 
     lines = unbroken(shown(text, merges, "--token", str(token), width=5000))
     judge = Judge(values, {}, token - 1, {})
     assert faults(lines, judge) == []
+
+
+HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+
+
+def of_corpus(text: str, corpus: dict[str, int], merges: int) -> str:
+    typed = {"title": "T", "text": text, "corpus": corpus, "merges": merges}
+    return to_yaml({**typed, "embeddings": {"random": {"columns": 1}}})
+
+
+def test_merges_are_counted_by_pencil() -> None:
+    stdin = of_corpus("bug mug", HUGS, 3)
+    text = printed("step", "learned_merges", "-s", "-", "--format", "markdown", stdin=stdin)
+    _, first, changed, *_, in_order = tables(text)
+    assert first[2:4] == [["u·g", "10 + 5 + 5 = 20"], ["p·u", "5 + 12 = 17"]]
+    assert changed[2:] == [
+        ["hug", "h·u·g", "h·ug"],
+        ["pug", "p·u·g", "p·ug"],
+        ["hugs", "h·u·g·s", "h·ug·s"],
+    ]
+    assert in_order[2:] == [
+        ["1", "u", "g", "ug", "20"],
+        ["2", "u", "n", "un", "16"],
+        ["3", "h", "ug", "hug", "15"],
+    ]
+    made = printed("step", "tokenization", "-s", "-", "--format", "markdown", stdin=stdin)
+    assert [row[2] for row in tables(made)[0][2:]] == ["b", "ug", "&#91;UNK&#93;", "ug"]
+
+
+LETTERS = st.text("abcd", min_size=1, max_size=5)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    st.dictionaries(LETTERS, st.integers(1, 9), min_size=1, max_size=30),
+    st.text(" abcé", min_size=1, max_size=12).filter(lambda text: text.strip(" ")),
+    st.data(),
+)
+def test_what_is_said_of_learned_merges_is_true(
+    corpus: dict[str, int], text: str, data: st.DataObject
+) -> None:
+    most = len(recounted(corpus, 1000))
+    if not most:
+        return
+    merges = data.draw(st.integers(1, most))
+    again = recounted(corpus, merges)
+    stdin = of_corpus(text, corpus, merges)
+    values = {v["address"]: v for v in run_json("-", stdin=stdin)["values"]}
+    assert values["corpus.pairs"]["data"] == [
+        [str(rank), *pair, str(count)]
+        for rank, (_, _, counts) in enumerate(again, 1)
+        for pair, count in counts.items()
+    ]
+    learning = printed("step", "learned_merges", "-s", "-", stdin=stdin, width=5000)
+    for summands, total in re.findall(r"((?:\d+ \+ )+\d+) = (\d+)", learning):
+        assert sum(map(int, summands.split(" + "))) == int(total)
+    tokens = printed("step", "tokenization", "-s", "-", "--token", "1", stdin=stdin, width=5000)
+    judge = Judge(values, {"text": text, "corpus": corpus, "merges": merges}, 0, {})
+    assert faults(unbroken(learning), judge) == faults(unbroken(tokens), judge) == []
 
 
 def in_order(merges: Merges) -> Merges:

@@ -13,6 +13,7 @@ from tracer.lesson.steps import (
     backward,
     ffn,
     inputs,
+    learned_merges,
     sub_layers,
     tokenization,
     training,
@@ -30,6 +31,7 @@ def _as_named(role: Role) -> SymbolOf:
 
 
 KINDS: tuple[StepKind, ...] = (
+    *learned_merges.KINDS,
     *tokenization.KINDS,
     *(*inputs.KINDS, *attention.KINDS, *sub_layers.KINDS, *ffn.KINDS, *words.KINDS),
     *training.KINDS,
@@ -62,6 +64,7 @@ def symbol_of(role: Role) -> SymbolOf:
 
 
 NO_GRADIENT = (
+    "learned_merges",
     "tokenization",
     "rotary",
     "unmasked",

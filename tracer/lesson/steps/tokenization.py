@@ -11,7 +11,7 @@ from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.kind import RoleText, Step, StepKind
 from tracer.names import count
 from tracer.tokenization.bpe import Merge, merged
-from tracer.tokenization.tokenization import Piece, Tokenization
+from tracer.tokenization.tokenization import UNKNOWN, Piece, Tokenization
 
 MOST_ROWS, MOST_CHARACTERS = 24, 60
 """Limits for the tables of a long text: rows, and characters of a cell."""
@@ -31,7 +31,7 @@ def _merged_text(step: Step, ctx: LessonContext) -> list[doc.Block]:
     if TEXT not in shown:
         return [*others]
     tables = (*_tokens(step, ctx, pieces), *_followed(followed, tokenization), *others)
-    return [*tables, doc.Paragraph(_in_numbers(tokenization))]
+    return [*tables, *doc.paragraphs(_unknown(tokenization), _in_numbers(tokenization))]
 
 
 def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator[doc.Block]:
@@ -41,13 +41,13 @@ def _tokens(step: Step, ctx: LessonContext, pieces: Sequence[Piece]) -> Iterator
     ids = ctx.value(step.place, TOKEN_IDS)
     columns = {
         "position": [str(i + 1) for i in shown],
-        "piece": [_cut(pieces[i].text) for i in shown],
+        "piece": [cut(pieces[i].text) for i in shown],
     }
     if any(not pieces[i].text.isascii() for i in shown):
-        columns["its bytes"] = [_cut(_bytes(pieces[i])) for i in shown]
+        columns["its bytes"] = [cut(_bytes(pieces[i])) for i in shown]
     if ids:
         columns["id"] = [str(int(ids.numbers[i])) for i in shown]
-    columns["token"] = [_cut(ctx.trace.tokens[i]) for i in shown]
+    columns["token"] = [cut(ctx.trace.tokens[i]) for i in shown]
     if len(shown) < len(pieces):
         around = f"The tokens around the followed one, of {len(pieces)} in all:"
         yield doc.Paragraph((around,))
@@ -62,7 +62,7 @@ def _bytes(piece: Piece) -> str:
 
 def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     """Show a piece after each of its merges."""
-    name, merges = doc.Name(_cut(piece.text)), piece.merges
+    name, merges = doc.Name(cut(piece.text)), piece.merges
     if len(piece.symbols) == 1:
         return  # there is nothing to be joined
     if not merges:
@@ -82,14 +82,14 @@ def _followed(piece: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
 
 def _joined(merge: Merge, tokenization: Tokenization) -> tuple[str, ...]:
     """The rank of a merge, and the two symbols that it joins."""
-    symbols = (_cut(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
+    symbols = (cut(tokenization.read(symbol)) for symbol in (merge.left, merge.right))
     return (str(merge.rank), *symbols)
 
 
 def _then(piece: Piece, done: int, tokenization: Tokenization) -> str:
     """The symbols of a piece when so many of its merges are done."""
     symbols = merged(piece.symbols, piece.merges[:done])
-    return _cut(BETWEEN.join(map(tokenization.read, symbols)))
+    return cut(BETWEEN.join(map(tokenization.read, symbols)))
 
 
 def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
@@ -97,7 +97,7 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
     pieces = [piece for piece in dict.fromkeys(tokenization.pieces) if piece != followed]
     merges = [(piece, merge) for piece in pieces for merge in piece.merges]
     rows = [
-        (_cut(piece.text), *_joined(merge, tokenization), _cut(tokenization.read(merge.joined)))
+        (cut(piece.text), *_joined(merge, tokenization), cut(tokenization.read(merge.joined)))
         for piece, merge in merges[:MOST_ROWS]
     ]
     if rows:
@@ -106,20 +106,37 @@ def _others(followed: Piece, tokenization: Tokenization) -> Iterator[doc.Block]:
         yield doc.Table.of(("piece", "rank", "left", "right", "joined"), rows)
 
 
+def _unknown(tokenization: Tokenization) -> doc.Sentence:
+    """Name the characters that the corpus does not have."""
+    unknown = dict.fromkeys(
+        character
+        for piece in tokenization.pieces
+        for character, symbol in zip(piece.text, piece.symbols, strict=False)
+        if symbol == UNKNOWN
+    )
+    if not unknown:
+        return ()
+    first, *others = unknown
+    of_more = f" and {count(len(others), 'other character')}" if others else ""
+    are = "do" if others else "does"
+    return (doc.Name(first), f"{of_more} {are} not occur in the corpus: the token is [UNK].")
+
+
 def _in_numbers(tokenization: Tokenization) -> doc.Sentence:
     """Say how many bytes became how many tokens, and the longest token if no other is as long."""
     read = sum(len(piece.content) for piece in tokenization.pieces)
     made = [token for piece in tokenization.pieces if piece.text for token in piece.tokens]
     are = "is" if read == 1 else "are"
     numbers = f"{count(read, 'byte')} {are} encoded as {count(len(made), 'token')}"
-    longest, *others = sorted({token.content for token in made}, key=len, reverse=True)
+    known = {token.content for token in made if token.symbol != UNKNOWN}
+    longest, *others = sorted(known, key=len, reverse=True) or [b""]
     if not others or len(others[0]) == len(longest):
         return (f"{numbers}.",)
-    name = _cut(next(token.text for token in made if token.content == longest))
+    name = cut(next(token.text for token in made if token.content == longest))
     return (f"{numbers}; the longest is ", doc.Name(name), f", with {count(len(longest), 'byte')}.")
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
     """Return a name, shortened if it is too long for a page."""
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 

@@ -14,11 +14,10 @@ from tracer.decoder.value import Value
 from tracer.formula.expression import Partial
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
-from tracer.lesson.steps import Step
+from tracer.lesson.steps import Step, learned_merges, tokenization
 from tracer.lesson.steps.backward import BACK
 from tracer.lesson.steps.inputs import ENCODER_STEP, OF_EACH_TOWER, ROTARY_STEP
 from tracer.lesson.steps.sub_layers import RESIDUAL_STEP
-from tracer.lesson.steps.tokenization import TOKENIZATION_STEP
 from tracer.lesson.texts.symbols import in_encoder
 from tracer.lesson.wiring import summands
 from tracer.node import rewritten
@@ -38,7 +37,8 @@ def picture(
     `stand_for` says for which layers the one at a place stands: itself, if nothing is said.
     """
     # The lens looks at the model, and the tokenization comes before it.
-    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind is not TOKENIZATION_STEP]
+    before = (*learned_merges.KINDS, *tokenization.KINDS)
+    drawn = [s for s in steps if s.place.sub_layer != "lens" and s.kind not in before]
     encodes = [step for step in drawn if step.place.encoder or step.kind is ENCODER_STEP]
     decodes = [step for step in drawn if step not in encodes]
     layers = stand_for or (lambda place: range(place.layer or 1, (place.layer or 1) + 1))
