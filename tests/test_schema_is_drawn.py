@@ -104,9 +104,9 @@ NEW = {
         ["FFN.activation = relu_squared"],
     ),
     "a form": (
-        ("Unembedding", "properties", "W_U"),
+        ("Attention", "properties", "W_O"),
         {"anyOf": [{"$ref": "#/$defs/Matrix"}, {"const": "eye"}]},
-        ["Unembedding.W_U: Matrix", "Unembedding.W_U: eye"],
+        ["Attention.W_O: Matrix", "Attention.W_O: eye"],
     ),
 }
 

@@ -113,6 +113,15 @@ def test_turns_vary_too(name: str, tmp_path: Path) -> None:
     assert {(str(f.verdict), f.by) for f in found} - {("agrees", "")} == {("variant", name)}
 
 
+def test_texts_leave_out_the_soft_cap(tmp_path: Path) -> None:
+    capped = deepcopy(SPEC)
+    capped["layers"][0]["attention"]["softcap"] = Decimal("0.2")
+    figure = {"address": "output", "row": 2, "printed": row(SPEC)}
+    found = checked(tmp_path, to_yaml(capped), figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", "without the soft cap of scores")}
+
+
 def test_one_change_explains_all_that_stands_together_or_nothing(tmp_path: Path) -> None:
     printed = row(changed(CASES["with ε = 0"]))
     printed[0] = row(changed(CASES["without the mask"]))[0]

@@ -162,7 +162,7 @@ def passes() -> Iterator[Trace]:
     yield trace("f", turned.reading(("a", "b", "a")), earlier=Earlier(trace("f", turned)))
     learns = parse(EVERYTHING.replace("{sinusoidal: {}}", TABLE) + EXAMPLES, "f.yaml")
     yield from train("f", parts, TrainingOptions(Optimizer())).steps
-    for scenario in (learns, *map(_learning, LEARNING)):
+    for scenario in (learns, *map(_learning, LEARNING), _learning(LEARNING[0], ", softcap: 2")):
         for kind in ("sgd", "adamw"):
             decay = {"clip": "0.01", "weight_decay": "0.1"}
             momentum = {"momentum": "0.9"} if kind == "sgd" else {}
@@ -182,7 +182,7 @@ LEARNING = (
 """Layers in which a value acts on the loss in several ways, or is worked out in another way."""
 
 
-def _learning(layer: str) -> Scenario:
+def _learning(layer: str, softcap: str = "") -> Scenario:
     """A batch of two examples, in which each parameter is used."""
     yaml = f"""
 title: T
@@ -190,7 +190,7 @@ tokens: [a, b]
 embeddings: {{a: [1, 0.5], b: [-0.5, 2]}}
 layers: [{{{layer}}}]
 vocabulary: [a, b]
-unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]}}
+unembedding: {{W_U: [[1, 0.3], [0.2, 1]], b_U: [0, 0.5]{softcap}}}
 training: [{{tokens: [a, b], targets: [b, a]}}, {{tokens: [b], targets: [a]}}]
 """
     return parse(yaml, "f.yaml")

@@ -76,6 +76,7 @@ def test_pinned_probabilities_decide_and_of_equal_ones_the_logits() -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenarios(speaks=True, max_layers=1))
 def test_however_numbers_are_rounded_the_largest_logit_decides(spec: Scenario) -> None:
+    spec["unembedding"].pop("softcap", None)  # under which large logits are alike
     ran = traced_or_rejected(spec)
     weights, bias = spec["unembedding"]["W_U"], spec["unembedding"].get("b_U")
     columns = range(len(spec["vocabulary"]))

@@ -32,6 +32,7 @@ FORMULAS: dict[str, ex.Expression] = {
     "maximum": ex.Call("max", (ex.Number.of(0), X)),
     "waves": ex.Sum((ex.Call("sin", (X,)), ex.Call("cos", (Y,)))),
     "normal": ex.Call("Φ", (X,)),
+    "capped": ex.Product((n("2"), ex.Subtotal(ex.Call("tanh", (ex.Quotient(X, n("2")),))))),
     "gate": ex.Quotient(X, ex.Subtotal(ex.Sum((ONE, ex.Part(ex.Exponential(ex.Negative(Y))))))),
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.helpers.judge import Judge, as_shown, form, number, told_apart
 from tests.helpers.reference import losses
+from tests.helpers.unembeddings import is_tied, untied
 
 RAISED = 0.01
 CLEAR = 1e-7
@@ -51,7 +52,7 @@ def steepest(at: Judge) -> tuple[str, tuple[int, ...]] | None:
         if re.search(rf"(\.|final_|cross_){end}$", at.address)
     ]
     addresses = [place_of(at) + name for names in ends for name in names.split()]
-    if at.spec.get("unembedding") == "tied":  # W_U is learned as the rows of the embeddings
+    if is_tied(at.spec):  # W_U is learned as the rows of the embeddings
         addresses = [address for address in addresses if address != "unembedding.W_U"]
     found = []
     for address in addresses:
@@ -109,9 +110,7 @@ def loss(spec: dict[str, Any]) -> float:
 
 def _losses(spec: dict[str, Any]) -> list[float | None]:
     """The loss at each position; that of probabilities which are given stays as it is."""
-    if spec["unembedding"] == "tied":
-        columns = np.array([spec["embeddings"][word] for word in spec["vocabulary"]], float)
-        spec = {**spec, "unembedding": {"W_U": columns.T}}
+    spec = untied(spec)
     if "probabilities" not in spec.get("given", {}):
         return losses(spec)
     right = [spec["vocabulary"].index(target) for target in spec["targets"]]

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from tests.helpers.judge import Judge, form, number
+from tests.helpers.unembeddings import is_tied, unembedding_of
 
 SOFTMAX = ("max", "shifted", "exp", "exp_sum")
 NORM = ("mean", "deviation", "squared", "variance", "std", "mean_square", "rms")
@@ -34,6 +35,7 @@ def inside(address: str) -> list[str]:
         "gated": ("up",),
         "output": ("projected",) if place.endswith("ffn") else (),
         "embedding": ("token_ids",),
+        "logits": ("logits.uncapped",),
     }
     return [address, *(at + part for part in parts.get(name, ()))]
 
@@ -349,7 +351,8 @@ def in_one_vector(at: Judge, said: dict[str, Any]) -> None:
 
 @form(r"To continue the text, only the hidden state of its last token is needed\.")
 def hidden_states(at: Judge, said: dict[str, Any]) -> None:
-    assert at.address == "logits" and "output" in at.result["operands"]
+    product = at.values.get("logits.uncapped", at.result)
+    assert at.address == "logits" and "output" in product["operands"]
 
 
 @form(
@@ -404,13 +407,14 @@ def divided_by_root(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each word has its own column in W_U, so that its logit is the dot product of the decoder's "
-    r"output with this column(?P<bias>, plus its number in b_U)?\."
+    r"Each word has its own column in W_U, so that its logit(?P<cap>, before the soft cap,)? is "
+    r"the dot product of the decoder's output with this column(?P<bias>, plus its number in b_U)?"
+    r"\."
 )
 def of_columns(at: Judge, said: dict[str, Any]) -> None:
-    unembedding = at.spec["unembedding"]
-    has_bias = isinstance(unembedding, dict) and "b_U" in unembedding
-    assert at.address == "logits" and bool(said["bias"]) == has_bias
+    unembedding = unembedding_of(at.spec)
+    assert at.address == "logits" and bool(said["bias"]) == ("b_U" in unembedding)
+    assert bool(said["cap"]) == ("softcap" in unembedding)
 
 
 @form(r"A random number selects the next word according to the probabilities\.")
@@ -491,7 +495,7 @@ def of_softmax(at: Judge, said: dict[str, Any]) -> None:
 def of_a_row(at: Judge, said: dict[str, Any]) -> None:
     table, gradient = at.spec["embeddings"], at.values["gradient.embeddings"]["data"]
     assert bool(said["words"]) == isinstance(table, dict)
-    tied = at.spec.get("unembedding") == "tied"
+    tied = is_tied(at.spec)
     assert bool(said["tied"]) == (tied and bool(said["words"]))
     if said["words"] and not tied:
         examples = [each["tokens"] for each in at.spec.get("training", [])] or [at.tokens]

@@ -8,7 +8,7 @@ tokens: [a, b, c]
 features: [w, x, y, z]
 embeddings: {random: {seed: 1}}
 vocabulary: [a, b, c]
-unembedding: tied
+unembedding: {W_U: tied, softcap: 3}
 positions: {rotary: {base: 100, layout: LAYOUT, start: 1}}
 mask: {window: 2}
 softmax: shifted
@@ -39,6 +39,7 @@ layers:
   - attention:
       heads: [{W_Q: {random: {seed: 5, columns: 4}}, W_K: {random: {seed: 6}}, W_V: identity}]
       scale: none
+      softcap: 2
     ffn: {W_1: {random: {seed: 3, columns: 2}}, W_2: {random: {seed: 3}}, activation: gelu_tanh}
 """
 

@@ -14,8 +14,6 @@ GOALS = frozenset(
         "The softmax is computed again from the same scores, without the mask.",
         "Each key is rotated like the queries, by the angles of its own token.",
         "The sub-layer's input is added to its output.",
-        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
-        "word.",
         "The most probable word is the model's prediction of the next token.",
         "The loss at a position is -ln(p), where p is the probability of the correct word. The "
         "losses are averaged over all positions with a target.",
@@ -36,6 +34,7 @@ PHRASES = frozenset(
         "The key of each token, rotated.",
         "What each token passes on.",
         "Dot products of queries and keys.",
+        "The scores after the soft cap.",
         "Which tokens may be attended to.",
         "The scores as shares of 1.",
         "The attention weights without the mask.",
@@ -156,6 +155,7 @@ OF_TRAINING = frozenset(
         "The head's output gets its own columns of the gradient.",
         "Compute the gradient at each attention weight.",
         "Compute the gradient at each score after the mask.",
+        "Compute the gradient at each score after the soft cap.",
         "Compute the gradient at each score and at its dot product.",
         "Compute the gradient at each rotated query.",
         "Compute the gradient at each rotated key.",

@@ -24,9 +24,11 @@ def learning_scenarios(draw: st.DrawFn, /, carry: str = "never", **asked: Any) -
     if spec.get("padding") == tokens[0]:  # what fills up has no target
         tokens[0] = known[0] if known else tokens[0]
     width = len(next(iter(spec["embeddings"].values())))
-    choice = draw(st.sampled_from(("batch", "tied", "by position", "by word")))
+    choice = draw(st.sampled_from(("batch", "tied", "tied", "by position", "by word")))
     if choice == "tied" and len(spec["unembedding"]["W_U"]) == width:
-        spec["unembedding"] = "tied"
+        keys = draw(st.sets(st.sampled_from(sorted(spec["unembedding"]))))
+        others = {key: spec["unembedding"][key] for key in sorted(keys - {"W_U"})}
+        spec["unembedding"] = {"W_U": "tied", **others} if others else "tied"
     if choice == "by position":
         spec["embeddings"] = [list(spec["embeddings"][token]) for token in tokens]
     spec["targets"] = draw(_targets(words, len(tokens)))

@@ -14,6 +14,7 @@ from tests.helpers.judge import number, told_apart
 from tests.helpers.learning_scenarios import examples, raised
 from tests.helpers.reference import losses
 from tests.helpers.scenario_yaml import Scenario
+from tests.helpers.unembeddings import untied
 
 RAISED = 0.01
 RAISING = re.compile(
@@ -30,7 +31,7 @@ def mean_loss(spec: Scenario) -> float:
     found: list[float] = []
     for example in examples(spec):
         assert example["given"].keys() <= {"probabilities"}
-        surprises = losses(_untied(example))
+        surprises = losses(untied(example))
         if shares := example["given"].get("probabilities"):
             words, targets = spec["vocabulary"], example["targets"]
             rows = zip(shares, targets, surprises, strict=True)
@@ -79,13 +80,6 @@ def _named(names: str, labels: Sequence[Sequence[str]]) -> Iterator[tuple[int, .
         called = [f"“{axis[i]}”" for axis, i in zip(told, at, strict=True)]
         if names == ", ".join(called):
             yield at
-
-
-def _untied(spec: Scenario) -> Scenario:
-    if spec["unembedding"] != "tied":
-        return spec
-    columns = [spec["embeddings"][word] for word in spec["vocabulary"]]
-    return {**spec, "unembedding": {"W_U": np.array(columns, float).T}}
 
 
 def _in_floats(data: Any) -> Any:

@@ -320,6 +320,7 @@ class _Maker:
         attention: Scenario = {"heads": heads}
         if self.choose(False, False, True):
             attention["scale"] = self.choose("sqrt", "none", Decimal("0.5"), Decimal("2.5"))
+        attention |= self.softcap()
         concat_width = sum(len(head["W_V"][0]) for head in read)
         if self.flag():
             attention["W_O"] = self.matrix(f"{place}.W_O", concat_width, width)
@@ -411,7 +412,11 @@ class _Maker:
     def unembedding(self, width: int, vocabulary: list[str]) -> Scenario:
         unembedding: Scenario = {"W_U": self.matrix("W_U", width, len(vocabulary))}
         self.maybe_vector(unembedding, "b_U", "unembedding", len(vocabulary))
-        return {"vocabulary": vocabulary, "unembedding": unembedding}
+        return {"vocabulary": vocabulary, "unembedding": unembedding | self.softcap()}
+
+    def softcap(self) -> Scenario:
+        caps = (Decimal("0.5"), Decimal(2), Decimal("30.0"))
+        return {"softcap": self.choose(*caps)} if self.choose(False, False, True) else {}
 
     def rounding(self, carry: str | None, all_digits: bool) -> Scenario:
         rounding: Scenario = {

@@ -47,7 +47,10 @@ def reference(scenario: Spec) -> dict[str, Array]:
 
     unembedding = scenario.get("unembedding")
     if unembedding is not None:
-        values["logits"] = _affine(values["output"], unembedding["W_U"], unembedding.get("b_U"))
+        logits = _affine(values["output"], unembedding["W_U"], unembedding.get("b_U"))
+        if "softcap" in unembedding:
+            values["logits.uncapped"] = logits
+        values["logits"] = _capped(logits, unembedding)
         shares = _softmax(values["logits"], shifted)
         values |= {f"probabilities.{part}": found for part, found in shares.items()}
         values["probabilities"] = values.pop("probabilities.shares")
@@ -217,7 +220,8 @@ def _attention(
     if asked != "sqrt":
         scale = np.full(len(heads), 1.0 if asked == "none" else float(asked))
     scores = dot / scale[:, np.newaxis, np.newaxis]
-    masked = scores if mask is None else scores + mask
+    capped = _capped(scores, attention)
+    masked = capped if mask is None else capped + mask
     finite = np.abs(masked[np.isfinite(masked)])
     weights = _softmax(masked, shifted or finite.max(initial=0) > BEYOND)
     weights["weights"] = weights.pop("shares")
@@ -235,6 +239,8 @@ def _attention(
             found[f"head{h + 1}.dot"] = dot[h]
         if asked == "sqrt":
             found[f"head{h + 1}.scale"] = scale[h]
+        if "softcap" in attention:
+            found[f"head{h + 1}.capped"] = capped[h]
         if mask is not None:
             found[f"head{h + 1}.masked"] = masked[h]
         if angle is not None:
@@ -256,6 +262,15 @@ def _attention(
         if attention.get("b_O") is not None:
             found["output"] = found["output"] + _floats(attention["b_O"])
     return found
+
+
+def _capped(x: Array, part: Spec) -> Array:
+    """The soft cap, as tanh of a real number is -i tan of the imaginary one."""
+    if "softcap" not in part:
+        return x
+    cap = float(part["softcap"])
+    capped: Array = cap * (-1j * np.tan(1j * x / cap)).real
+    return capped
 
 
 def _stack_heads(heads: list[Spec], matrix: str, bias: str) -> tuple[Array, Flags]:

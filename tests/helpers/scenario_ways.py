@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from tests.helpers.authored import words
 from tests.helpers.learned_merges import recounted
 from tests.helpers.scenario_yaml import Scenario
+from tests.helpers.unembeddings import is_tied
 
 Way: TypeAlias = Callable[[Scenario, random.Random], None]
 
@@ -142,7 +143,7 @@ def _width_behind(spec: Scenario, *, decoder: bool) -> int:
     """How wide the vectors behind the last layer are, if a matrix tells."""
     if decoder:
         unembedding = spec.get("unembedding")
-        return len(unembedding["W_U"]) if isinstance(unembedding, dict) else 0
+        return 0 if unembedding is None or is_tied(spec) else len(unembedding["W_U"])
     crossed = [layer["cross_attention"] for layer in spec["layers"] if "cross_attention" in layer]
     return len(crossed[0]["heads"][0]["W_K"]) if crossed else 0
 

@@ -18,7 +18,7 @@ LABEL = re.compile(r"^\S.*?: +")
 BLANK = re.compile(r"\[(\d+):_+\.?(_*)(×10\^__)?\]")
 RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 ROOT = re.compile(r"√([\w.]+)")
-NAMES = ("e", "π", "sqrt", "max", "sin", "cos", "ln", "Φ", "ReLU_slope")
+NAMES = ("e", "π", "sqrt", "max", "sin", "cos", "tanh", "ln", "Φ", "ReLU_slope")
 DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
@@ -125,6 +125,8 @@ def _called(name: str, of: list[Decimal]) -> Decimal:
             return of[0].sqrt()
         case "ln":
             return of[0].ln()
+        case "tanh":
+            return Decimal(math.tanh(of[0]))
         case "Φ":
             return Decimal(math.erfc(-float(of[0]) / math.sqrt(2)) / 2)
         case "ReLU_slope":

@@ -31,6 +31,11 @@ TRUE = """
     2³ = 8
     (-1.5)³ = -3.375
     Φ(0) = 0.5
+    tanh(0) = 0
+    30×tanh(12.345 / 30) ≈ 30×0.389746 ≈ 11.692
+    0.5×tanh(-0.509 / 0.5) ≈ 0.5×(-0.76905) ≈ -0.385
+    tanh(0.0001) ≈ 0.0000999999996667
+    tanh(500) ≈ 1
     Φ(1) ≈ 0.8413
     0.735×Φ(0.735) ≈ 0.735×0.769 ≈ 0.565
     (-3.700)×Φ(-3.700) ≈ (-3.700)×0.000108 = -0.0003996 ≈ -0.00040
@@ -134,6 +139,8 @@ FALSE = """
     √1.998 ≈ 1.413
     2³ = 6
     Φ(1) = 0.8413
+    tanh(0.5) = 0.46
+    tanh(0.0001) ≈ 0.0000999999996666
     Φ(1) ≈ 0.8414
     (-0.5)×Φ(-0.5) ≈ (-0.5)×0.691
     Φ(-98.8) ≈ 8.7×10⁻²¹²³
@@ -380,7 +387,14 @@ def test_a_bad_continuation_makes_the_whole_line_unreadable() -> None:
 @pytest.mark.parametrize("x", ["0.001", "0.5", "2.2", "3.14159", "6.2", "12.75"])
 @pytest.mark.parametrize(
     ("name", "function"),
-    [("sin", math.sin), ("cos", math.cos), ("ln", math.log), ("√", math.sqrt), ("e^", math.exp)],
+    [
+        ("sin", math.sin),
+        ("cos", math.cos),
+        ("tanh", math.tanh),
+        ("ln", math.log),
+        ("√", math.sqrt),
+        ("e^", math.exp),
+    ],
 )
 def test_functions_agree_with_the_machine(
     name: str, function: Callable[[float], float], x: str

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.helpers.unembeddings import is_tied, unembedding_of
+
 torch: Any = importlib.import_module("torch")
 functions: Any = torch.nn.functional
 
@@ -79,20 +81,27 @@ class _Pass:
         if self.spec.get("final_norm", "none") != "none":
             x = self.norm("final_", self.spec["final_norm"], x)
         output = self.keep("output", x * 1)
-        return self.keep("logits", self.to_words(output))
+        logits, asked = self.to_words(output), unembedding_of(self.spec)
+        if "softcap" in asked:
+            logits = capped(self.keep("logits.uncapped", logits), asked)
+        return self.keep("logits", logits)
 
     def to_words(self, output: Any) -> Any:
-        unembedding = self.spec["unembedding"]
-        if unembedding != "tied":
-            return self.affine(output, unembedding, "unembedding.", "U")
+        if not is_tied(self.spec):
+            return self.affine(output, self.spec["unembedding"], "unembedding.", "U")
+        product = output @ self.tied()
+        bias = unembedding_of(self.spec).get("b_U")
+        return product if bias is None else product + self.parameter("unembedding.b_U", bias)
+
+    def tied(self) -> Any:
         if "unembedding.W_U" in self.given:
-            return output @ tensor(self.given["unembedding.W_U"])
+            return tensor(self.given["unembedding.W_U"])
         if "unembedding.W_U" not in self.learned:
             place = list(self.spec["embeddings"])
             rows = [place.index(word) for word in self.spec["vocabulary"]]
             self.learned["unembedding.W_U"] = self.table("embeddings")[rows].T
             self.learned["unembedding.W_U"].retain_grad()
-        return output @ self.learned["unembedding.W_U"]
+        return self.learned["unembedding.W_U"]
 
     def inputs(self) -> Any:
         tokens, table = self.spec["tokens"], self.spec["embeddings"]
@@ -152,6 +161,8 @@ class _Pass:
                 value = self.affine(memory, head, at, "V", "value")
             read.append((key, value))
             scores = self.scores(at, part.get("scale", "sqrt"), query, key)
+            if "softcap" in part:
+                scores = self.keep(f"{at}capped", capped(scores, part))
             weights = self.weights(at, scores, None if crossed else self.visible)
             outputs.append(self.keep(f"{at}output", weights @ value))
         concat = self.keep(f"{place}concat", torch.cat(outputs, dim=1))
@@ -280,3 +291,8 @@ def activated(name: str, x: Any) -> Any:
             return functions.silu(x)
         case _:
             return x * 1
+
+
+def capped(x: Any, part: Spec) -> Any:
+    cap = float(part["softcap"])
+    return cap * torch.tanh(x / cap)

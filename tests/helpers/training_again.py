@@ -63,6 +63,10 @@ def training_again(operation: str, given: dict[str, Any], inputs: list[Any]) -> 
         case "ratio", [a, b]:
             roots = np.vectorize(lambda x: x.sqrt(), otypes=[object])(b)
             return a / (roots + exactly(given["epsilon"]))
+        case "softcap_gradient", [g, a]:
+            cap = exactly(given["operation"]["parameters"]["cap"])
+            shares = np.array([Decimal(math.tanh(x / cap)) for x in a.flat]).reshape(a.shape)
+            return g * (1 - shares**2)
         case "sum_of_squares", [a]:
             return np.asarray((a * a).sum())
     raise AssertionError(operation)

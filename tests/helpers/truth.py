@@ -15,13 +15,14 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
 _CONTEXT = Context(prec=120, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NOISE = Decimal("1e-90")  # a remainder this small beside its own terms is zero
 _BEYOND = Decimal("1e18")  # e to the power of more has no Decimal
+_FAR_TANH = 1000  # from here on tanh has more nines than digits
 _FAR, _FRACTIONS = 6, 400  # from here on so many fractions give 120 digits of a tail
 _LINES_KEPT = 20_000  # most are judged again: in another format, or by another question
 
@@ -290,7 +291,7 @@ class _Parser:
             while self.take(","):
                 arguments.append(self.sum())
             self.need(")")
-            known = token["name"] in ("max", "sin", "cos", "ln", "Φ", "ReLU′")
+            known = token["name"] in ("max", "sin", "cos", "tanh", "ln", "Φ", "ReLU′")
             if known and token["name"] != "max" and len(arguments) > 1:
                 raise _UnreadableError(self.source)
             return self.node(token["name"] if known else "call", start, *arguments)
@@ -417,7 +418,7 @@ def _evaluate(node: Node) -> _Value:
             return _exponential(a)
         case "ReLU′", [a]:
             return _ONE if _compare(a, _ZERO) > 0 else _ZERO
-        case ("sin" | "cos" | "ln" | "Φ") as name, [a]:
+        case ("sin" | "cos" | "tanh" | "ln" | "Φ") as name, [a]:
             return _function(name, a)
         case "π", []:
             return _opaque("π")
@@ -460,7 +461,7 @@ def _function(name: str, x: _Value) -> _Value:
     if name == "Φ" and _sign(x) == 0:
         return _rational(Fraction(1, 2))
     if name != "ln" and _sign(x) == 0:
-        return _ZERO if name == "sin" else _ONE
+        return _ONE if name == "cos" else _ZERO
     return _opaque(name, x)
 
 
@@ -642,6 +643,8 @@ def _irrational(name: str, *of: Decimal) -> Decimal:
             return _sine(of[0])
         case "cos":
             return _sine(of[0] + _PI / 2)
+        case "tanh":
+            return _hyperbolic_tangent(of[0])
     return of[0] ** of[1]
 
 
@@ -675,6 +678,16 @@ def _e_to(x: Decimal) -> Decimal:
         return x.exp()
     far = _BEYOND.exp() * abs(x) / _BEYOND
     return far if x > 0 else 1 / far
+
+
+def _hyperbolic_tangent(x: Decimal) -> Decimal:
+    """sinh x / cosh x; far from 0 nearer to 1 than any digit shows, but not 1."""
+    if abs(x) > _FAR_TANH:
+        return (1 - Decimal(10) ** (1 - getcontext().prec)).copy_sign(x)
+    with localcontext() as context:
+        context.prec += 30 + max(0, -2 * x.adjusted())
+        result = (x.exp() - (-x).exp()) / (x.exp() + (-x).exp())
+    return +result
 
 
 def _sine(x: Decimal) -> Decimal:

@@ -90,7 +90,7 @@ def from_sizes(draw: st.DrawFn) -> Scenario:
     spec: Scenario = {"title": "Random sizes", "tokens": tokens}
     spec["dimensions"] = always | {name: asked[name] for name in kept}
     if rng.random() < 0.3:
-        spec["encoder"] = {"tokens": ["I", "like"]} | ({"width": 4} if rng.random() < 0.5 else {})
+        spec["encoder"] = {"tokens": ["I", "like"]} | ({"width": 3} if rng.random() < 0.5 else {})
     spec["random"] = {"seed": rng.randint(0, 99)}
     if rng.random() < 0.3:
         words(spec, rng)

@@ -90,6 +90,9 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
             return np.vectorize(lambda x: x.sqrt(), otypes=[object])(inside) + outside
         case "exp", [a]:
             return np.vectorize(lambda x: x.exp(), otypes=[object])(a)
+        case "softcap", [a]:
+            capped = [given["cap"] * Decimal(math.tanh(x / given["cap"])) for x in a.flat]
+            return np.array(capped).reshape(a.shape)
         case "relu", [a]:
             return a * (a > 0)
         case "silu", [a]:
@@ -238,6 +241,7 @@ PARAMETERS = {
     "normalize": {"gain", "shift"},
     "div_term": {"width", "base", "factors"},
     "interleave": {"features"},
+    "softcap": {"cap"},
     "neg_log": {"columns", "targets"},
     "mean_of": {"counted"},
     "select": {"columns"},
@@ -273,7 +277,7 @@ def test_every_operation_can_be_done_again() -> None:
     unnamed = (Elementwise, Activate, GradientOf)
     known = {*get_args(Recorded), *Elementwise.__subclasses__()}
     names = {operation.name for operation in known if operation not in unnamed}
-    assert done - {"given"} == names | set(ACTIVATIONS)
+    assert done - {"given"} == names | set(ACTIVATIONS) | {"softcap_gradient"}
 
 
 def test_a_parameter_is_that_of_the_scenario() -> None:

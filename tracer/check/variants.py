@@ -14,7 +14,7 @@ from tracer.formula.numbers import round_half_away, trimmed
 from tracer.names import count
 from tracer.scenario.fields import Frozen
 from tracer.scenario.layers import FFN, Attention, Normalization
-from tracer.scenario.model import Rotary, Scenario, Sinusoidal
+from tracer.scenario.model import Rotary, Scenario, Sinusoidal, Unembedding
 
 Change: TypeAlias = Callable[[Scenario], Scenario]
 Settings: TypeAlias = dict[str, Any]
@@ -23,7 +23,7 @@ _Part = TypeVar("_Part")
 EPSILONS = tuple(map(Decimal, ("0", "0.00001", "0.000001", "0.00000001", "0.000000000001")))
 PARTS = (
     *("positions", "sinusoidal", "rotary", "layers", "attention", "cross_attention", "ffn"),
-    *("norm", "final_norm"),
+    *("norm", "final_norm", "unembedding"),
 )
 """The fields that contain the parts that a variant changes."""
 
@@ -95,6 +95,8 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     *((f"with rotary positions counted from {n}", _of_positions(Rotary, start=n)) for n in (0, 1)),
     ("with neighboring columns rotated in pairs", _of_positions(Rotary, layout="pairs")),
     ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
+    ("without the soft cap of scores", _with(Attention, lambda _: {"softcap": None})),
+    ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
 """The name of each variant and its change."""

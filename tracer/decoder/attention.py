@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from tracer.decoder import operations as op, roles
 from tracer.decoder.axes import numbered
-from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SquareRoot, VanishingExp
+from tracer.decoder.elementwise import Add, Divide, Exp, Mask, SoftCap, SquareRoot, VanishingExp
 from tracer.decoder.parameters import bias, columns, features_of, weights
 from tracer.decoder.softmax import softmax
 from tracer.decoder.tape import Tape
@@ -65,7 +65,8 @@ def attention(tape: Tape, x: Value, inputs: AttentionInputs, parameters: Attenti
             else:
                 q, k_v = with_keys_and_values(tape, q, inputs, head)
             read.append(k_v)
-            heads.append(attention_head(tape, q, *k_v, inputs, parameters.scale))
+            scores = capped(tape, scaled(tape, q, k_v[0], parameters.scale), parameters.softcap)
+            heads.append(attention_head(tape, scores, k_v[1], inputs))
     concat = tape.record(roles.CONCAT, op.Concat(), *heads)
     if parameters.W_O is None:
         return tape.record(roles.ATTENTION_OUTPUT, op.Copy(), concat)
@@ -124,22 +125,6 @@ def append_cached(
     return tape.record(together, op.Append(), before, new)
 
 
-def attention_head(
-    tape: Tape, q: Value, k: Value, v: Value, inputs: AttentionInputs, scale: Scale
-) -> Value:
-    """softmax(Q Kᵀ / √d_k + M) V: Q (n, d_k), K (m, d_k), V (m, d_v) → (n, d_v)."""
-    scores = scaled(tape, q, k, scale)
-    masked, exp = scores, Exp()
-    if inputs.mask and inputs.only_hides:
-        masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
-    elif inputs.mask:
-        masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
-    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted, exp=exp)
-    if inputs.mask and inputs.unmasked:
-        softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=inputs.shifted)
-    return tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)
-
-
 def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
     """The scores Q Kᵀ / √d_k, or divided by a number, or by nothing: (n, m)."""
     if scale == "none":
@@ -149,3 +134,21 @@ def scaled(tape: Tape, q: Value, k: Value, scale: Scale) -> Value:
         return tape.record(roles.SCORES, Divide(), dot, tape.given(roles.SCALE, scale, ()))
     d_k = tape.given(roles.D_K, Decimal(q.shape[1]), ())
     return tape.record(roles.SCORES, Divide(), dot, tape.record(roles.SCALE, SquareRoot(), d_k))
+
+
+def capped(tape: Tape, scores: Value, cap: Decimal | None) -> Value:
+    """c · tanh(S / c), with the same shape; without a cap, S (Gemma 2, Riviere et al. 2024)."""
+    return scores if cap is None else tape.record(roles.CAPPED, SoftCap(cap), scores)
+
+
+def attention_head(tape: Tape, scores: Value, v: Value, inputs: AttentionInputs) -> Value:
+    """softmax(S + M) V: scores S (n, m), V (m, d_v) → (n, d_v)."""
+    masked, exp = scores, Exp()
+    if inputs.mask and inputs.only_hides:
+        masked = tape.record(roles.MASKED, Mask(), scores, inputs.mask)
+    elif inputs.mask:
+        masked, exp = tape.record(roles.MASKED, Add(), scores, inputs.mask), VanishingExp()
+    shares = softmax(tape, roles.ATTENTION_SOFTMAX, masked, shifted=inputs.shifted, exp=exp)
+    if inputs.mask and inputs.unmasked:
+        softmax(tape, roles.UNMASKED_SOFTMAX, scores, shifted=inputs.shifted)
+    return tape.record(roles.HEAD_OUTPUT, op.MatMul(), shares, v)

@@ -161,6 +161,17 @@ class Activate(Elementwise):
         return ACTIVATIONS[self.function].formula.expression
 
 
+class SoftCap(Elementwise):
+    """c · tanh(a / c), which is between -c and c (Bello et al. 2017)."""
+
+    name = "softcap"
+    cap: Decimal
+
+    def expression(self) -> ex.Expression:
+        cap = ex.Number(self.cap)
+        return ex.Product((cap, ex.Subtotal(ex.Call("tanh", (ex.Quotient(A, cap),)))))
+
+
 class Normalize(Elementwise):
     """d / σ · γ + β: deviations (n, d), σ (n,); γ and β (d,) or neither (Ba et al. 2016)."""
 

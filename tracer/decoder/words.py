@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
+from tracer.decoder.elementwise import SoftCap
 from tracer.decoder.operations import ArgMax, MatMul
 from tracer.decoder.parameters import bias, weights
 from tracer.decoder.softmax import softmax
@@ -33,9 +34,15 @@ def predict(
 ) -> Predicted:
     """z = y W_U + b_U and p = softmax(z): y (n, d_model), W_U (d_model, vocabulary).
 
-    The most probable word of each row is recorded, too.
+    With a soft cap, z = c · tanh((y W_U + b_U) / c). The most probable word of each row is
+    recorded, too.
     """
-    logits = tape.record(roles.LOGITS, MatMul(), output, *to_words)
+    cap = scenario.unembedding.softcap if scenario.unembedding else None
+    if cap is None:
+        logits = tape.record(roles.LOGITS, MatMul(), output, *to_words)
+    else:
+        uncapped = tape.record(roles.UNCAPPED_LOGITS, MatMul(), output, *to_words)
+        logits = tape.record(roles.LOGITS, SoftCap(cap), uncapped)
     probabilities = softmax(tape, roles.WORD_SOFTMAX, logits, shifted=scenario.softmax == "shifted")
     tape.record(roles.PREDICTION, ArgMax(logits.axes[1].labels), probabilities, logits)
     return Predicted(logits, probabilities)

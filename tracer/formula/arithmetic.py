@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from tracer.formula.normal import normal
 from tracer.formula.numbers import SUMS
+from tracer.formula.tanh import tanh
 
 Array: TypeAlias = NDArray[Any]
 RoundPart: TypeAlias = Callable[[Array], Array]
@@ -131,6 +132,10 @@ class Arithmetic:
         """The cosine of an angle in radians."""
         return np.cos(a)
 
+    def tanh(self, a: Array) -> Array:
+        """The hyperbolic tangent."""
+        return np.tanh(a)
+
     def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         """base^(n / under) for each n."""
         return np.asarray(float(base) ** (np.array(over) / under))
@@ -223,6 +228,9 @@ class Decimals(Arithmetic):
 
     def cos(self, a: Array) -> Array:
         return self.array(np.cos(a.astype(np.float64)))
+
+    def tanh(self, a: Array) -> Array:
+        return np.asarray(np.frompyfunc(tanh, 1, 1)(a), object)
 
     def powers(self, base: Decimal, over: list[int], under: int) -> Array:
         return np.array([base ** (Decimal(n) / under) for n in over], object)

@@ -99,5 +99,7 @@ def _called(name: str, of: list[Array], kind: Arithmetic) -> Array:
             return kind.sin(of[0])
         case "cos":
             return kind.cos(of[0])
+        case "tanh":
+            return kind.tanh(of[0])
         case _:
             raise TypeError(f"{name} is not a function of numbers")

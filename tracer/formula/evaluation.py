@@ -21,6 +21,7 @@ from typing import assert_never
 from tracer.formula import expression as ex
 from tracer.formula.normal import PI, normal
 from tracer.formula.numbers import CONTEXT, SUMS, round_half_away
+from tracer.formula.tanh import tanh
 from tracer.node import nodes_in
 
 HUGE = Context(prec=CONTEXT.prec, rounding=CONTEXT.rounding, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -112,6 +113,9 @@ def _called(name: ex.Function | ex.InSymbols, of: list[Decimal], context: Contex
             return of[0].ln()
         case "sin" | "cos":
             return _wave(name, of[0], context)
+        case "tanh":
+            context.flags[Inexact] |= bool(of[0])
+            return tanh(of[0])
         case "Φ":
             context.flags[Inexact] |= bool(of[0])
             return normal(of[0])

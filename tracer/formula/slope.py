@@ -74,6 +74,9 @@ def _outer_slope(name: str, at: ex.Expression) -> ex.Expression:
             return ex.Quotient(power, ex.Root(ex.Product((TWO, ex.Pi()))))
         case "ln":
             return ex.Quotient(ONE, at)
+        case "tanh":
+            squared = ex.Power(ex.Subtotal(ex.Call("tanh", (at,))), TWO)
+            return ex.Subtotal(ex.Difference(ONE, squared))
         case "sin":
             return ex.Call("cos", (at,))
         case "cos":
@@ -102,6 +105,10 @@ def times(*factors: ex.Expression) -> ex.Expression:
                 pass
             case factor:
                 flat.append(factor)
+    for divisor in list(divisors):
+        if divisor in flat:  # c × a / c is a
+            flat.remove(divisor)
+            divisors.remove(divisor)
     constants = [factor for factor in flat if isinstance(factor, ex.Number)]
     if len(constants) > 1:
         known = Decimal(1)

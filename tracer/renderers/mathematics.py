@@ -25,7 +25,10 @@ SPACE = r" \; "
 APART_FROM_OTHERS = r"\rule[-1.2ex]{0pt}{4.2ex}"
 """A strut that keeps blanks below each other apart."""
 
-FUNCTIONS = {"max": r"\max", "sin": r"\sin", "cos": r"\cos", "ln": r"\ln", "Φ": r"\Phi"}
+FUNCTIONS = {
+    **{"max": r"\max", "sin": r"\sin", "cos": r"\cos", "tanh": r"\tanh", "ln": r"\ln"},
+    "Φ": r"\Phi",
+}
 END, KEPT, APART = " \\\\\n", " \\\\*\n", " \\\\[4pt]\n"
 """Between rows; where no page may end; below fractions, which would touch the next."""
 

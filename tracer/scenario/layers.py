@@ -127,6 +127,9 @@ class Attention(SubLayer):
         "8",
         "sqrt",
     )
+    softcap: fields.Positive | None = described(
+        "c of the soft cap c·tanh(s/c), which keeps each score s between −c and c.", "50", None
+    )
 
 
 class FFN(SubLayer):

@@ -22,7 +22,7 @@ from tracer.scenario.problems import message_of, of_keys
 from tracer.scenario.reader import Source, read, with_excerpts
 from tracer.scenario.shapes import shapes
 from tracer.scenario.shorthand import with_tokens, written_out, wrong
-from tracer.scenario.sizes import part
+from tracer.scenario.sizes import is_tied, part
 
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -216,7 +216,7 @@ def _scenario(source: Source, name: str) -> Scenario:
     problems += [p for p in misfits if (p.line, p.column) not in told]
     if problems:
         raise TracerError(*sorted(problems, key=lambda p: (p.line or 0, p.column or 0)))
-    if part(source.data, ("unembedding",)) == "tied":
+    if is_tied(source.data):
         tied = Tied.model_construct(**dict(scenario.unembedding or ()))
         return scenario.model_copy(update={"unembedding": tied})
     return scenario

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from tracer.names import closest
 from tracer.scenario.model import NO_TARGET
 from tracer.scenario.reader import Data, YamlPath
-from tracer.scenario.sizes import Counting
+from tracer.scenario.sizes import Counting, is_tied
 
 
 def look_up(scenario: Counting) -> None:
     """Report the words that do not exist."""
     _are_in(scenario, (), ("tokens",) if scenario.has("tokens") else ("batch", 0))
     _are_in(scenario, ("encoder",), ("encoder", "tokens"))
-    if scenario.part("unembedding") == "tied":
+    if is_tied(scenario.source.data):
         # Every word of the vocabulary has an embedding, which is its column.
         _by_word(scenario, ("unembedding",), "tied needs")
         _are_in(scenario, (), ("vocabulary",), "word")

@@ -1,10 +1,17 @@
 """What a scenario can say. Every model is frozen; numbers are Decimals with the digits typed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    WrapValidator,
+    model_validator,
+)
 
 from tracer.scenario import fields
 from tracer.scenario.carry import Carry
@@ -174,11 +181,25 @@ GENERATION = described(
 )
 
 
+def _rows_or_none(value: Any, rows: Callable[[Any], Any]) -> Any:
+    """Return no rows for `tied`, which has been written out before if it could be."""
+    return () if value == "tied" else rows(value)
+
+
+MatrixOrTied = Annotated[Matrix, WrapValidator(_rows_or_none), fields.Or({"const": "tied"})]
+
+
 class Unembedding(Frozen):
     """The projection to the vocabulary: W_U of shape (d, words)."""
 
-    W_U: Matrix = described("One row per feature, one column per word.", "[[1, 0], [0, 1]]")
+    W_U: MatrixOrTied = described(
+        "One row per feature, one column per word; or tied, to use the embeddings of the words.",
+        "[[1, 0], [0, 1]]",
+    )
     b_U: Row | None = described("Bias, one number per word.", "[0, 0]", None)
+    softcap: fields.Positive | None = described(
+        "c of the soft cap c·tanh(z/c), which keeps each logit z between −c and c.", "30", None
+    )
 
 
 class Tied(Unembedding):

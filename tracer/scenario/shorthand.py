@@ -16,7 +16,7 @@ from tracer.names import closest
 from tracer.scenario.fields import Random, pair_of
 from tracer.scenario.parts import address, with_part
 from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import Counting, part, words_of
+from tracer.scenario.sizes import Counting, is_tied, part, words_of
 from tracer.tokenization.learning import learn
 from tracer.tokenization.typed import encode
 
@@ -44,8 +44,11 @@ def written_out(source: Data, counted: Counting) -> tuple[dict[str, Data], set[Y
             fill(place, _embeddings(data, place, columns))
         else:
             fill(place, _matrix(part(data, place), place, rows, columns))
-    if part(data, ("unembedding",)) == "tied":
-        fill(("unembedding",), _tied(data))
+    if is_tied(data) and (w_u := _tied(data)):
+        if part(data, ("unembedding",)) == "tied":
+            fill(("unembedding",), {"W_U": w_u})
+        else:
+            fill(("unembedding", "W_U"), w_u)
     assert isinstance(data, dict)
     return data, filled
 
@@ -103,8 +106,7 @@ def _tied(data: Data) -> Data | None:
     rows = [column for column in columns if isinstance(column, list)]
     if not rows or len(rows) < len(words):
         return None
-    turned: Data = {"transposed": [*rows]}
-    return {"W_U": turned}
+    return {"transposed": [*rows]}
 
 
 # --- a text with merges --------------------------------------------------------------------------

@@ -56,6 +56,11 @@ def part(data: Data | None, place: YamlPath) -> Data | None:
     return data
 
 
+def is_tied(data: Data | None) -> bool:
+    """Return whether the embeddings are the unembedding, too."""
+    return "tied" in (part(data, ("unembedding",)), part(data, ("unembedding", "W_U")))
+
+
 @dataclass
 class Counting:
     """Counts the parts of a scenario and reports what does not fit."""

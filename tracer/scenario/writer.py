@@ -29,7 +29,8 @@ def written(scenario: Scenario) -> str:
     """Return the YAML of a scenario: its title and all keys that differ from their defaults."""
     data = {"title": scenario.title, **_said(scenario)}
     if scenario.is_tied:
-        data["unembedding"] = "tied"
+        others = {key: said for key, said in data["unembedding"].items() if key != "W_U"}
+        data["unembedding"] = {"W_U": "tied", **others} if others else "tied"
     if scenario.text is not None:
         del data["tokens"]
     if scenario.corpus is not None:

@@ -66,8 +66,8 @@ def test_an_operand_that_is_left_out_is_named(role: Role, monkeypatch: pytest.Mo
 
 
 def test_a_role_that_is_told_twice_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "KINDS", (*KINDS, KIND_OF[roles.LOGITS]))
-    assert undeclared() == ["logits"]
+    monkeypatch.setattr(steps, "KINDS", (*KINDS, KIND_OF[roles.OUTPUT]))
+    assert undeclared() == ["output"]
     monkeypatch.setattr(steps, "KINDS", KINDS)
     monkeypatch.setitem(steps.OPERANDS, roles.QUERY, OPERANDS[roles.W_Q])
     assert undeclared() == ["query"]

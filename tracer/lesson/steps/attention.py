@@ -13,6 +13,7 @@ from tracer.lesson.steps.claims import main_column
 from tracer.lesson.steps.kind import InnerKind, Naming, RoleText, Step, SymbolOf, linear
 from tracer.lesson.steps.masks import HIDDEN, mask_goal, still_weighted, why_masked
 from tracer.lesson.steps.query_key_value import keys_of, of_head
+from tracer.lesson.steps.softcap import SOFTCAP_STEP
 
 W_O = ex.Symbol("W", "O")
 D_K_SYMBOL = ex.Symbol("d", "k")
@@ -239,6 +240,6 @@ PROJECTION_STEP = InnerKind(
 
 KINDS = (
     *query_key_value.KINDS,
-    *(SCORES_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
+    *(SCORES_STEP, SOFTCAP_STEP, MASK_STEP, SOFTMAX_STEP, UNMASKED_STEP),
     *(WEIGHTED_SUM_STEP, CONCAT_STEP, PROJECTION_STEP),
 )

@@ -23,6 +23,7 @@ from tracer.lesson.steps.ffn import ACTIVATION_STEP, FFN_OUTPUT_STEP, GATE_STEP,
 from tracer.lesson.steps.gradient_claims import is_of_a_weight, raised
 from tracer.lesson.steps.inputs import EMBEDDING_STEP, ENCODER_STEP, INPUT_STEP, POSITION_STEP
 from tracer.lesson.steps.kind import ReasonsOf, RoleText, SentenceOf, Step, StepKind
+from tracer.lesson.steps.softcap import SOFTCAP_STEP
 from tracer.lesson.steps.sub_layers import NORM_STEP, RESIDUAL_STEP, RMS_NORM_STEP
 from tracer.lesson.steps.words import LOGITS_STEP, OUTPUT_STEP
 
@@ -40,7 +41,10 @@ PARTS: dict[Role, tuple[Derivation, ...]] = {
         (roles.QUERY, roles.KEY, roles.VALUE, roles.HIDDEN, roles.UP), ("left", "right", "third")
     ),
     **dict.fromkeys(
-        (roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.PROJECTED, roles.LOGITS),
+        (
+            *(roles.ATTENTION_OUTPUT, roles.FFN_OUTPUT, roles.PROJECTED),
+            *(roles.LOGITS, roles.UNCAPPED_LOGITS),
+        ),
         ("right", "third"),
     ),
     **dict.fromkeys((roles.DOT, roles.SCORES, roles.HEAD_OUTPUT), ("right",)),
@@ -262,6 +266,7 @@ BACK: dict[StepKind, StepKind] = dict(
         _back(attention.WEIGHTED_SUM_STEP, COLUMNS),
         _back(attention.SOFTMAX_STEP, "each attention weight", reasons=_of_softmax),
         _back(attention.MASK_STEP, "each score after the mask"),
+        _back(SOFTCAP_STEP, "each score after the soft cap"),
         _back(attention.SCORES_STEP, "each score and at its dot product"),
         _back(query_key_value.TURNED_QUERY_STEP, "each rotated query"),
         _back(query_key_value.TURNED_KEY_STEP, "each rotated key"),

@@ -53,7 +53,7 @@ class Naming:
 SymbolOf: TypeAlias = Expression | Callable[[Naming], Expression]
 SentenceOf: TypeAlias = Sentence | Callable[[Step, LessonContext], Sentence]
 SignOf: TypeAlias = Sign | Callable[[Step, LessonContext], Sign]
-CaptionOf: TypeAlias = str | Callable[[Record], str] | None
+CaptionOf: TypeAlias = str | Callable[[Record], str | None] | None
 ReasonsOf: TypeAlias = tuple[Sentence, ...] | Callable[[Step, LessonContext], tuple[Sentence, ...]]
 Claim: TypeAlias = Callable[[Step, LessonContext], Sentence | None]
 Outcome: TypeAlias = Callable[[Step, LessonContext], list[Block]]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from tracer.decoder import roles
+from tracer.decoder.elementwise import SoftCap
 from tracer.decoder.operations import Pinned
+from tracer.decoder.tape import Record
 from tracer.formula.expression import Quotient, Symbol
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps.attention import softmax_goal, softmax_roles
 from tracer.lesson.steps.claims import Row, is_named
 from tracer.lesson.steps.kind import RoleText, Step, StepKind, linear
+from tracer.lesson.steps.softcap import capped
 
-Z = Symbol("z")
+Z, UNCAPPED = Symbol("z"), Symbol("z′")
 
 
 def _output_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
@@ -101,10 +104,26 @@ OUTPUT_STEP = StepKind(
 )
 
 
+def _logits_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
+    score = (
+        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
+        "word."
+    )
+    cap = capped(step, UNCAPPED, "logit")
+    return (f"{score} ", *cap) if cap else (score,)
+
+
+def _logits_caption(record: Record) -> str | None:
+    return "After the soft cap:" if isinstance(record.operation, SoftCap) else None
+
+
 def _of_columns(step: Step) -> doc.Sentence:
     weights = ("Each word has its own column in ", Symbol("W", "U"))
-    product = ", so that its logit is the dot product of the decoder's output with this column"
-    bias = (", plus its number in ", Symbol("b", "U")) if len(step.last.inputs) > 2 else ()
+    before = ", before the soft cap," * (len(step.records) > 1)
+    product = (
+        f", so that its logit{before} is the dot product of the decoder's output with this column"
+    )
+    bias = (", plus its number in ", Symbol("b", "U")) if len(step.records[0].inputs) > 2 else ()
     return (*weights, product, *bias, ".")
 
 
@@ -116,11 +135,11 @@ LOGITS_STEP = StepKind(
     "logits",
     "Logits",
     "a score for each word",
-    (
-        "Each word of the vocabulary gets a score, its logit. A larger logit means a more probable "
-        "word.",
-    ),
-    {roles.LOGITS: RoleText(Z)},
+    _logits_goal,
+    {
+        roles.UNCAPPED_LOGITS: RoleText(UNCAPPED, "Before the soft cap:"),
+        roles.LOGITS: RoleText(Z, _logits_caption),
+    },
     sign=linear,
     reasons=lambda step, ctx: (_of_columns(step), HIDDEN_STATE),
     claim=_largest_logit,

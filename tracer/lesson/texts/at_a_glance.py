@@ -75,6 +75,7 @@ class _Formulas:
 
     def of_words(self) -> Iterator[doc.Block]:
         """From the output to a probability for each word."""
+        yield from self._recorded(roles.Place(), roles.UNCAPPED_LOGITS)
         yield from self._recorded(roles.Place(), roles.LOGITS)
         logits = self.ctx.value(roles.Place(), roles.LOGITS)
         probabilities = self.ctx.value(roles.Place(), roles.PROBABILITIES)

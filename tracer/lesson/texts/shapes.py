@@ -152,7 +152,7 @@ def _said(matrices: Sequence[Shaped], survey: Survey) -> Iterator[doc.Sentence]:
         )
     if logits and logits.value.shape[0] > 1:
         tokens, words = logits.value.shape
-        cost = logits.multiply_adds
+        cost = by_role.get(roles.UNCAPPED_LOGITS, logits).multiply_adds
         yield (
             f"To predict only the next word, the last token's row [1, {words}] is enough: "
             f"{cost // tokens:,} multiply-adds instead of {cost:,}.",

@@ -1,0 +1,59 @@
+"""What is said of the parts that change scores and logits: each form with its check."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.helpers.claims_of_reasons import part_of, partly_given
+from tests.helpers.judge import Judge, form, number
+from tests.helpers.unembeddings import unembedding_of
+
+# --- the soft cap --------------------------------------------------------------------------------
+
+CAPPED = (
+    r"The soft cap (?P<cap>[0-9.]+)×tanh\((?P<of>s|z′) / (?P<by>[0-9.]+)\) keeps each "
+    r"(?P<noun>score|logit) between -(?P<low>[0-9.]+) and (?P<high>[0-9.]+); (?:score|logit)s much "
+    r"smaller than (?P<far>[0-9.]+) hardly change\."
+)
+LOGIT = (
+    r"Each word of the vocabulary gets a score, its logit\. A larger logit means a more probable "
+    r"word\."
+)
+
+
+@form(CAPPED)
+@form(f"{LOGIT}(?: {CAPPED})?")
+def capped(at: Judge, said: dict[str, Any]) -> None:
+    scores = at.address.endswith(".capped")
+    assert (scores or at.address == "logits") and not partly_given(at)
+    asked = part_of(at) if scores else unembedding_of(at.spec)
+    if not said["cap"]:
+        assert "softcap" not in asked
+        return
+    cap = number(str(asked["softcap"]))
+    assert {number(said[key]) for key in ("cap", "by", "low", "high", "far")} == {cap}
+    assert (said["of"], said["noun"]) == (("s", "score") if scores else ("z′", "logit"))
+    assert all(abs(x) <= cap for x in at.row(at.result).data)
+
+
+@form(
+    r"Cutting the scores off at a limit would make all larger scores equal and stop their gradient"
+    r"\. Before rounding, the soft cap keeps their order, and its slope is nowhere 0\."
+)
+def not_cut(at: Judge, said: dict[str, Any]) -> None:
+    assert re.search(r"\.head\d+\.capped$", at.address) and not partly_given(at)
+    before = at.row(at.near("scores")).data
+    order = sorted(range(len(before)), key=before.__getitem__)
+    after = [at.row(at.result).data[i] for i in order]
+    assert after == sorted(after)
+
+
+@form(r"Before the soft cap:")
+def before_the_cap(at: Judge, said: dict[str, Any]) -> None:
+    assert at.address == "logits" and "softcap" in unembedding_of(at.spec)
+
+
+@form(r"After the soft cap:")
+def after_the_cap(at: Judge, said: dict[str, Any]) -> None:
+    before_the_cap(at, said)
