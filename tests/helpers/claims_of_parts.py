@@ -173,9 +173,9 @@ def word_softmax(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"Each position has angles by which queries and keys will be rotated\.(?: Each pair of columns "
-    r"has a frequency, (?P<base>[0-9.]+)\^\(-2k / d_k\)(?P<divided> / f_k)?, where d_k is the "
-    r"width "
-    r"of a query, (?P<width>\d+) here, and k counts the pairs from 0\."
+    r"has a frequency, (?P<base>[0-9.]+)\^\(-2k / (?P<letter>d_k|r)\)(?P<divided> / f_k)?, where "
+    r"(?P<what>d_k is the width of a query|r is the number of rotated columns), "
+    r"(?P<width>\d+) here, and k counts the pairs from 0\."
     r"(?P<factor> f_k is a factor that is set for each pair\.)? The angle is the position times "
     r"the frequency\.)?"
 )
@@ -188,8 +188,10 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
         asked = frequencies["parameters"]
         assert number(said["base"]) == number(str(asked["base"]))
         queries = [v for a, v in at.values.items() if a.endswith(".rotated_query")]
-        widths = {len(value["data"][0]) for value in queries}
+        share = number(str((at.spec["positions"]["rotary"] or {}).get("share", 1)))
+        widths = {len(value["data"][0]) * share for value in queries}
         assert widths == {int(said["width"])} == {int(asked["width"])}
+        assert said["what"].startswith(said["letter"]) and (said["letter"] == "r") == (share < 1)
 
 
 @form(
@@ -197,11 +199,21 @@ def angles(at: Judge, said: dict[str, Any]) -> None:
     r"apart) are read as a point \(a, b\) and become a×cos\(θ\) - b×sin\(θ\) and "
     r"a×sin\(θ\) \+ b×cos\(θ\)\. The angle θ is (?P<angle>the token's position times the pair's "
     r"frequency|given)\."
+    r"(?: Only the first (?P<some>\d+) of the (?P<all>\d+) columns are rotated; the others stay "
+    r"unchanged\.)?"
 )
 def turned(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".rotated_query")
     halves = at.result["parameters"]["layout"] == "halves"
     assert halves == said["which"].endswith("half the width apart")
+    share = number(str((at.spec["positions"]["rotary"] or {}).get("share", 1)))
+    assert (said["some"] is not None) == (share < 1)
+    if said["some"]:
+        before, after = at.row(at.near("query")).data, at.row(at.result).data
+        assert len(after) == int(said["all"]) and int(said["some"]) == share * len(after)
+        kept = slice(int(said["some"]), None)
+        most = 10.0 ** -at.rounding["decimals"] if at.rounding["carry"] != "never" else 1e-9
+        assert all(abs(a - b) <= 5 * most for a, b in zip(before[kept], after[kept], strict=True))
     waves = [f"position.{wave}" for wave in ("angle", "sin", "cos")]
     assert (said["angle"] == "given") == any(wave in at.spec.get("given", {}) for wave in waves)
 

@@ -9,7 +9,7 @@ features: [w, x, y, z]
 embeddings: {random: {seed: 1}}
 vocabulary: [a, b, c]
 unembedding: {W_U: tied, softcap: 3}
-positions: {rotary: {base: 100, layout: LAYOUT, start: 1}}
+positions: {rotary: {base: 100, layout: LAYOUT, start: 1, share: 0.5}}
 mask: {window: 2}
 softmax: shifted
 final_norm: {kind: rms_norm, epsilon: 0.001, epsilon_outside: true}

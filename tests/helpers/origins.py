@@ -44,6 +44,8 @@ def put_in(of: Trace, record: Record, index: Index) -> list[Entry | None]:
             return [Entry(x[0], index)]
         case el.Square():
             return [Entry(x[0], index), None]
+        case el.SoftCap():  # c×tanh(x / c)
+            return [None, Entry(x[0], index), None]
         case el.Activate("relu"):
             return [None, Entry(x[0], index)]
         case el.Activate("gelu"):
@@ -161,8 +163,10 @@ def _turned(record: Record, index: Index) -> list[Entry | None]:
     """a cos - b sin in the first column of a pair, a sin + b cos in the second."""
     x, cos, sin = record.inputs
     i, j = index
-    width = x.numbers.shape[1]
+    width = 2 * cos.numbers.shape[1]
     assert isinstance(record.operation, op.Rotate)
+    if j >= width:
+        return [Entry(x, index)]
     if record.operation.layout == "pairs":
         pair, is_second = divmod(j, 2)
         columns = (2 * pair, 2 * pair + 1)

@@ -46,6 +46,9 @@ def put_in_by_training(record: Record, index: Index) -> Sequence[Entry | None]:
             | el.Ratio()
         ):
             return [Entry(value, index) for value in x]
+        case el.GradientOf(el.SoftCap()):  # g×(1 - tanh(x / c)²)
+            g, capped = (Entry(value, index) for value in x)
+            return [g, None, capped, None, None]
         case el.Slope() | el.Scale() | el.BiasCorrection():
             return [Entry(value, index) for value in x]
     raise AssertionError(record.operation)
@@ -56,7 +59,9 @@ def _turned_back(record: Record, index: Index) -> list[Entry]:
     assert isinstance(record.operation, op.RotateBack)
     g, cos, sin = record.inputs
     i, j = index
-    half = g.numbers.shape[1] // 2
+    half = cos.numbers.shape[1]
+    if j >= 2 * half:
+        return [Entry(g, index)]
     pair = j // 2 if record.operation.layout == "pairs" else j % half
     both = (2 * pair, 2 * pair + 1) if record.operation.layout == "pairs" else (pair, pair + half)
     return [*(Entry(g, (i, k)) for k in both), Entry(cos, (i, pair)), Entry(sin, (i, pair))]

@@ -97,7 +97,7 @@ def scenarios(
     """
     make = _Maker(
         draw=draw,
-        turned=draw(st.sampled_from((0, 0, 0, 0, 0, 0, 2, 4))),
+        turned=draw(st.sampled_from((0, 0, 0, 0, 0, 0, 2, 4, 4))),
         masks=masks,
         seed=draw(st.integers(0, 2**32 - 1)),
         limit=draw(st.sampled_from(limits)),
@@ -208,9 +208,16 @@ class _Maker:
 
     def positions(self, place: str, tokens: int, width: int) -> Scenario:
         if self.turned:
-            rotary = {"base": self.choose(2, 100, 10000), "layout": self.choose("pairs", "halves")}
+            rotary: Scenario = {
+                "base": self.choose(2, 100, 10000),
+                "layout": self.choose("pairs", "halves"),
+            }
             start = {"start": self.draw(st.integers(0, 3))}
-            factors = {"factors": self.matrix(f"{place}.factors", 1, self.turned // 2)[0]}
+            of_one_pair = {"share": Decimal(2) / self.turned}
+            share: Scenario = self.choose({}, of_one_pair, of_one_pair, {"share": Decimal(1)})
+            rotary, start = rotary | share, start | share
+            rotated = int(self.turned * share.get("share", 1))
+            factors = {"factors": self.matrix(f"{place}.factors", 1, rotated // 2)[0]}
             if min(factors["factors"]) > 0:
                 rotary |= self.choose({}, factors)
             return {"positions": {"rotary": self.choose(rotary, start, rotary | start)}}

@@ -146,7 +146,8 @@ def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
     heads = [head for part in parts for head in part.get("heads", [])]
     if _is_none(positions) or "rotary" not in positions or not heads:
         return None
-    asked, width = positions["rotary"] or {}, len(heads[0]["W_Q"][0])
+    asked = positions["rotary"] or {}
+    width = int(len(heads[0]["W_Q"][0]) * asked.get("share", 1))
     start = int(asked.get("start", 0))
     frequency = float(asked.get("base", 10000)) ** (-np.arange(0, width, 2) / width)
     frequency = frequency / _floats(asked.get("factors", 1))
@@ -159,7 +160,8 @@ def _turned(values: dict[str, Array], scenario: Spec) -> Array | None:
 
 def _rotate(x: Array, angle: Array, layout: str) -> Array:
     """Pairs as complex numbers, times e^(i angle)."""
-    half = x.shape[-1] // 2
+    half = angle.shape[-1]
+    x, rest = x[..., : 2 * half], x[..., 2 * half :]
     first, second = (
         (x[..., ::2], x[..., 1::2]) if layout == "pairs" else (x[..., :half], x[..., half:])
     )
@@ -169,7 +171,7 @@ def _rotate(x: Array, angle: Array, layout: str) -> Array:
         turned[..., ::2], turned[..., 1::2] = point.real, point.imag
     else:
         turned[..., :half], turned[..., half:] = point.real, point.imag
-    return turned
+    return np.concatenate([turned, rest], axis=-1)
 
 
 def _position(positions: Any, tokens: int, width: int) -> dict[str, Array]:

@@ -123,6 +123,7 @@ def parts_set_otherwise(spec: Scenario, rng: random.Random) -> None:
                 (len(p["W_Q"][0]) // 2 for p in _mappings(spec) if isinstance(p.get("W_Q"), list)),
                 len(part["rotary"].get("factors", ())),
             )
+            pairs = int(pairs * part["rotary"].get("share", 1))
             if pairs:
                 factors = [Decimal(rng.choice(("1", "0.5", "8"))) for _ in range(pairs)]
                 part["rotary"]["factors"] = factors

@@ -190,7 +190,8 @@ class _Pass:
         positions: Any = self.spec.get("positions") or "none"
         if crossed or positions == "none" or "rotary" not in positions:
             return x
-        asked, width = positions["rotary"] or {}, x.shape[1]
+        asked = positions["rotary"] or {}
+        width = int(x.shape[1] * asked.get("share", 1))
         in_pairs, half = asked.get("layout", "pairs") == "pairs", width // 2
         index = torch.arange(len(x), dtype=torch.float64) + int(asked.get("start", 0))
         columns: list[Any] = [None] * width
@@ -201,7 +202,8 @@ class _Pass:
             a, b = x[:, first], x[:, second]
             columns[first] = a * torch.cos(angle) - b * torch.sin(angle)
             columns[second] = a * torch.sin(angle) + b * torch.cos(angle)
-        return self.keep(address, torch.stack(columns, dim=1))
+        turned = torch.cat([torch.stack(columns, dim=1), x[:, width:]], dim=1)
+        return self.keep(address, turned)
 
     def ffn(self, place: str, part: Spec, x: Any) -> Any:
         hidden = self.affine(x, part, place, "1", "hidden")

@@ -96,10 +96,10 @@ def slope(function: str, x: float) -> float:
 
 def turned_back(a: Any, cos: Any, sin: Any, layout: str) -> Any:
     """Each pair of columns as a point, turned by the negative angle."""
-    half = a.shape[1] // 2
-    pairs = (slice(None, None, 2), slice(1, None, 2))
-    first, second = pairs if layout == "pairs" else (slice(half), slice(half, None))
-    back = np.empty_like(a)
+    half = cos.shape[1]
+    pairs = (slice(0, 2 * half, 2), slice(1, 2 * half, 2))
+    first, second = pairs if layout == "pairs" else (slice(half), slice(half, 2 * half))
+    back = a.copy()
     back[:, first] = a[:, first] * cos + a[:, second] * sin
     back[:, second] = a[:, second] * cos - a[:, first] * sin
     return back

@@ -145,11 +145,11 @@ def again(value: dict[str, Any], inputs: list[Any], decimals: int | None) -> Any
 
 def rotated(a: Any, cos: Any, sin: Any, layout: str) -> Any:
     """Each pair of columns as a point, turned."""
-    half = a.shape[1] // 2
-    first, second = (slice(None, None, 2), slice(1, None, 2))
+    half = cos.shape[1]
+    first, second = (slice(0, 2 * half, 2), slice(1, 2 * half, 2))
     if layout == "halves":
-        first, second = slice(half), slice(half, None)
-    turned = np.empty_like(a)
+        first, second = slice(half), slice(half, 2 * half)
+    turned = a.copy()
     turned[:, first] = a[:, first] * cos - a[:, second] * sin
     turned[:, second] = a[:, first] * sin + a[:, second] * cos
     return turned

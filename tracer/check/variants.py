@@ -81,6 +81,11 @@ def _of_positions(kind: type[Sinusoidal | Rotary], **settings: Any) -> Change:
     return _with(kind, lambda positions: settings)
 
 
+def _share_of_all(rotary: Rotary) -> Settings:
+    """Rotate all columns, unless each pair of the present ones has a factor."""
+    return {} if rotary.factors else {"share": Decimal(1)}
+
+
 VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with the sample standard deviation, divided by n − 1", _of_norms(deviation="sample")),
     ("with the population standard deviation, divided by n", _of_norms(deviation="population")),
@@ -97,6 +102,7 @@ VARIANTS: tuple[tuple[str, Change], ...] = (
     ("with rotary pairs across the two halves", _of_positions(Rotary, layout="halves")),
     ("without the soft cap of scores", _with(Attention, lambda _: {"softcap": None})),
     ("without the soft cap of logits", _with(Unembedding, lambda _: {"softcap": None})),
+    ("with all columns rotated", _with(Rotary, _share_of_all)),
     ("without the mask", _with(Scenario, lambda scenario: {"mask": "none"})),
 )
 """The name of each variant and its change."""

@@ -22,7 +22,7 @@ from tracer.scenario.layers import Attention, Head
 
 @frozen
 class RotaryAngles:
-    """cos and sin of the angles by which queries and keys are rotated, each (n, d_k / 2)."""
+    """cos and sin of the angles by which queries and keys are rotated, each (n, r / 2)."""
 
     rotate: op.Rotate
     cos: Value

@@ -121,12 +121,16 @@ def waves_at(
 
 
 def rotary(tape: Tape, tower: Tower, asked: Rotary, tokens: Axis) -> RotaryAngles | None:
-    """cos and sin of the rotary angles, each (n, d_k / 2) (Su et al. 2021); None without heads."""
+    """cos and sin of the rotary angles, each (n, r / 2) (Su et al. 2021); None without heads.
+
+    r is the number of rotated columns: d_k, or a share of it.
+    """
     heads = [head for layer in tower.layers if layer.attention for head in layer.attention.heads]
     if not heads:
         return None
     start = asked.start + len(tower.tokens) - len(tokens.labels)
-    frequencies = DivTerm(columns(heads[0].W_Q), asked.base, asked.factors or ())
+    rotated = int(columns(heads[0].W_Q) * asked.share)
+    frequencies = DivTerm(rotated, asked.base, asked.factors or ())
     sin, cos = waves_at(tape, roles.TURNING_WAVES, start, tokens, frequencies)
     return RotaryAngles(Rotate(asked.layout), cos, sin)
 

@@ -124,16 +124,17 @@ class DivTerm:
 
 @frozen
 class Rotate(SameAxes):
-    """Pairs (a, b) of columns rotated: (a cos - b sin, a sin + b cos): (n, d), twice (n, d/2).
+    """Pairs (a, b) of columns rotated: (a cos - b sin, a sin + b cos): (n, d), twice (n, r/2).
 
-    The k-th pair is columns 2k and 2k + 1 (`pairs`, Su et al. 2021), or k and k + d/2 (`halves`).
+    The k-th pair is columns 2k and 2k + 1 (`pairs`, Su et al. 2021), or k and k + r/2 (`halves`).
+    Columns from r on stay unchanged.
     """
 
     name: ClassVar[str] = "rotate"
     layout: Literal["pairs", "halves"]
 
     def pair_of(self, column: int, width: int) -> tuple[int, int, int]:
-        """The index of the pair that a column is in, and the two columns of the pair."""
+        """The index of the pair that a column below r is in, and the two columns; `width` is r."""
         if self.layout == "pairs":
             pair = column // 2
             return pair, 2 * pair, 2 * pair + 1
@@ -141,10 +142,10 @@ class Rotate(SameAxes):
         return pair, pair, pair + width // 2
 
     def columns(self, width: int) -> tuple[slice, slice]:
-        """The first columns of all pairs, and the second ones."""
+        """The first columns of all pairs, and the second ones; `width` is r."""
         if self.layout == "pairs":
-            return slice(0, None, 2), slice(1, None, 2)
-        return slice(width // 2), slice(width // 2, None)
+            return slice(0, width, 2), slice(1, width, 2)
+        return slice(width // 2), slice(width // 2, width)
 
 
 class MatMul:

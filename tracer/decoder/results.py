@@ -150,10 +150,10 @@ def _divisors(a: Array, total: Array) -> Array:
 def _rotated(
     arithmetic: Arithmetic, turn: op.Rotate, a: Array, cos: Array, sin: Array, part: RoundPart
 ) -> Array:
-    """(a cos - b sin, a sin + b cos) for each pair (a, b) of columns."""
-    firsts, seconds = turn.columns(a.shape[1])
+    """(a cos - b sin, a sin + b cos) for each pair (a, b) of columns; the others unchanged."""
+    firsts, seconds = turn.columns(2 * cos.shape[1])
     first, second = a[:, firsts], a[:, seconds]
-    of_first, of_second = np.empty_like(a), np.empty_like(a)
+    of_first, of_second = np.array(a), np.zeros_like(a)
     of_first[:, firsts], of_second[:, firsts] = part(first * cos), -part(second * sin)
     of_first[:, seconds], of_second[:, seconds] = part(first * sin), part(second * cos)
     return arithmetic.add(of_first, of_second)

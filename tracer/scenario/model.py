@@ -75,6 +75,12 @@ class Rotary(Frozen):
         "halves",
         "pairs",
     )
+    share: Annotated[fields.Positive, Field(le=1)] = described(
+        "The share of each query's and key's columns that is rotated: the first ones; the others "
+        "stay unchanged.",
+        "0.25",
+        Decimal(1),
+    )
     start: Position = described("The position of the first token.", "0", 0)
     factors: Row | None = described(
         "The divisor of each pair's frequency. Default: 1.", "[1, 8]", None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -14,7 +15,7 @@ from tracer.scenario.lookups import look_up
 from tracer.scenario.model import Unembedding
 from tracer.scenario.parts import SUB_LAYERS, declared
 from tracer.scenario.reader import Data, Source, YamlPath
-from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, usual, whole
+from tracer.scenario.sizes import AS_THE_OTHERS, Counting, Expected, Size, positive, usual, whole
 
 OF_INPUT = "one per feature of the input"
 
@@ -130,9 +131,11 @@ class _Counted(Counting):
             self.length(place, tokens, "one per token", noun)
 
     def rotary(self, at: YamlPath) -> None:
-        """Check that all heads have the same even width: they share the rotary angles."""
-        if not isinstance(self.part(*at, "positions", "rotary"), dict):
+        """Check that all heads have the same width, since they share the angles, and have pairs."""
+        place: YamlPath = (*at, "positions", "rotary")
+        if not isinstance(self.part(*place), dict):
             return
+        share = positive(self.part(*place, "share")) or Decimal(1)
         widths = {
             place: width
             for place, width in self.widths.items()
@@ -140,12 +143,21 @@ class _Counted(Counting):
             if (place[0] == "encoder") == bool(at)
         }
         first = next(iter(widths.values()), 0)
-        for place, width in widths.items():
-            expected = f"{first} (rotary positions: as many as in the first head)"
-            if width % 2:
+        for matrix, width in widths.items():
+            rotated = width * share
+            found, expected = count(width, "column"), ""
+            if rotated % 2:
+                found += f", of which {rotated.normalize():f} are rotated" * (share != 1)
                 expected = "an even number of them (rotary positions rotate pairs)"
-            if width % 2 or width != first:
-                self.report(place, f"{count(width, 'column')}, expected {expected}")
+            elif width != first:
+                expected = f"{first} (rotary positions: as many as in the first head)"
+            if expected:
+                self.report(matrix, f"{found}, expected {expected}")
+        pairs = first * share / 2
+        if first and pairs == int(pairs):
+            self.length(
+                (*place, "factors"), int(pairs), "one per pair of rotated columns", "number"
+            )
 
     # --- layers ----------------------------------------------------------------------------------
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import NamedTuple, TypeAlias
+
+from pydantic import TypeAdapter
 
 from tracer.errors import Problem
 from tracer.names import count
-from tracer.scenario.fields import Random
+from tracer.scenario.fields import Positive, Random
 from tracer.scenario.parts import address
 from tracer.scenario.reader import Data, Source, YamlPath
 
@@ -164,6 +167,15 @@ def usual(rows: Iterable[Data]) -> Size:
     """Return the most frequent length of the rows, the first of several; None without rows."""
     lengths = Counter(len(row) for row in rows if isinstance(row, list))
     return max(lengths, key=lengths.__getitem__) if lengths else None
+
+
+def positive(text: Data | None) -> Decimal | None:
+    """Return a typed positive number; None for anything else."""
+    try:
+        number: Decimal = TypeAdapter(Positive).validate_python(text)
+    except ValueError:
+        return None
+    return number
 
 
 def whole(text: Data | None) -> Size:

@@ -15,6 +15,7 @@ from tracer.lesson.working.formula_shapes import described
 
 POS, D, TWO_K = ex.Symbol("pos"), ex.Symbol("d"), ex.Symbol("2k")
 D_K, FACTOR = ex.Symbol("d", "k"), ex.Symbol("f", "k")
+ROTATED = ex.Symbol("r")
 
 
 PIECES: doc.Sentence = (
@@ -138,8 +139,13 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
     if not isinstance(frequencies, DivTerm):
         return (rotated,)
     width = ex.Number.of(frequencies.width)
+    positions = ctx.tower.positions
+    rotary = positions.rotary if positions else None
+    is_whole = rotary is None or rotary.share == 1
+    letter = D_K if is_whole else ROTATED
+    meaning = "width of a query" if is_whole else "number of rotated columns"
     frequency: ex.Expression = ex.Power(
-        ex.Number(frequencies.base), ex.Quotient(ex.Symbol("-2k"), D_K)
+        ex.Number(frequencies.base), ex.Quotient(ex.Symbol("-2k"), letter)
     )
     divided: doc.Sentence = ()
     if frequencies.factors:
@@ -150,10 +156,10 @@ def _turning_goal(step: Step, ctx: LessonContext) -> doc.Sentence:
             f"{rotated} Each pair of columns has a frequency, ",
             frequency,
             ", where ",
-            D_K,
+            letter,
             " is the ",
         ),
-        *("width of a query, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
+        *(f"{meaning}, ", width, " here, and ", ex.Symbol("k"), " counts the pairs from 0."),
         *(*divided, " The angle is the position times the frequency."),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tracer.decoder import roles
 from tracer.decoder.operations import Reused, Rotate
 from tracer.decoder.roles import Place
+from tracer.decoder.tape import Record
 from tracer.formula import expression as ex
 from tracer.lesson.context import LessonContext
 from tracer.lesson.document import Sentence
@@ -64,7 +65,20 @@ def _turned_goal(step: Step, ctx: LessonContext) -> Sentence:
         f"Each query is rotated by angles. {columns} are read as a point (",
         *(a, ", ", b, ") and become ", first, " and ", second, ". The angle ", angle),
         " is the token's position times the pair's frequency." if turns else " is given.",
+        *_unchanged(step.last),
     )
+
+
+def _unchanged(record: Record) -> Sentence:
+    """Say which columns are not rotated, if only a share of them is."""
+    if not isinstance(record.operation, Rotate):
+        return ()
+    x, cos, _ = record.inputs
+    labels, rotated = x.axes[1].labels, 2 * cos.shape[1]
+    if rotated == len(labels):
+        return ()
+    first = f"the first {rotated} of the {len(labels)} columns are rotated"
+    return (f" Only {first}; the others stay unchanged.",)
 
 
 QUERY_STEP = InnerKind(

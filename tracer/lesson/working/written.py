@@ -165,7 +165,10 @@ class LineSides:
         """a cos - b sin, a sin + b cos; turned back a cos + b sin, b cos - a sin."""
         row, column = self.index
         x, cos, sin = self.record.inputs
-        pair, first, second = turn.pair_of(column, x.shape[1])
+        rotated = 2 * cos.shape[1]
+        if column >= rotated:
+            return [self.number(x, self.index, guard)]
+        pair, first, second = turn.pair_of(column, rotated)
         is_first, is_back = column == first, isinstance(self.operation, op.RotateBack)
         by = (cos, sin) if is_first else (sin, cos)
         columns = (first, second)

@@ -1,0 +1,69 @@
+"""Queries and keys of which only the first columns are rotated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from tests.helpers.command import printed, run
+from tests.helpers.figures import checked
+from tests.helpers.traces import traced
+
+TURNED = """\
+tokens: [a, b]
+embeddings: [[1, 2, 3, 4], [0.5, -1, 0.25, 2]]
+positions: {rotary: {share: 0.5, layout: LAYOUT, base: 100}}
+layers:
+  - attention:
+      heads: [{W_Q: identity, W_K: identity, W_V: identity}]
+rounding: {carry: never}
+"""
+
+
+@pytest.mark.parametrize("layout", ["pairs", "halves"])
+def test_only_the_first_columns_are_rotated(layout: str) -> None:
+    """Both layouts have the same single pair: base^0 = 1, so the angle is the position."""
+    found = traced(TURNED.replace("LAYOUT", layout))
+    for name in ("query", "key"):
+        before, after = (
+            found[f"layer1.attention.head1.{kind}{name}"].numbers.astype(float)
+            for kind in ("", "rotated_")
+        )
+        point = (before[:, 0] + 1j * before[:, 1]) * np.exp(1j * np.arange(2))
+        assert_allclose(after[:, 0] + 1j * after[:, 1], point, rtol=1e-12)
+        assert (after[:, 2:] == before[:, 2:]).all()
+    assert found["position.div_term"].shape == (1,)
+
+
+def test_the_text_says_which_columns_stay() -> None:
+    text = printed("step", "rotated_query", "-s", "-", stdin=TURNED.replace("LAYOUT", "pairs"))
+    text = " ".join(text.split())
+    assert "Only the first 2 of the 4 columns are rotated; the others stay unchanged." in text
+    assert "q₂: 0.500×0.8415" in text and "q₃:" not in text
+
+
+def test_a_text_that_rotates_all_columns_is_recognized(tmp_path: Path) -> None:
+    scenario = TURNED.replace("LAYOUT", "pairs")
+    address = "layer1.attention.head1.rotated_query"
+    theirs = traced(scenario.replace("share: 0.5, ", ""))[address].numbers[1]
+    figure = {"address": address, "row": 2, "printed": [f"{number:.5f}" for number in theirs]}
+    found = checked(tmp_path, scenario, figure).findings
+    held = {(str(finding.verdict), finding.by) for finding in found} - {("agrees", "")}
+    assert held == {("variant", "with all columns rotated")}
+
+
+@pytest.mark.parametrize(("share", "message"), [
+    ("0.25", "4 columns, of which 1 are rotated, expected an even number of them"),
+    ("0.3", "4 columns, of which 1.2 are rotated, expected an even number of them"),
+    ("0", "positions.rotary.share: expected more than 0, got '0'"),
+    ("1.5", "positions.rotary.share: expected at most 1, got '1.5'"),
+    ("0.5, factors: [1, 2]", "positions.rotary.factors: 2 numbers, expected 1 (one per pair"),
+])  # fmt: skip
+def test_a_share_without_pairs_is_refused(share: str, message: str) -> None:
+    text = TURNED.replace("0.5, layout: LAYOUT", share)
+    ran = run("run", "-", stdin=text)
+    assert ran.exit_code == 2
+    assert message in ran.stderr
