@@ -77,6 +77,7 @@ ANYWHERE = frozenset(
         "Only the last prediction is kept and appended to the input of the next turn; the words "
         "after the others are already known. Words cannot be generated at the same time, because "
         "each pass reads the word before.",
+        "These numbers are learned in training; each row names a step that uses them.",
         "Training repeats these stages, each time with the changed parameters.",
         # Captions.
         "The frequencies, one for each pair of columns:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import takewhile
+from math import prod
 from typing import Any
 
 import pytest
@@ -123,8 +124,14 @@ def test_sizes_are_those_of_the_scenario(spec: Scenario) -> None:
         [len(spec["vocabulary"])] if "vocabulary" in spec else []
     )
     assert int(found.get("parameters", "0").replace(",", "")) == numbers_learned(spec)
+    rows = [re.split(" {2,}", row) for row in block(ran.stdout, PARAMETERS)[1:]]
+    for _, shape, matrices, numbers, _ in rows:
+        size = prod(map(int, shape.split(" × ")))
+        assert int(matrices) * size == int(numbers.replace(",", ""))
+    assert sum(int(row[3].replace(",", "")) for row in rows) == numbers_learned(spec)
 
 
+PARAMETERS = "These numbers are learned in training; each row names a step that uses them."
 ATTENTIONS = ("attention", "cross_attention")
 
 

@@ -1,4 +1,4 @@
-"""What a model's layers have in common, and which attention it has."""
+"""A model's parameters, what its layers have in common, and which attention it has."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from tracer.decoder import roles
 from tracer.decoder.value import Value
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
+from tracer.lesson.steps import Step
+from tracer.lesson.texts import sentences
+from tracer.lesson.texts.survey import table_symbol
 from tracer.lesson.texts.teacher import Teacher
 from tracer.lesson.wiring import leaving
+from tracer.lesson.working.formula_shapes import TABLES
 
 ARCHITECTURE = "Architecture"
 
+PARAMETERS: doc.Sentence = (
+    "These numbers are learned in training; each row names a step that uses them.",
+)
 STACKED: doc.Sentence = (
     "Layers can be stacked because each returns vectors of the same shape as it reads. Each has "
     "its own weights; positions are added only once, before the first layer.",
@@ -36,8 +43,12 @@ FROM_WHERE = (
 
 
 def architecture(teacher: Teacher) -> Iterator[doc.Section]:
-    """Sections about stacking layers, and about self-attention and cross-attention."""
+    """Sections about parameters, stacking layers, self-attention and cross-attention."""
     ctx = teacher.ctx
+    if learned := _parameters(teacher):
+        weights = doc.Table.of(("symbol", "shape", "how many", "parameters", "step"), learned)
+        blocks: tuple[doc.Block, ...] = (doc.Paragraph(PARAMETERS), weights)
+        yield doc.Section(None, "Learned parameters", blocks, ARCHITECTURE)
     if layers := _layers(teacher):
         header = ("layer", "reads", "returns", "shape", "parameters")
         stacked: tuple[doc.Block, ...] = (
@@ -52,6 +63,31 @@ def architecture(teacher: Teacher) -> Iterator[doc.Section]:
     elif ctx.attends_to_the_encoder:
         title = "Self-attention and cross-attention"
         yield doc.Section(None, title, (table,), ARCHITECTURE)
+
+
+def _parameters(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:
+    """A row for the parameters of like shape that the steps of one kind use."""
+    symbols, shapes = teacher.ctx.symbols, teacher.parameter_shapes
+    used: dict[str, tuple[doc.Cell, Step]] = {}
+    for step in teacher.steps:
+        for value in (v for record in step.records for v in (*record.inputs, record.output)):
+            role = TABLES.get(value.role)
+            address = value.place.address(role) if role else value.address
+            if address in shapes:
+                symbol = table_symbol(address) if role else symbols[address]
+                used.setdefault(address, (symbol, step))
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for address, (_, step) in used.items():
+        name, place = address.rpartition(".")[2], step.place
+        key = (name, shapes[address], place.encoder, place.sub_layer, step.kind)
+        alike.setdefault(key, []).append(address)
+    rows: list[tuple[str | doc.Cell, ...]] = []
+    for addresses in alike.values():
+        cell, step = used[addresses[0]]
+        shape, number = shapes[addresses[0]], len(addresses)
+        counted = (" × ".join(map(str, shape)), str(number), f"{number * prod(shape):,}")
+        rows.append((cell, *counted, f"{step.number} · {sentences.named(step)}"))
+    return rows
 
 
 def _layers(teacher: Teacher) -> list[tuple[str | doc.Cell, ...]]:

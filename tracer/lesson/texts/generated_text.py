@@ -22,8 +22,8 @@ TURN_BY_TURN: doc.Sentence = (
     "the word before.",
 )
 DIFFERENCES = (
-    ("known", "the whole text and its targets", "the words so far"),
-    ("input", "the correct words", "the words so far, with the generated ones"),
+    ("known", "all correct words", "the words so far"),
+    ("input", "the correct words", "the words so far, also generated ones"),
     ("passes", "one for all positions", "one for each word"),
     ("result", "changed weights", "a longer text"),
 )

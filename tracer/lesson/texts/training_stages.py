@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tracer.lesson import document as doc
+from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import Step
 from tracer.lesson.steps.training import LOSS_STEP
 
@@ -27,28 +28,33 @@ STAGES: tuple[tuple[str, str, Callable[[Step], bool]], ...] = (
     ),
     (
         "update",
-        "each trained parameter is changed a little, as its gradient tells",
+        "each trained parameter is changed a little, using its gradient",
         lambda step: step.place.phase == "update",
     ),
 )
 """The name of a stage, what happens in it, and which steps belong to it."""
 
 
+WITH_ENCODER = (
+    "the decoder reads its tokens and the encoder's vectors and computes a probability for each "
+    "word after each token"
+)
 BELOW, ELSEWHERE = "below", "decoder-trace train"
 
 
-def stages(steps: Sequence[Step]) -> tuple[doc.Block, ...]:
+def stages(steps: Sequence[Step], ctx: LessonContext) -> tuple[doc.Block, ...]:
     """A table of the stages of training: what happens in each, and in which steps of the text.
 
     Without steps of the backward pass, the loss is not a step of the text either.
     """
-    rows = [("data", "the tokens are the input, the correct words are the targets", BELOW)]
+    rows = [("data", BELOW, "the tokens are the input, the correct words are the targets")]
     is_trained = any(step.place.phase != "forward" for step in steps)
-    for stage, what, belongs in STAGES:
+    for stage, does, belongs in STAGES:
+        what = WITH_ENCODER if stage == "forward pass" and ctx.attends_to_the_encoder else does
         numbers = [step.number for step in steps if belongs(step)]
         where = _between(numbers) if numbers else ELSEWHERE
-        rows.append((stage, what, BELOW if stage == "loss" and not is_trained else where))
-    return (doc.Table.of(("stage", "what happens", "where"), rows), doc.Paragraph(REPEATED))
+        rows.append((stage, BELOW if stage == "loss" and not is_trained else where, what))
+    return (doc.Table.of(("stage", "where", "what happens"), rows), doc.Paragraph(REPEATED))
 
 
 def _between(numbers: Sequence[int]) -> str:

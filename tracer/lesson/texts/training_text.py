@@ -93,7 +93,7 @@ def training_text(
 
 def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Block]:
     if full:
-        yield from stages(teacher.steps)
+        yield from stages(teacher.steps, teacher.ctx)
         yield doc.Paragraph(SLOPE)
         yield doc.Paragraph(CHAIN_RULE)
         chain = ex.Product((ex.Partial(B), ex.Partial(A, B)))

@@ -140,7 +140,9 @@ def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
     learned = trace(found.name, scenario.without_words(), PassOptions(loss=True))
     teacher = Teacher(learned, full=full)
     if full:
-        yield doc.Section(None, "One step of training", stages(teacher.steps), TRAINING)
+        yield doc.Section(
+            None, "One step of training", stages(teacher.steps, teacher.ctx), TRAINING
+        )
     targets, probabilities, loss = told_of_the_loss(teacher)
     # The probabilities of the same tokens stand above.
     shown = [probabilities] if learned.tokens != found.tokens else []
