@@ -76,6 +76,7 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             at.look(into_encoder=False)
             line = whole_heading(line, part if "─" in below else "", crosses="encoder" in at.spec)
             at.heading, at.lines = line, []
+            number, _, at.titles[number] = line.partition(". ")
             at.values = at.further.get(UNNUMBERED.get(line, ""), at.values)
             at.look(into_encoder=bool(re.match(r"\d+\. Encoder(?! · Output of the encoder)", line)))
             at.address = address_of(line, at)
@@ -83,6 +84,7 @@ def faults(text: str, at: Judge, seen: Counter[str] | None = None) -> list[str]:
             found += missing(at, seen)
             at.look(into_encoder=False)
             part = ""
+            at.earlier = set()
             at.turn, at.heading, at.lines, at.address = int(turn[1]), line, [], ""
             listed_values = at.turns[at.turn - 1].get("values", [])
             at.values = {value["address"]: value for value in listed_values}
@@ -97,9 +99,13 @@ def missing(at: Judge, seen: Counter[str] | None = None) -> list[str]:
     at.made = Counter()
     if seen is not None and owed:
         seen[f"{owed} is due"] += 1
-    silent = [f"{at.heading}: nothing is said [{owed}]"] if owed and not made[owed] else []
+    # All masks of a tower hide the same tokens.
+    known = owed == "hidden" and made["as_in"] and (owed, bool(at.outside)) in at.earlier
+    silent = owed and not made[owed] and not known
+    at.earlier |= {(name, bool(at.outside)) for name in made}
     twice = [f"{at.heading}: {name} twice" for name in made if made[name] > 1]
-    return silent + [each for each in twice if not each.endswith(ONE_OF_SEVERAL)]
+    nothing = [f"{at.heading}: nothing is said [{owed}]"] if silent else []
+    return nothing + [each for each in twice if not each.endswith(ONE_OF_SEVERAL)]
 
 
 def whole_heading(line: str, part: str, *, crosses: bool) -> str:

@@ -114,10 +114,9 @@ def seen(at: Judge) -> list[list[bool]]:
 
 
 @form(
-    r"With more numbers per vector, dot products tend to be larger in magnitude\. If the scores "
-    r"are far apart, the softmax gives nearly all weight to one token, and its gradient nearly "
-    r"vanishes\. Dividing by "
-    r"(?P<scale>√d_k|c) brings the scores closer together\."
+    r"Longer vectors tend to have dot products of larger magnitude\. Dividing by "
+    r"(?P<scale>√d_k|c) brings the scores closer together; otherwise the softmax may give nearly "
+    r"all weight to one token, so that its gradient nearly vanishes\."
 )
 def divided(at: Judge, said: dict[str, Any]) -> None:
     asked = part_of(at).get("scale", "sqrt")
@@ -127,14 +126,14 @@ def divided(at: Judge, said: dict[str, Any]) -> None:
     assert by > 1
 
 
-@form(r"Numbers of the same sign increase the dot product .+ vectors that match\.")
+@form(r"Numbers of the same sign increase a dot product; numbers of opposite signs decrease it\.")
 def fits(at: Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores")
 
 
 @form(
-    r"The mask hides later tokens because they contain the answer when a model is trained to "
-    r"predict the next token\."
+    r"Later tokens are hidden because they contain the answer when a model is trained to predict "
+    r"the next token\."
 )
 def why_masked(at: Judge, said: dict[str, Any]) -> None:
     rows = seen(at)
@@ -157,8 +156,8 @@ def moves(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Each head's result has its own columns\. W_O has a row of weights for each of these columns, "
-    r"so that every number of its result can use all heads\."
+    r"W_O has a row of weights for each column of each head, so that every number of its result "
+    r"can use all heads\."
 )
 @form(
     r"The result of W_O is as wide as the sub-layer's input, so that the residual connection can "
@@ -174,13 +173,13 @@ def of_heads(at: Judge, said: dict[str, Any]) -> None:
     assert "W_O" in part or "W_O" not in said[""]
 
 
-@form(r"Attention uses queries, keys and values because .+; in a trained model .+ learned\.")
+@form(r"Attention compares queries with keys, and adds up values\. .+ has learned them\.")
 @form(r"A separate key lets a token be found by something other than what it looks for\.")
 @form(r"A separate value lets a token pass on something other than what makes it easy to find\.")
 @form(r"The exponential of every finite score is positive, .+ about 2\.7 times\.")
 @form(r"Because the output is a sum, it is as wide as one value, however many tokens there are\.")
 def of_a_head(at: Judge, said: dict[str, Any]) -> None:
-    ends = {"Attention": "query", "A separate key": "key", "A separate value": "value"}
+    ends = {"Attention compares": "query", "A separate key": "key", "A separate value": "value"}
     ends |= {"The exponential": "weights", "Because the output": "output"}
     end = next(end for start, end in ends.items() if said[""].startswith(start))
     assert re.search(rf"\.head\d+\.{end}s?$", at.address) and not partly_given(at)
@@ -194,9 +193,9 @@ def turned_together(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"Attention by itself ignores the order of the tokens that a token attends to, because a sum "
-    r"does not depend on the order of its terms\.(?P<turned> Rotation marks the position without "
-    r"changing a vector's length or the embeddings\.)?"
+    r"Attention computes a sum over tokens, and a sum does not depend on the order of its terms\. "
+    r"Positions therefore have to be part of what attention reads\.(?P<turned> Rotation marks the "
+    r"position without changing a vector's length or the embeddings\.)?"
 )
 def order(at: Judge, said: dict[str, Any]) -> None:
     rotary = isinstance(at.spec["positions"], dict) and "rotary" in at.spec["positions"]
@@ -572,8 +571,8 @@ def others(at: Judge, said: dict[str, Any]) -> None:
 
 
 @form(
-    r"The text works through (?P<which>every step|a part) of the calculation in order: its goal, "
-    r"its formula, its numbers, its result\. You can check each line with a calculator"
+    r"(?P<part>This is a part of the calculation\. )?Each step shows its goal, its formula, its "
+    r"numbers and its result\. You can check each line with a calculator"
     r"(?P<phi> that has the normal distribution)?\."
 )
 def plan(at: Judge, said: dict[str, Any]) -> None:
@@ -581,4 +580,4 @@ def plan(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["phi"]) == any(
         layer.get("ffn", {}).get("activation") == "gelu" for layer in every
     )
-    assert (said["which"] == "every step") == at.whole
+    assert bool(said["part"]) != at.whole

@@ -10,9 +10,8 @@ from tests.helpers import judge
 
 
 @judge.form(
-    r"In the (?P<noun>query|key|value) of “(?P<who>.+?)”, (?P<what>“.+?”) is largest"
-    + judge.AHEAD
-    + r"\."
+    r"In the (?P<noun>query|key|value) of “(?P<who>.+?)”, (?P<what>“.+?”) is "
+    r"(?P<most>larger,|largest)" + judge.AHEAD + r"\."
 )
 def labels_read_out(at: judge.Judge, said: dict[str, Any]) -> None:
     judge.not_of(at)
@@ -20,18 +19,19 @@ def labels_read_out(at: judge.Judge, said: dict[str, Any]) -> None:
     row = at.row(at.result)
     clear = row.clear()
     judge.check_ahead(row, clear, said, judge.column(row))
+    assert (said["most"] == "larger,") == (len(row.labels) == 2)
     assert judge.column(row)(said["what"]) == clear[0] and judge.number(row.shown[clear[0]]) > 0
     assert not judge.UNNAMED.fullmatch(said["what"][1:-1])
 
 
 MOST_OF_IT = (
-    r"(?: Most of their dot product comes from “(?P<label>.+?)”: (?P<part>\S+) of "
+    r"(?: Most of the dot product comes from “(?P<label>.+?)”: (?P<part>\S+) of "
     r"(?P<whole>\S+?)\.)?"
 )
 
 
 @judge.form(
-    r"The best match for the query of “(?P<who>.+?)” is the key of "
+    r"The largest score of “(?P<who>.+?)” is that for the key of "
     r"(?P<first>(?:the encoder's )?“.+?”)" + judge.AHEAD + r"\." + MOST_OF_IT
 )
 def best_key(at: judge.Judge, said: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ def best_key(at: judge.Judge, said: dict[str, Any]) -> None:
     assert at.address.endswith(".scores") and said["who"] == at.who
     row = at.row(at.result)
     clear = row.clear(at.seen(row))
-    judge.check_ahead(row, clear, said, at.key)
+    judge.check_ahead(row, clear, said, at.key, len(at.seen(row)))
     assert at.key(said["first"]) == clear[0]
     if said["label"]:
         assert at.near("rotated_query") is None
@@ -146,8 +146,8 @@ def concatenated(at: judge.Judge, said: dict[str, Any]) -> None:
 
 
 @judge.form(
-    r"A head has one set of attention weights per token\. Several heads, each with its own "
-    r"(?P<own>weight matrices|queries), can follow several relations at once\."
+    r"Each head has its own (?P<own>weight matrices|queries), so several heads can follow several "
+    r"relations between tokens at once\."
 )
 def several_heads(at: judge.Judge, said: dict[str, Any]) -> None:
     sub_layer = at.address.partition(".head")[0]

@@ -138,6 +138,7 @@ def carried(at: Judge, said: dict[str, Any]) -> None:
         r"shows extra digits where its result depends on them\.",
     }
     assert re.fullmatch(words[at.rounding["carry"]], said["carried"])
+    assert any(re.search("[=≈]", line) for line in at.lines), "no worked line above"
 
 
 @form(r"This section follows the token “(?P<who>.+?)”(?:, (?P<where>[^“]+))?\.")
@@ -197,20 +198,19 @@ def one_of_a_batch(at: Judge, said: dict[str, Any]) -> None:
     assert said["padding"] == (at.padding if padded else None)
 
 
-@form(r"As in step (?P<n>\d+)(?:, here for (?P<where>.+))?\.")
+@form(r"As in step (?P<n>\d+)\.")
+@form(r"\S.* is computed as in step (?P<n>\d+), from (?P<parts>.+ \(step .+\))\.")
 def as_in(at: Judge, said: dict[str, Any]) -> None:
-    number_here, _, words = at.heading.partition(". ")
-    assert int(said["n"]) < int(number_here)
-    where = words.rpartition(" · ")[0].lower()
-    said_where = (said["where"] or "").lower().removeprefix("the ")
-    if not said_where.startswith(("encoder", "decoder")):  # it is the one of the step before
-        where = re.sub("^(?:encoder|decoder)(?:, |$)", "", where)
-    if at.address == "final_norm" and not where:  # the part of the text is that of the words
-        said_where = said_where.removeprefix("decoder")
-    # A residual's or a norm's title says which sub-layer it is of.
-    assert where == said_where or (
-        at.address.endswith((".residual", ".norm")) and where.startswith(said_where)
-    )
+    assert int(said["n"]) < int(at.heading.partition(".")[0])
+    assert kind_of(at.titles[said["n"]]) == kind_of(at.heading)
+    if "parts" in said:
+        takes(at, said)
+
+
+def kind_of(heading: str) -> str:
+    """`LayerNorm`, of `21. LayerNorm after attention`: which head or sub-layer is no matter."""
+    title = re.sub(r"^\d+\. ", "", heading).rpartition(" · ")[2]
+    return re.sub(" (?:after|before|behind|of) .+", "", title)
 
 
 @form(r"\S.* is computed from (?P<parts>.+ \(step .+\))\.")
@@ -248,8 +248,8 @@ def parameters(at: Judge, said: dict[str, Any]) -> None:
 
 @form(
     r"A vector is a list of numbers, here (?P<n>\d+) for each token; each column is a "
-    r"feature\. In a trained model .+ that a person could name\.(?P<named> Here the author has "
-    r"named the features\.)?"
+    r"feature\. A trained model .+ that a person could name\.(?P<named> Here the author has "
+    r"named them\.)?"
 )
 def width(at: Judge, said: dict[str, Any]) -> None:
     assert bool(said["named"]) == ("features" in at.spec)
@@ -280,7 +280,10 @@ def positions(at: Judge, said: dict[str, Any]) -> None:
         assert said["start"] != "1"
 
 
-@form(r"The first wave is the fastest and the last the slowest, .+ distant positions apart\.")
+@form(
+    r"The waves become longer from pair to pair: short waves tell neighboring positions apart, "
+    r"long waves distant ones\."
+)
 @form(r"Here the vectors come from a table, so that a model can learn them like the embeddings\.")
 def waves_or_table(at: Judge, said: dict[str, Any]) -> None:
     waves = "position.angle" in at.values and at.values["position"]["shape"][1] > 2

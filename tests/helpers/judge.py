@@ -115,6 +115,10 @@ class Judge:
     """Worked lines of the section, up to where the sentence stands."""
     made: Counter[str] = field(default_factory=Counter)
     """The claims of the section, by their checks."""
+    earlier: set[tuple[str, bool]] = field(default_factory=set)
+    """The checks of the claims of earlier sections, and whether these are the encoder's."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """The headings of the steps by their numbers."""
     whole: bool = True
     """Whether the text tells of all steps."""
     encoder_token: int | None = None
@@ -266,7 +270,10 @@ def _without_encoder(address: str) -> str:
 
 Check = Callable[[Judge, dict[str, Any]], None]
 FORMS: list[tuple[re.Pattern[str], Check]] = []
-AHEAD = r" with (?P<x>[^ “]+?)(?:, followed by (?P<second>.+?) with (?P<y>[^ “]+?))?"
+AHEAD = (
+    r" with (?P<x>[^ “]+?)(?:(?P<how>, followed by|;) (?P<second>.+?) (?:with|has) "
+    r"(?P<y>[^ “]+?))?"
+)
 
 
 def form(pattern: str) -> Callable[[Check], Check]:
@@ -280,13 +287,22 @@ def form(pattern: str) -> Callable[[Check], Check]:
 
 
 def check_ahead(
-    row: Row, clear: list[int], said: dict[str, Any], name: Callable[[str], int]
+    row: Row,
+    clear: list[int],
+    said: dict[str, Any],
+    name: Callable[[str], int],
+    among: int | None = None,
 ) -> None:
-    """` with x, followed by “b” with y`: the second only where it is clear."""
+    """` with x, followed by “b” with y`: the second only where it is clear.
+
+    The other one of two, of `among` numbers that are compared: `; “b” has y`.
+    """
     assert clear and said["x"] == row.shown[clear[0]]
     assert len(clear) == (1 if said["second"] is None else 2)
     if said["second"] is not None:
         assert name(said["second"]) == clear[1] and said["y"] == row.shown[clear[1]]
+        is_the_other = (among or len(row.labels)) == 2
+        assert (said["how"] == ";") == is_the_other == (f" has {said['y']}." in said[""])
 
 
 def column(row: Row) -> Callable[[str], int]:

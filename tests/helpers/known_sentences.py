@@ -58,7 +58,6 @@ PHRASES = frozenset(
 
 ANYWHERE = frozenset(
     {
-        "Each token is normalized separately, so that its result does not depend on other tokens.",
         "The text is split into pieces. In each piece, the pair of neighboring symbols that comes "
         "first in the list of merges is joined. This is repeated until no pair is in the list; the "
         "symbols that remain are the tokens.",
@@ -110,8 +109,8 @@ ANYWHERE = frozenset(
         "The probability of its word:",
         # Reasons.
         "An encoder's tokens need not be text: they can also be regions of a picture.",
-        "A token is a piece of text, often a word. Large models also have parts of words, down to "
-        "single characters or bytes, so that they can represent any text.",
+        "A token is a piece of text, often a word. Large models also have parts of words and "
+        "single bytes, so that they can represent any text.",
         "A vocabulary of whole words is never complete, because there are always new names and "
         "misspellings; single letters would make every text long. Merges are learned from texts, "
         "the most frequent pairs first, so that a frequent word becomes one token and a rare word "
@@ -119,8 +118,7 @@ ANYWHERE = frozenset(
         "An encoder's tokens may attend to the whole input, because all of it is known from the "
         "start. A decoder that generates a text knows only the words so far.",
         "Because of this sum, the sub-layer only has to compute a change, and in training the "
-        "gradient has a direct path around it. The sub-layer's output must be as wide as its "
-        "input.",
+        "gradient has a direct path around it.",
         "A second layer reads vectors that hold what the first layer gathered, so it can follow "
         "relations that the first cannot. The smallest GPT-2 has 12 layers, the largest GPT-3 has "
         "96.",

@@ -186,7 +186,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]] =
         numbers("a, b", a="1", b="4"),
         ("run", "--token", "1"),
         ("“a” cannot attend to “b”.",),
-        ("best match", "all of its attention"),
+        ("largest score", "all of its attention"),
     ),
     "one head": (
         PAD_LAST,
@@ -277,7 +277,7 @@ def test_one_is_no_plural() -> None:
 def test_of_one_of_a_kind_nothing_is_claimed() -> None:
     text = told("run", "-", "--format", "terminal", stdin=ONE_OF_EACH)
     for claim in (
-        "best match",
+        "largest score",
         "attention to",
         "attend to every",
         " most, ",
@@ -300,10 +300,7 @@ def test_titles_have_one_colon() -> None:
 
 def test_a_token_cannot_melt_into_a_sentence() -> None:
     source = numbers("a, the", a="1", the="2")
-    said = (
-        "The best match for the query of {0} is the key of {0} with 4.000, followed by {1} "
-        "with 2.000."
-    )
+    said = "The largest score of {0} is that for the key of {0} with 4.000; {1} has 2.000."
     for form, the, a in (
         ("terminal", "“the”", "“a”"),
         ("markdown", "`the`", "`a`"),
@@ -317,7 +314,7 @@ def test_given_values_are_not_spoken_of() -> None:
     scenario: dict[str, Any] = yaml.safe_load(numbers("a, b", a="1", b="4"))
     address = "layer1.attention.head1"
     for name, claim in (
-        ("scores", "best match"),
+        ("scores", "largest score"),
         ("weights", "of its attention"),
         ("masked", "attend to every"),
     ):

@@ -62,30 +62,34 @@ def test_shares_go_to_no_later_token_however_well_its_key_fits() -> None:
             "a, b",
             ["2", "1"],
             "2",
-            "The best match for the query of “b” is the key of “a” with 2.0000, followed by “b” "
-            "with 1.0000.",
+            "The largest score of “b” is that for the key of “a” with 2.0000; “b” has 1.0000.",
         ),
         ("a, b", ["2", "1"], "1", None),  # b is hidden from a
         (
             "a, b",
             ["-2", "-1.5"],
             "2",
-            "The best match for the query of “b” is the key of “b” with -1.5000, followed by “a” "
-            "with -2.0000.",
+            "The largest score of “b” is that for the key of “b” with -1.5000; “a” has -2.0000.",
         ),
         ("a, b", ["1", "1"], "2", None),
         (
             "a, b, c",
             ["1", "0.5", "9"],
             "2",
-            "The best match for the query of “b” is the key of “a” with 1.0000, followed by “b” "
-            "with 0.5000.",
+            "The largest score of “b” is that for the key of “a” with 1.0000; “b” has 0.5000.",
         ),
         (
             "a, b, c",
             ["0", "1", "0"],
             "3",
-            "The best match for the query of “c” is the key of “b” with 1.0000.",
+            "The largest score of “c” is that for the key of “b” with 1.0000.",
+        ),
+        (
+            "a, b, c",
+            ["2", "1", "0"],
+            "3",
+            "The largest score of “c” is that for the key of “a” with 2.0000, followed by “b” with "
+            "1.0000.",
         ),
         ("a", ["1"], "1", None),
     ],
@@ -217,12 +221,11 @@ rounding: {carry: line, decimals: 2}
     [
         (
             "query",
-            "In the query of “b”, “what is old?” is largest with 2.00, followed by "
-            "“what is big?” with 1.00.",
+            "In the query of “b”, “what is old?” is larger, with 2.00; “what is big?” has 1.00.",
         ),
         (
             "key",
-            "In the key of “b”, “old” is largest with 2.00, followed by “big” with 1.00.",
+            "In the key of “b”, “old” is larger, with 2.00; “big” has 1.00.",
         ),
         ("value", None),
         # (1×3 + 2×1) / 1.41 is 3.55, as is (1×1 + 2×2) / 1.41: both weigh 0.50.
@@ -241,12 +244,12 @@ def test_labels_read_out(step: str, sentence: str | None) -> None:
     assert reading(LABELS, step, "2") == sentence
 
 
-def test_a_key_fits_mostly_through_what_is_asked_for() -> None:
+def test_a_score_comes_mostly_from_one_dimension() -> None:
     # (3×3 + 1×1) / 1.41 is 10 / 1.41, and (3×1 + 1×2) / 1.41 is 5 / 1.41.
     last = LABELS.replace("[[3, 1], [1, 2]]", "[[1, 2], [3, 1]]")
     assert reading(last, "scores", "2") == (
-        "The best match for the query of “b” is the key of “b” with 7.09, followed by “a” with "
-        "3.55. Most of their dot product comes from “what is big?”: 9.00 of 10.00."
+        "The largest score of “b” is that for the key of “b” with 7.09; “a” has 3.55. Most of the "
+        "dot product comes from “what is big?”: 9.00 of 10.00."
     )
 
 
@@ -297,6 +300,6 @@ def test_what_differs_in_print_alone_or_not_at_all() -> None:
     )
     assert of_nearly("logits", "never", 3) is None
     assert of_nearly("logits", "never", 4) == (
-        "After “b”, the largest logit is that of “y” with 1.0002, followed by “x” with 1.0001."
+        "After “b”, the largest logit is that of “y” with 1.0002; “x” has 1.0001."
     )
     assert of_nearly("prediction", "step", 3) is None

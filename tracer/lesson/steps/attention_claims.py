@@ -56,7 +56,8 @@ def largest_in(noun: str) -> Claim:
     def claim(step: Step, ctx: LessonContext) -> Sentence | None:
         found = largest_named(step.last.output, ctx)
         of: Sentence = (f"In the {noun} of ", ctx.name, ", ")
-        return reused(step) or (found and (*of, *found[0], " is largest", *found[1], "."))
+        most = " is larger," if step.last.output.shape[1] == 2 else " is largest"
+        return reused(step) or (found and (*of, *found[0], most, *found[1], "."))
 
     return claim
 
@@ -81,7 +82,7 @@ def reused(step: Step) -> Sentence | None:
 
 
 def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
-    """Say which visible key matches the token's query best, and through which dimension."""
+    """Say which visible key has the largest score, and which dimension contributes most to it."""
     row, ranked = _seen(step, ctx)
     if not ranked:
         return None
@@ -89,15 +90,16 @@ def best_key(step: Step, ctx: LessonContext) -> Sentence | None:
     def key(index: int) -> Sentence:
         return _key(step, ctx, index)
 
-    match: Sentence = ("The best match for the query of ", ctx.name, " is the key of ")
-    best = (*match, *key(ranked[0]), *row.ahead(ranked, key), ".")
+    visible = len(row.labels) - len(hidden(step, ctx))
+    largest: Sentence = ("The largest score of ", ctx.name, " is that for the key of ")
+    best = (*largest, *key(ranked[0]), *row.ahead(ranked, key, visible), ".")
     query, part = ctx.value(step.place, QUERY), main_part(step.last, ctx, ranked[0])
     asked = distinct(query.axes[1].labels) if query else ()
     turned = ctx.value(step.place, ROTATED_QUERY)  # each of its columns is a mixture of two
     if turned or part is None or not is_named(asked[part.index]):
         return best
     source = (Name(asked[part.index]), ": ", part.part, " of ", part.whole, ".")
-    return (*best, " Most of their dot product comes from ", *source)
+    return (*best, " Most of the dot product comes from ", *source)
 
 
 def not_seen(step: Step, ctx: LessonContext) -> Sentence | None:

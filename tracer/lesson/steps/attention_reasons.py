@@ -13,9 +13,9 @@ from tracer.lesson.steps.attention_claims import crosses
 from tracer.lesson.steps.kind import Step
 
 THREE_VECTORS: Sentence = (
-    "Attention uses queries, keys and values because what a token looks for, what it can be found "
-    "by and what it passes on may differ. The same weights compute them for every token; in a "
-    "trained model these weights are learned.",
+    "Attention compares queries with keys, and adds up values. The same weights compute all three "
+    "for every token, so that they work for a text of any length; a trained model has learned "
+    "them.",
 )
 
 ACROSS: Sentence = (
@@ -32,8 +32,7 @@ PASSED_ON: Sentence = (
 )
 
 FIT: Sentence = (
-    "Numbers of the same sign increase the dot product and numbers of opposite signs decrease it, "
-    "so that it is large for vectors that match.",
+    "Numbers of the same sign increase a dot product; numbers of opposite signs decrease it.",
 )
 
 TURNED: Sentence = (
@@ -58,11 +57,10 @@ OF_ONE_WIDTH: Sentence = (
 
 MIXED: Sentence = (
     *(
-        "Each head's result has its own columns. ",
         Symbol("W", "O"),
-        " has a row of weights for each ",
+        " has a row of weights for each column of each head, so that every number ",
     ),
-    "of these columns, so that every number of its result can use all heads.",
+    "of its result can use all heads.",
 )
 
 WIDTH_OF_THE_INPUT: Sentence = (
@@ -85,8 +83,8 @@ def _several_heads(step: Step, ctx: LessonContext) -> Sentence:
     part = ctx.attention_at(step.place)
     own = "queries" if part and any(head.shares for head in part.heads) else "weight matrices"
     return (
-        "A head has one set of attention weights per token. Several heads, each with its own "
-        f"{own}, can follow several relations at once.",
+        f"Each head has its own {own}, so several heads can follow several relations between "
+        "tokens at once.",
     )
 
 
@@ -96,11 +94,9 @@ def scaled(step: Step, ctx: LessonContext) -> tuple[Sentence, ...]:
     if scale is None or scale.array <= 1:
         return (FIT,)
     divided: Sentence = (
-        "With more numbers per vector, dot products tend to be larger in magnitude. If the scores "
-        "are far apart, the softmax gives nearly all weight to one token, and its gradient nearly "
-        "vanishes. Dividing "
-        "by ",
-        *(ctx.symbols[scale.address], " brings the scores closer together."),
+        "Longer vectors tend to have dot products of larger magnitude. Dividing by ",
+        *(ctx.symbols[scale.address], " brings the scores closer together; otherwise the softmax "),
+        "may give nearly all weight to one token, so that its gradient nearly vanishes.",
     )
     return (FIT, divided)
 

@@ -73,15 +73,23 @@ class Row:
         return (Name(self.labels[column]),)
 
     def ahead(
-        self, ranked: Sequence[int], name: Callable[[int], Sentence] | None = None
+        self,
+        ranked: Sequence[int],
+        name: Callable[[int], Sentence] | None = None,
+        of: int | None = None,
     ) -> Sentence:
-        """` with 11.563, followed by “Emma” with 7.957`; the second only where it is clear."""
+        """` with 11.563, followed by “Emma” with 7.957`; the second only where it is clear.
+
+        It is the other one if only two, `of` all columns, are compared: `; “Emma” has 7.957`.
+        """
         named = name or self.name
         first, *others = ranked
         largest: Sentence = (" with ", self.printed(first))
         if not others:
             return largest
         second = others[0]
+        if (of or len(self.labels)) == 2:
+            return (*largest, "; ", *named(second), " has ", self.printed(second))
         return (*largest, ", followed by ", *named(second), " with ", self.printed(second))
 
 

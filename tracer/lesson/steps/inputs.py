@@ -19,8 +19,8 @@ ROTATED = ex.Symbol("r")
 
 
 PIECES: doc.Sentence = (
-    "A token is a piece of text, often a word. Large models also have parts of words, down to "
-    "single characters or bytes, so that they can represent any text.",
+    "A token is a piece of text, often a word. Large models also have parts of words and single "
+    "bytes, so that they can represent any text.",
 )
 
 REGIONS: doc.Sentence = (
@@ -44,11 +44,11 @@ def _ids(step: Step) -> tuple[doc.Sentence, ...]:
 
 def _why_vectors(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     width = ex.Number.of(step.last.output.shape[-1])
-    named = " Here the author has named the features." * (ctx.tower.features is not None)
+    named = " Here the author has named them." * (ctx.tower.features is not None)
     vectors: doc.Sentence = (
         *("A vector is a list of numbers, here ", width, " for each token; each column is a "),
-        "feature. In a trained model these numbers are learned, so that a single feature rarely "
-        f"has a meaning that a person could name.{named}",
+        "feature. A trained model has learned these numbers, so that a single feature rarely has "
+        f"a meaning that a person could name.{named}",
     )
     what = REGIONS if ctx.in_encoder else PIECES
     return (what, *_ids(step), vectors)
@@ -97,13 +97,13 @@ def _waves(step: Step) -> bool:
 
 
 ORDER: doc.Sentence = (
-    "Attention by itself ignores the order of the tokens that a token attends to, because a sum "
-    "does not depend on the order of its terms.",
+    "Attention computes a sum over tokens, and a sum does not depend on the order of its terms. "
+    "Positions therefore have to be part of what attention reads.",
 )
 
-HANDS_OF_A_CLOCK: doc.Sentence = (
-    "The first wave is the fastest and the last the slowest, so that, like the hands of a clock, "
-    "they tell both near and distant positions apart.",
+SHORT_AND_LONG: doc.Sentence = (
+    "The waves become longer from pair to pair: short waves tell neighboring positions apart, long "
+    "waves distant ones.",
 )
 
 FROM_A_TABLE: doc.Sentence = (
@@ -117,7 +117,7 @@ def _why_positions(step: Step, ctx: LessonContext) -> tuple[doc.Sentence, ...]:
     if positions and positions.table is not None:
         return (*order, FROM_A_TABLE)
     several = _waves(step) and step.last.output.shape[1] > 2
-    return (*order, *([HANDS_OF_A_CLOCK] if several else []))
+    return (*order, *([SHORT_AND_LONG] if several else []))
 
 
 SHORT: doc.Sentence = (

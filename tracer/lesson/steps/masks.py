@@ -19,8 +19,8 @@ from tracer.scenario.fields import Mask, Window
 HIDDEN = Number(Decimal("-Infinity"))
 
 NO_LOOKING_UP: Sentence = (
-    "The mask hides later tokens because they contain the answer when a model is trained to "
-    "predict the next token.",
+    "Later tokens are hidden because they contain the answer when a model is trained to predict "
+    "the next token.",
 )
 
 

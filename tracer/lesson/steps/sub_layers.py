@@ -55,8 +55,7 @@ RESIDUAL_STEP = StepKind(
     reasons=(
         (
             "Because of this sum, the sub-layer only has to compute a change, and in training the "
-            "gradient has a direct path around it. The sub-layer's output must be as wide as its "
-            "input.",
+            "gradient has a direct path around it.",
         ),
     ),
     claim=_changes_most,
@@ -81,11 +80,6 @@ def _variance(record: Record) -> str:
     return "The variance, the mean of the squares:"
 
 
-ALONE: Sentence = (
-    "Each token is normalized separately, so that its result does not depend on other tokens.",
-)
-
-
 def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
     """Say why there is a norm, what γ and β are for, and ε if there could be a division by 0."""
     operation, root, names = step.last.operation, step.records[-2].operation, ""
@@ -96,7 +90,6 @@ def _why_normalized(step: Step, norm: str, divided: str) -> Iterator[Sentence]:
         f"{norm} brings large numbers back to a moderate size{before}; without it, they could grow "
         "from layer to layer.",
     )
-    yield ALONE
     if names:
         chosen = {"γ": "a scale", "β": "an offset", "γ and β": "a scale and an offset"}[names]
         yield (f"With learned {names}, a model can choose {chosen} for each feature.",)

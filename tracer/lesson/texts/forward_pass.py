@@ -39,6 +39,8 @@ def forward_pass(
             *diagram(teacher.ctx, teacher.steps),
         )
     sections = tuple(map(teacher.section, chosen))
+    if whole:
+        sections = teacher.with_signs(sections)
     if whole and (summary := teacher.author.summary()):
         sections += (doc.Section(None, SUMMARY, summary),)
     return doc.Document(trace.name, trace.scenario.title, introduction, sections, whole=whole)

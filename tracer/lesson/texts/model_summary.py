@@ -38,10 +38,11 @@ def model_summary(trace: Trace, token: int, *, full: bool, terms: Terms | None) 
         *(teacher.section(step) for step in _at_the_end(teacher.steps)),
         *([doc.Section(None, SUMMARY, said)] if (said := teacher.author.summary()) else []),
     ]
+    signed = teacher.with_signs(sections)
     opening = (*teacher.author.intro(), *teacher.introduction())
     sized = sizes(ctx, parameters_used(teacher)) if full else ()
     introduction = (*opening, *diagram(ctx, teacher.steps), *sized)
-    return doc.Document(trace.name, trace.scenario.title, introduction, tuple(sections), whole=True)
+    return doc.Document(trace.name, trace.scenario.title, introduction, signed, whole=True)
 
 
 def summarized(steps: Sequence[Step]) -> list[Record]:

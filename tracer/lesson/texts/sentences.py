@@ -31,17 +31,21 @@ TRAINING: dict[Phase, str] = {"gradient": "Backward pass", "update": "Update"}
 
 
 def introduction(ctx: LessonContext, terms: Terms) -> list[Sentence]:
-    """What is worked out, and what the signs mean."""
+    """What is worked out, and what is shown of it."""
     position = f", position {ctx.token + 1} of {len(ctx.names)}."
     return [
         ("The calculation follows the token ", ctx.name, position),
         *([_of_encoder(ctx.of_encoder)] if ctx.has_two_towers else []),
-        (
-            "The sign = means that both sides are equal with the digits shown, ≈ that the right "
-            f"side is rounded. {_carried(ctx.trace.pencil)}",
-        ),
         *([_excerpts(ctx, terms)] if ctx.trace.scenario.on_demand else []),
     ]
+
+
+def signs(pencil: Pencil) -> Sentence:
+    """Say what the signs of worked lines mean."""
+    return (
+        "The sign = means that both sides are equal with the digits shown, ≈ that the right side "
+        f"is rounded. {_carried(pencil)}",
+    )
 
 
 def _of_encoder(ctx: LessonContext) -> Sentence:
@@ -181,13 +185,9 @@ def _sub_layer(name: SubLayer, ctx: LessonContext) -> str:
     return f"masked {PARTS[name]}" if name == "attention" and ctx.mask else PARTS[name]
 
 
-def same_as_in(before: Step, step: Step, ctx: LessonContext) -> Sentence:
+def same_as_in(before: Step) -> Sentence:
     """What a step is for was said before, of another head or layer."""
-    place = ", ".join(_within_tower(step, ctx))
-    if before.place.encoder != step.place.encoder:
-        place = where(step, ctx)
-    here = f", here for {place}" if place else ""
-    return ("As in ", Reference(before.number), f"{here}.")
+    return ("As in ", Reference(before.number), ".")
 
 
 def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -> list[Sentence]:
@@ -204,10 +204,10 @@ def question(ctx: LessonContext, terms: Terms, *, predicts: bool, whole: bool) -
         also = "It also attends" if ctx.attends_to_the_encoder else "No layer attends"
         names = listed(ctx.of_encoder.names)
         read = (*read, f" {also} to the encoder's vectors for ", *names, ".")
+    part = "" if whole else "This is a part of the calculation. "
     plan = (
-        f"The text works through {'every step' if whole else 'a part'} of the calculation in "
-        "order: its goal, its formula, its numbers, its result. You can check each line with a "
-        f"calculator{_with_phi(ctx)}."
+        f"{part}Each step shows its goal, its formula, its numbers and its result. You can check "
+        f"each line with a calculator{_with_phi(ctx)}."
     )
     return [(asked,), read, (plan,), *introduction(ctx, terms)]
 
@@ -219,7 +219,10 @@ def _with_phi(ctx: LessonContext) -> str:
     return " that has the normal distribution" if has_phi else ""
 
 
-def references(made: Expression, sources: Sequence[tuple[Expression, int]]) -> Sentence:
-    """From which steps the numbers come that a step is made of."""
+def references(
+    made: Expression, sources: Sequence[tuple[Expression, int]], before: Step | None
+) -> Sentence:
+    """Say from which steps the operands come, and that it is computed as in a step `before`."""
     parts = joined([(symbol, " (", Reference(number), ")") for symbol, number in sources])
-    return (made, " is computed from ", *parts, ".")
+    how: Sentence = (" as in ", Reference(before.number), ",") if before else ()
+    return (made, " is computed", *how, " from ", *parts, ".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from tracer.formula.expression import Chain, Expression, Number
 from tracer.lesson import document as doc
 from tracer.lesson.context import LessonContext
 from tracer.lesson.steps import OPERANDS, Step
+from tracer.lesson.steps.attention import MASK_STEP
 from tracer.lesson.steps.inputs import FACTOR
 from tracer.lesson.texts import sentences
 from tracer.lesson.texts.author import Author
@@ -67,7 +69,10 @@ class Teacher:
         """Steps whose goal is that of another one."""
         self.reasons: set[doc.Sentence] = set()
         """In their words alone: the numbers and symbols of another place make it no other."""
+        self.masks: set[Hashable] = set()
+        """What was said of the tokens that each tower's mask hides."""
         self.captions: set[str] = set()
+        self.counted_shapes: set[tuple[int, ...]] = set()
         self.has_explained_rows = False
         self.tables: set[Value] = set()
 
@@ -81,9 +86,26 @@ class Teacher:
         """The shapes of the decoder's parameters; a tied W_U is counted as the embeddings."""
         return learned(self.trace.scenario)
 
+    def of_another_pass(self, trace: Trace, token: int | None = None) -> Teacher:
+        """Return a teacher of another pass in the same text, who repeats no caption."""
+        other = Teacher(trace, token, full=self.full)
+        other.captions, other.has_explained_rows = self.captions, self.has_explained_rows
+        return other
+
     def introduction(self) -> tuple[doc.Block, ...]:
-        """What is worked out, and what the signs mean."""
+        """What is worked out, and what is shown of it."""
         return tuple(map(doc.Paragraph, sentences.introduction(self.ctx, self.writer.terms)))
+
+    def with_signs(self, sections: Sequence[doc.Section]) -> tuple[doc.Section, ...]:
+        """Return the sections, with what = and ≈ mean after the first worked lines."""
+        found = list(sections)
+        for i, section in enumerate(found):
+            for j, block in enumerate(section.blocks, 1):
+                if isinstance(block, doc.Working):
+                    signs = doc.Paragraph(sentences.signs(self.trace.pencil))
+                    blocks = (*section.blocks[:j], signs, *section.blocks[j:])
+                    return (*found[:i], replace(section, blocks=blocks), *found[i + 1 :])
+        return tuple(found)
 
     def section(self, step: Step) -> doc.Section:
         """A step with its title."""
@@ -103,13 +125,19 @@ class Teacher:
         again = before.number != step.number
         if again:
             self.repeated.add(step)
-        what = [sentences.same_as_in(before, step, ctx)] if again else [goal, *self.why(step)]
-        if step.place.encoder:
-            what = [*map(in_encoder, what)]
         symbol = self.ctx.symbols[step.last.output.address]
         sources = self.sources(step) if self.refers else []
-        if sources and [source for source, _ in sources] != [symbol]:  # O is no more than O
-            what.append(sentences.references(symbol, sources))
+        if [source for source, _ in sources] == [symbol]:  # O is no more than O
+            sources = []
+        what: list[doc.Sentence] = []
+        if not again:
+            what = [goal, *self.why(step)]
+        elif not sources:
+            what = [sentences.same_as_in(before)]
+        if step.place.encoder:
+            what = [*map(in_encoder, what)]
+        if sources:
+            what.append(sentences.references(symbol, sources, before if again else None))
         return [*map(doc.Paragraph, what), *self.work(step, again)]
 
     def like(self, step: Step) -> Hashable:
@@ -141,7 +169,17 @@ class Teacher:
         written += self.result(value, step)
         if value.role is not self.step_of[value.address].last.output.role:
             return written  # only a part of the step is shown
-        return [*written, *doc.paragraphs(step.kind.claim_of(step, ctx))]
+        return [*written, *doc.paragraphs(self.claim(step))]
+
+    def claim(self, step: Step) -> doc.Sentence | None:
+        """The claim about a step's result; what the mask hides once, since all heads share it."""
+        claim = step.kind.claim_of(step, self.ctx.at(step.place))
+        if step.kind is not MASK_STEP:
+            return claim
+        said = (step.place.encoder, claim)
+        is_new = said not in self.masks
+        self.masks.add(said)
+        return claim if is_new else None
 
     def why(self, step: Step) -> list[doc.Sentence]:
         """Why a step is done, as far as that was not said before."""
@@ -209,10 +247,12 @@ class Teacher:
         return self.ctx.at(value.place).matrix(value, figure)
 
     def counted(self, record: Record, again: bool) -> list[doc.Block]:
-        """How many parameters an operation has, the first time."""
-        if again or not self.full:
-            return []
+        """How many parameters an operation has, the first time that it has parameters like them."""
         own = [value for value in record.inputs if value.address in self.parameter_shapes]
+        shapes = {value.shape for value in own}
+        if again or not self.full or shapes <= self.counted_shapes:
+            return []
+        self.counted_shapes |= shapes
         return [*doc.paragraphs(parameters(own, self.ctx.symbols))]
 
     def operands(self, record: Record) -> list[doc.Block]:

@@ -88,7 +88,8 @@ def training_text(
         *_after(training),
     )
     introduction = tuple(_introduction(teacher, worked, full))
-    return doc.Document(first.name, first.scenario.title, introduction, sections)
+    signed = teacher.with_signs(sections)
+    return doc.Document(first.name, first.scenario.title, introduction, signed)
 
 
 def _introduction(teacher: Teacher, worked: str, full: bool) -> Iterator[doc.Block]:

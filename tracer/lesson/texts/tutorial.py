@@ -56,7 +56,7 @@ def tutorial(
     whole = len(chosen) == len(steps(found.records))
     teacher = Teacher(found, token, refers=whole, full=full)
     told = worked_for(teacher, chosen)
-    further = _further(found, training, full) if whole else ()
+    further = _further(teacher, training) if whole else ()
     common = architecture(teacher) if whole and full else ()
     return replace(told, sections=(*told.sections, *common, *further, *_summary(teacher, whole)))
 
@@ -75,18 +75,18 @@ def worked_for(teacher: Teacher, chosen: Sequence[Step]) -> doc.Document:
         sized = sizes(teacher.ctx, parameters_used(teacher)) if teacher.full else ()
         glance = (*parts(teacher.ctx, teacher.steps), *glance, *formulas(teacher), *sized)
     introduction = (*intro, *general, *padded_batch(found), *glance)
-    sections = tuple(map(teacher.section, chosen))
+    sections = teacher.with_signs([*map(teacher.section, chosen)])
     return doc.Document(found.name, found.scenario.title, introduction, sections)
 
 
-def _further(found: Trace, training: Training | None, full: bool) -> Iterator[doc.Section]:
-    yield from _or_why_not("What the mask prevents", TRAINING, _leak(found, full))
-    yield from _or_why_not("Padding", TRAINING, padding(found, TRAINING))
+def _further(main: Teacher, training: Training | None) -> Iterator[doc.Section]:
+    yield from _or_why_not("What the mask prevents", TRAINING, _leak(main))
+    yield from _or_why_not("Padding", TRAINING, padding(main.trace, TRAINING))
     if training:
-        yield from _trained(training, full)
+        yield from _trained(training, main.full)
     else:
-        yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(found, full))
-    yield from _or_why_not("The text", GENERATION, _generated(found, full))
+        yield from _or_why_not("Cross-entropy loss", TRAINING, _loss(main))
+    yield from _or_why_not("The text", GENERATION, _generated(main.trace, main.full))
 
 
 def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple[doc.Section, ...]:
@@ -98,8 +98,9 @@ def _or_why_not(title: str, part: str, sections: Iterator[doc.Section]) -> tuple
         return (doc.Section(None, title, (doc.Paragraph(why),), part),)
 
 
-def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
+def _leak(main: Teacher) -> Iterator[doc.Section]:
     """What the mask prevents: the first head without it, for the token that would see most."""
+    found = main.trace
     if len(found.tokens) == 1 or not found.masks:
         return
     if not only_hides(found.values.get(MASK.name)):
@@ -108,7 +109,7 @@ def _leak(found: Trace, full: bool) -> Iterator[doc.Section]:
     step = next((s for s in Teacher(unmasked).steps if s.kind is UNMASKED_STEP), None)
     if step is None or found.scenario.mask == "none":
         return
-    teacher = Teacher(unmasked, _sees_most(step.last.output), full=full)
+    teacher = main.of_another_pass(unmasked, _sees_most(step.last.output))
     section = teacher.section(step)
     place = sentences.where(step, teacher.ctx)
     here: doc.Sentence = (
@@ -126,9 +127,9 @@ def _sees_most(weights: Value) -> int:
     return later.index(max(later))
 
 
-def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
+def _loss(main: Teacher) -> Iterator[doc.Section]:
     """The loss, of the first training example if there are any; or why there is none."""
-    scenario = found.scenario
+    found, scenario = main.trace, main.trace.scenario
     for example in scenario.training[:1]:
         scenario = scenario.reading_example(example)
     if scenario.vocabulary is None:
@@ -138,8 +139,8 @@ def _loss(found: Trace, full: bool) -> Iterator[doc.Section]:
         yield doc.Section(None, "Cross-entropy loss", (doc.Paragraph(NO_TARGETS),), TRAINING)
         return
     learned = trace(found.name, scenario.without_words(), PassOptions(loss=True))
-    teacher = Teacher(learned, full=full)
-    if full:
+    teacher = main.of_another_pass(learned)
+    if main.full:
         yield doc.Section(
             None, "One step of training", stages(teacher.steps, teacher.ctx), TRAINING
         )
